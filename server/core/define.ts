@@ -1,0 +1,188 @@
+import type { ClauseId } from '../../specs/index.ts'
+
+/**
+ * What plugins can ask for by name in `needs`. The core knows no service: each file under `services/` adds its own
+ * by declaration merging (`declare module '../core/define.ts' { interface Services { clock: Clock } }`).
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
+export interface Services {}
+
+export type ServiceName = keyof Services
+
+/** The plugin kinds; each is a folder under `plugins/` and under `specs/schemas/`. */
+export type PluginKind = 'rpc-method' | 'relay' | 'quota'
+
+/** A JSON Schema 2020-12 document. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What every plugin has; the whole manifest is validated against `specs/schemas/plugin/<kind>.json` at start. */
+interface PluginBase<Needs extends ServiceName> {
+  /** The clauses of the documents that this plugin answers for; empty for what the documents do not know. */
+  readonly clauses: readonly ClauseId[]
+  /** The services that the handlers receive: these and no others. */
+  readonly needs: readonly Needs[]
+  /** JSON Schema of the plugin's options; absent: it takes none. */
+  readonly options?: JsonSchema
+}
+
+/** One JSON-RPC method of `POST /api/eth-rpc`. */
+export interface RpcMethodPlugin<
+  Needs extends ServiceName = never,
+  Params extends readonly unknown[] = readonly unknown[],
+  Options = unknown,
+> extends PluginBase<Needs> {
+  readonly kind: 'rpc-method'
+  /** The method's name, the same as the file's. */
+  readonly method: string
+  /** `{ properties: { params, result } }`; absent: found as `specs/schemas/rpc-method/<method>.json`. */
+  readonly schema?: JsonSchema
+  /**
+   * @param params positional, already valid against the schema's `params`
+   * @returns the result; validated against the schema's `result` before it leaves
+   */
+  handle(params: Params, services: Pick<Services, Needs>, options: Options): unknown
+}
+
+/** A profile and the key manager that owns it, as found on the chain. */
+export interface ResolvedProfile {
+  /** Checksummed address of the profile (LSP0). */
+  readonly address: string
+  /** Checksummed address of its owner, the key manager (LSP6); `target()` of it is the profile. */
+  readonly keyManager: string
+  /** The one of the plugin's `keyManagerInterfaceIds` that the key manager supports (ERC-165). */
+  readonly interfaceId: string
+}
+
+/** Body of `POST /execute`, already valid against `specs/schemas/relay/execute.json`; integers are exact. */
+export interface RelayRequest {
+  readonly address: string
+  readonly transaction: {
+    /** Call data for the profile: the payload that the key manager executes. */
+    readonly abi: string
+    readonly signature: string
+    readonly nonce: bigint
+    /** LSP25: `start << 128 | end`, in seconds; 0 is always valid. */
+    readonly validityTimestamps: bigint
+  }
+}
+
+/** A relay call that is authenticated: its signer is known, and what is to be sent. */
+export interface RelayCall {
+  readonly profile: string
+  readonly keyManager: string
+  /** Checksummed address of the controller that signed. */
+  readonly signer: string
+  readonly nonce: bigint
+  readonly validityTimestamps: bigint
+  readonly payload: string
+  /** Call data for the key manager: `executeRelayCall(…)` with the normalised signature. */
+  readonly callData: string
+}
+
+/** One way of relaying a call: a version of the key manager. */
+export interface RelayPlugin<Needs extends ServiceName = never, Options = unknown> extends PluginBase<Needs> {
+  readonly kind: 'relay'
+  /** The plugin's name, the same as the file's. */
+  readonly id: string
+  /** Where it is served, e.g. `/execute`; several plugins may share a path. */
+  readonly path: string
+  /** ERC-165 ids of the key managers it speaks to; the first plugin that knows the profile's key manager serves. */
+  readonly keyManagerInterfaceIds: readonly string[]
+  /**
+   * Authenticates the request. Sends nothing.
+   * @throws ServiceError INVALID_SIGNATURE, INVALID_REQUEST
+   */
+  verify(
+    request: RelayRequest,
+    profile: ResolvedProfile,
+    services: Pick<Services, Needs>,
+    options: Options,
+  ): Promise<RelayCall>
+  /**
+   * Executes a verified call, or answers with what became of the same call before.
+   * @returns the hash of the transaction that carries the call
+   * @throws ServiceError; `broadcast` is false whenever no transaction was sent
+   */
+  submit(call: RelayCall, services: Pick<Services, Needs>, options: Options): Promise<{ transactionHash: string }>
+}
+
+/** What a profile has used and may use, in the exact unit of its model (wei, gas or count). */
+export interface QuotaAccount {
+  readonly profile: string
+  /** Limit per period; for pay-as-you-go, the balance topped up so far. */
+  readonly allowance: bigint
+  /** Used since the last reset, reservations counted as used. */
+  readonly used: bigint
+  /** Unix seconds of the next reset; null: never. */
+  readonly resetAtSeconds: bigint | null
+}
+
+/** Answer of `POST /quota`. */
+export interface Quota {
+  readonly quota: number
+  readonly unit: 'gas' | 'lyx' | 'transactionCount'
+  readonly totalQuota?: number
+  /** Unix seconds. */
+  readonly resetDate?: number
+}
+
+/** One business model: what a relay costs and how much a profile may spend. Exact integers inside, numbers outside. */
+export interface QuotaPlugin<Needs extends ServiceName = never, Options = unknown> extends PluginBase<Needs> {
+  readonly kind: 'quota'
+  /** The model's name, the same as the file's. */
+  readonly id: string
+  readonly unit: Quota['unit']
+  /** The allowance of a new account and the next reset, seen from `nowSeconds`. */
+  open(
+    nowSeconds: number,
+    services: Pick<Services, Needs>,
+    options: Options,
+  ): Pick<QuotaAccount, 'allowance' | 'resetAtSeconds'>
+  /** What the account has left, as `POST /quota` shows it. */
+  remaining(account: QuotaAccount, services: Pick<Services, Needs>, options: Options): Quota
+  /** The most that a transaction with these limits can cost. */
+  reserve(
+    limits: { readonly gasLimit: bigint; readonly maxFeePerGasWei: bigint },
+    services: Pick<Services, Needs>,
+    options: Options,
+  ): bigint
+  /** What the mined transaction did cost; never more than was reserved for it. */
+  settle(
+    receipt: { readonly gasUsed: bigint; readonly effectiveGasPriceWei: bigint },
+    services: Pick<Services, Needs>,
+    options: Options,
+  ): bigint
+}
+
+export type Plugin = RpcMethodPlugin | RelayPlugin | QuotaPlugin
+
+/**
+ * Declares a JSON-RPC method.
+ *
+ * @example
+ * export default defineRpcMethod({
+ *   method: 'eth_chainId',
+ *   clauses: ['eth-rpc.eth_chainId.success'],
+ *   needs: ['chain'],
+ *   handle: (_params, { chain }) => chain.id(),
+ * })
+ */
+export function defineRpcMethod<Needs extends ServiceName, Params extends readonly unknown[], Options>(
+  plugin: Omit<RpcMethodPlugin<Needs, Params, Options>, 'kind'>,
+): RpcMethodPlugin<Needs, Params, Options> {
+  return { kind: 'rpc-method', ...plugin }
+}
+
+/** Declares a relay: how calls for one version of the key manager are verified and submitted. */
+export function defineRelay<Needs extends ServiceName, Options>(
+  plugin: Omit<RelayPlugin<Needs, Options>, 'kind'>,
+): RelayPlugin<Needs, Options> {
+  return { kind: 'relay', ...plugin }
+}
+
+/** Declares a quota model. */
+export function defineQuota<Needs extends ServiceName, Options>(
+  plugin: Omit<QuotaPlugin<Needs, Options>, 'kind'>,
+): QuotaPlugin<Needs, Options> {
+  return { kind: 'quota', ...plugin }
+}

@@ -1,0 +1,34 @@
+/** A JSON-RPC connection to the node (or nodes) behind the server: transport only, nothing cached. */
+export interface Upstream {
+  /**
+   * @throws UpstreamRpcError the node answered with a JSON-RPC error
+   * @throws ServiceError UPSTREAM_UNAVAILABLE no node answered in time
+   */
+  request<Result = unknown>(method: string, params: readonly unknown[], options?: UpstreamOptions): Promise<Result>
+  close(): Promise<void>
+}
+
+export interface UpstreamOptions {
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/** The node's own JSON-RPC error, as it came. */
+export class UpstreamRpcError extends Error {
+  readonly code: number
+  /** For a reverted call: usually the revert data, whose place differs between nodes. */
+  readonly data: unknown
+
+  constructor(error: { code: number; message: string; data?: unknown }) {
+    super(error.message)
+    this.name = 'UpstreamRpcError'
+    this.code = error.code
+    this.data = error.data
+  }
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    upstream: Upstream
+  }
+}
