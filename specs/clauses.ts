@@ -1,0 +1,47 @@
+import ethRpc from './clauses/eth-rpc.json' with { type: 'json' }
+import relay from './clauses/relay.json' with { type: 'json' }
+
+/** The permanent id of a normative sentence; what is not a row of `specs/clauses/*.json` does not compile. */
+export type ClauseId = keyof typeof ethRpc | keyof typeof relay
+
+/**
+ * - `required`: the document says it; a target that breaks it is not conformant.
+ * - `recommended`: the document leans on a standard and is silent itself; broken, it is a warning.
+ * - `unspecified`: the document says "not shown" or contradicts itself; a question without a verdict.
+ */
+export type ClauseLevel = 'required' | 'recommended' | 'unspecified'
+
+/**
+ * What a check wants beyond the URL: `chain` the RPC URL of a node as the truth, `fixture` a profile with controllers,
+ * `spend` the relay pays for a transaction, `clock` the offset to the target's clock.
+ */
+export type ClauseNeed = 'chain' | 'fixture' | 'spend' | 'clock'
+
+/** One normative sentence of one of the two documents. */
+export interface Clause {
+  readonly document: 'eth-rpc' | 'relay'
+  readonly level: ClauseLevel
+  /** Sections of the document, e.g. `2, 5.1`: the rule or step stands after the dot. */
+  readonly section: string
+  /** What holds; for `unspecified`, what is asked. */
+  readonly text: string
+  readonly needs: readonly ClauseNeed[]
+  /** Wanted only to judge the value: without it the rest of the sentence is still judged. */
+  readonly needsForValue?: readonly ClauseNeed[]
+  /** What holds instead in another edition of the document. */
+  readonly editions?: { readonly lip?: string }
+  /** Why no check can exist. */
+  readonly untested?: string
+}
+
+type Rows = Readonly<Record<string, Omit<Clause, 'document'>>>
+
+function ofDocument(document: Clause['document'], rows: Rows): [string, Clause][] {
+  return Object.entries(rows).map(([id, row]) => [id, { document, ...row }])
+}
+
+/** Every clause by its id, in the order of the documents. */
+export const clauses = Object.fromEntries([
+  ...ofDocument('eth-rpc', ethRpc as Rows),
+  ...ofDocument('relay', relay as Rows),
+]) as Readonly<Record<ClauseId, Clause>>
