@@ -86,6 +86,8 @@ export interface RelayPlugin<Needs extends ServiceName = never, Options = unknow
   readonly id: string
   /** Where it is served, e.g. `/execute`; several plugins may share a path. */
   readonly path: string
+  /** `{ properties: { request, response } }`; absent: found as `specs/schemas/relay<path>.json`. */
+  readonly schema?: JsonSchema
   /** ERC-165 ids of the key managers it speaks to; the first plugin that knows the profile's key manager serves. */
   readonly keyManagerInterfaceIds: readonly string[]
   /**
