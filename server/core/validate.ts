@@ -1,0 +1,63 @@
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { schemas } from '../../specs/index.ts'
+
+/** Which Ajv compiles: a request stops at its first error, a form that a person fills in hears of all of them. */
+export type ValidationMode = 'first-error' | 'all-errors'
+
+/** Compiles the schemas of `specs/` and those that plugins bring, each once. */
+export interface Validator {
+  /** Whether `specs/schemas/<key>.json` exists, e.g. `rpc-method/eth_chainId`. */
+  has(key: string): boolean
+  /** Compiles `specs/schemas/<key>.json`, or one of its properties: `compileKey('relay/execute', 'request')`. */
+  compileKey(key: string, property?: string): ValidateFunction
+  /** Compiles a schema that a plugin brought, or one of its properties. @throws Error on an invalid schema */
+  compile(schema: AnySchemaObject, property?: string): ValidateFunction
+}
+
+/** `all-errors` also fills in the defaults that a schema names: it is for options and configuration. */
+export function createValidator(mode: ValidationMode): Validator {
+  const ajv = new Ajv2020({
+    allErrors: mode === 'all-errors',
+    useDefaults: mode === 'all-errors',
+    strict: true,
+    // Request forms such as "integer or decimal string" are unions by nature.
+    allowUnionTypes: true,
+    strictRequired: false,
+    strictTypes: false,
+  })
+  // ajv-formats is CommonJS: its default export arrives as a property of the namespace.
+  formats.default(ajv)
+  ajv.addVocabulary(['examples'])
+  for (const schema of Object.values(schemas)) ajv.addSchema(schema)
+
+  const compileProperty = ($id: string, property?: string) =>
+    ajv.compile({ $ref: property === undefined ? $id : `${$id}#/properties/${property}` })
+  let pluginSchemas = 0
+
+  return {
+    has: (key) => Object.hasOwn(schemas, key),
+    compileKey: (key, property) => {
+      const schema = schemas[key]
+      if (schema === undefined) throw new Error(`no schema specs/schemas/${key}.json`)
+      return compileProperty(String(schema['$id']), property)
+    },
+    compile: (schema, property) => {
+      const $id = `urn:touchstone:plugin-schema:${++pluginSchemas}`
+      ajv.addSchema({ ...schema, $id })
+      return compileProperty($id, property)
+    },
+  }
+}
+
+/** Where and what, in one line: `transaction/nonce must be integer`; `fallback` names the root. */
+export function describeError(error: ErrorObject, fallback = 'body'): string {
+  const extra = error.keyword === 'additionalProperties' ? ` '${String(error.params['additionalProperty'])}'` : ''
+  return `${fieldOf(error, fallback)} ${error.message ?? error.keyword}${extra}`
+}
+
+/** The path of the faulty member, `/`-separated; for a missing one, its own path. */
+export function fieldOf(error: ErrorObject, fallback = 'body'): string {
+  const missing = error.keyword === 'required' ? `/${String(error.params['missingProperty'])}` : ''
+  return `${error.instancePath}${missing}`.slice(1) || fallback
+}
