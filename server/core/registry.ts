@@ -100,7 +100,7 @@ export function servicesFor(loaded: Loaded<Plugin>, services: Services): Pick<Se
     if (!Object.hasOwn(services, name)) {
       throw new PluginError(loaded.file, `needs/${index}`, `there is no service '${name}'`)
     }
-    picked[name] = (services as Record<string, unknown>)[name]
+    picked[name] = services[name as keyof Services]
   }
   return picked as Pick<Services, never>
 }

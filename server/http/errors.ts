@@ -31,8 +31,11 @@ export function errorResponses(log: Logger): Middleware {
       respond(ctx, toServiceError(thrown, log))
       return
     }
-    if (ctx.status === 404 && ctx.body === undefined) {
-      respond(ctx, new ServiceError('NOT_FOUND', `there is nothing at ${ctx.method} ${ctx.path}`))
+    if (ctx.body !== undefined || ctx.method === 'OPTIONS') return
+    // What the router says by status alone: no route, or none for this verb.
+    if (ctx.status === 404) respond(ctx, new ServiceError('NOT_FOUND', `there is nothing at ${ctx.path}`))
+    if (ctx.status === 405 || ctx.status === 501) {
+      respond(ctx, new ServiceError('METHOD_NOT_ALLOWED', `${ctx.path} does not take ${ctx.method}`))
     }
   }
 }

@@ -1,0 +1,42 @@
+import cors from '@koa/cors'
+import { Router } from '@koa/router'
+import Koa, { type Middleware } from 'koa'
+import type { Logger } from 'pino'
+import { errorResponses } from './http/errors.ts'
+import { requestId } from './http/request-id.ts'
+import type { Route } from './http/route.ts'
+
+export interface AppOptions {
+  readonly routes: readonly Route[]
+  readonly log: Logger
+  /** Runs around everything: it sees each answer as it leaves. Embedders and deliberate faults hook in here. */
+  readonly middleware?: readonly Middleware[]
+}
+
+/** Builds the Koa app. It does not listen. */
+export function createApp({ routes, log, middleware = [] }: AppOptions): Koa {
+  const app = new Koa()
+  // What escapes the middleware is a broken connection more often than a fault.
+  app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
+  app.use(requestId(log))
+  // Wallets send headers of their own; the preflight allows what it is asked for.
+  app.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }))
+  app.use(collapseSlashes)
+  for (const one of middleware) app.use(one)
+  app.use(errorResponses(log))
+
+  const router = new Router()
+  for (const { method, path, handle } of routes) {
+    const patterns = [path, `/*prefix${path}`]
+    router.register(patterns, [method], handle)
+  }
+  app.use(router.routes())
+  app.use(router.allowedMethods())
+  return app
+}
+
+/** Clients join a base URL that ends in `/` with a path that starts with one. */
+const collapseSlashes: Middleware = (ctx, next) => {
+  ctx.path = ctx.path.replace(/\/{2,}/g, '/')
+  return next()
+}
