@@ -27,8 +27,11 @@ export function createApp({ routes, log, middleware = [] }: AppOptions): Koa {
 
   const router = new Router()
   for (const { method, path, handle } of routes) {
-    const patterns = [path, `/*prefix${path}`]
-    router.register(patterns, [method], handle)
+    const named: Middleware = (ctx, next) => {
+      ctx.state.route = path
+      return handle(ctx, next)
+    }
+    router.register([path, `/*prefix${path}`], [method], named)
   }
   app.use(router.routes())
   app.use(router.allowedMethods())

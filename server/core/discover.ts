@@ -41,17 +41,18 @@ export async function discoverFolder(folder: string): Promise<DiscoveredPlugin[]
  *
  * @param specifiers package names, or paths (starting with `.` or `/`), relative to `baseFolder`
  */
-export async function discoverExternal(
-  specifiers: readonly string[],
-  baseFolder: string,
-): Promise<DiscoveredPlugin[]> {
+export async function discoverExternal(specifiers: readonly string[], baseFolder: string): Promise<DiscoveredPlugin[]> {
   const found = await Promise.all(
     specifiers.map(async (specifier) => {
       const isPath = specifier.startsWith('.') || path.isAbsolute(specifier)
-      const target = isPath ? pathToFileURL(path.resolve(baseFolder, specifier)).href : resolvePackage(specifier, baseFolder)
+      const target = isPath
+        ? pathToFileURL(path.resolve(baseFolder, specifier)).href
+        : resolvePackage(specifier, baseFolder)
       const { exported } = await importDefault(target, specifier)
       if (Array.isArray(exported)) return exported.map((one: unknown) => ({ file: specifier, exported: one }))
-      return [isPath ? { file: specifier, expectedId: path.parse(specifier).name, exported } : { file: specifier, exported }]
+      return [
+        isPath ? { file: specifier, expectedId: path.parse(specifier).name, exported } : { file: specifier, exported },
+      ]
     }),
   )
   return found.flat()

@@ -102,7 +102,7 @@ export function servicesFor(loaded: Loaded<Plugin>, services: Services): Pick<Se
     }
     picked[name] = services[name as keyof Services]
   }
-  return picked as Pick<Services, never>
+  return picked
 }
 
 function checkManifest(found: DiscoveredPlugin, forms: Validator): Plugin {
@@ -121,7 +121,7 @@ function checkManifest(found: DiscoveredPlugin, forms: Validator): Plugin {
     const error = validate.errors?.[0]
     if (error) throw new PluginError(file, fieldOf(error, 'manifest'), describeError(error, 'manifest'))
   }
-  return exported as unknown as Plugin
+  return exported as Plugin
 }
 
 function checkNames(found: DiscoveredPlugin, plugin: Plugin, id: string): void {

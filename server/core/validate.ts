@@ -28,7 +28,6 @@ export function createValidator(mode: ValidationMode): Validator {
   })
   // ajv-formats is CommonJS: its default export arrives as a property of the namespace.
   formats.default(ajv)
-  ajv.addVocabulary(['examples'])
   for (const schema of Object.values(schemas)) ajv.addSchema(schema)
 
   const compileProperty = ($id: string, property?: string) =>

@@ -8,6 +8,8 @@ declare module 'koa' {
     requestId: string
     /** The server's log, bound to the request's id. */
     log: Logger
+    /** Path of the route that took the request; absent where there is none. */
+    route?: string
   }
 }
 

@@ -61,18 +61,46 @@ describe('core/registry', () => {
 
   const broken: [name: string, file: string, source: string, field: string, options?: PluginOptions][] = [
     ['a wrong name', 'rpc-method/eth_chainId.js', method('eth_chainID', ownSchema), 'method'],
-    ['an unknown clause', 'rpc-method/x_new.js', method('x_new', `${ownSchema}, clauses: ['eth-rpc.nope']`), 'clauses/0'],
+    [
+      'an unknown clause',
+      'rpc-method/x_new.js',
+      method('x_new', `${ownSchema}, clauses: ['eth-rpc.nope']`),
+      'clauses/0',
+    ],
     ['a missing schema', 'rpc-method/x_new.js', method('x_new'), 'schema'],
-    ['an invalid schema', 'rpc-method/x_new.js', method('x_new', `schema: { properties: { params: { type: 'lot' }, result: {} } }`), 'schema/properties/params'],
+    [
+      'an invalid schema',
+      'rpc-method/x_new.js',
+      method('x_new', `schema: { properties: { params: { type: 'lot' }, result: {} } }`),
+      'schema/properties/params',
+    ],
     ['a missing handler', 'rpc-method/eth_chainId.js', method('eth_chainId', 'handle: undefined'), 'handle'],
     ['a member that nobody knows', 'rpc-method/eth_chainId.js', method('eth_chainId', 'handel: 1'), 'manifest'],
     ['a wrong kind for the folder', 'relay/eth_chainId.js', method('eth_chainId'), 'kind'],
     ['no kind', 'rpc-method/eth_chainId.js', 'export default { method: "eth_chainId" }', 'kind'],
     ['no default export', 'rpc-method/eth_chainId.js', 'export const method = 1', 'default'],
     ['throwing at import', 'rpc-method/eth_chainId.js', 'throw new Error("first line\\nsecond")', ''],
-    ['options where it takes none', 'rpc-method/eth_chainId.js', method('eth_chainId'), 'options', { 'rpc-method/eth_chainId': { a: 1 } }],
-    ['a bad option', 'rpc-method/x_new.js', method('x_new', `${ownSchema}, options: { type: 'object', properties: { limit: { type: 'integer' } } }`), 'options/limit', { 'rpc-method/x_new': { limit: 'many' } }],
-    ['options for a plugin that is not there', 'rpc-method/eth_chainId.js', method('eth_chainId'), 'options', { 'rpc-method/other': {} }],
+    [
+      'options where it takes none',
+      'rpc-method/eth_chainId.js',
+      method('eth_chainId'),
+      'options',
+      { 'rpc-method/eth_chainId': { a: 1 } },
+    ],
+    [
+      'a bad option',
+      'rpc-method/x_new.js',
+      method('x_new', `${ownSchema}, options: { type: 'object', properties: { limit: { type: 'integer' } } }`),
+      'options/limit',
+      { 'rpc-method/x_new': { limit: 'many' } },
+    ],
+    [
+      'options for a plugin that is not there',
+      'rpc-method/eth_chainId.js',
+      method('eth_chainId'),
+      'options',
+      { 'rpc-method/other': {} },
+    ],
   ]
   for (const [name, file, source, field, options] of broken) {
     it(`stops at ${name}`, async () => {
@@ -85,7 +113,10 @@ describe('core/registry', () => {
   it('stops at a duplicate id and names both files', async () => {
     await write('rpc-method/eth_chainId.js', method('eth_chainId'))
     await write('external/eth_chainId.js', method('eth_chainId'))
-    const discovered = [...(await discoverFolder(folder)), ...(await discoverExternal(['./external/eth_chainId.js'], folder))]
+    const discovered = [
+      ...(await discoverFolder(folder)),
+      ...(await discoverExternal(['./external/eth_chainId.js'], folder)),
+    ]
     const error = await failure(Promise.resolve().then(() => createRegistry(discovered)))
     expect(error.field).to.equal('method')
     expect(error.message).to.include('rpc-method/eth_chainId.js').and.to.include('./external/eth_chainId.js')
@@ -94,8 +125,11 @@ describe('core/registry', () => {
   it('loads external plugins by path and by package name, one or many', async () => {
     await write('plugins/x_one.js', method('x_one', ownSchema))
     await write('node_modules/some-relay-methods/package.json', '{"type":"module","exports":"./main.js"}')
-    await write('node_modules/some-relay-methods/main.js', `const base = { kind: 'rpc-method', clauses: [], needs: [], handle() {}, ${ownSchema} }
-      export default [{ ...base, method: 'x_two' }, { ...base, method: 'x_three' }]`)
+    await write(
+      'node_modules/some-relay-methods/main.js',
+      `const base = { kind: 'rpc-method', clauses: [], needs: [], handle() {}, ${ownSchema} }
+      export default [{ ...base, method: 'x_two' }, { ...base, method: 'x_three' }]`,
+    )
     const found = await discoverExternal(['./plugins/x_one.js', 'some-relay-methods'], folder)
     expect([...createRegistry(found).rpcMethods.keys()]).to.deep.equal(['x_one', 'x_two', 'x_three'])
   })
@@ -110,7 +144,9 @@ describe('core/registry', () => {
     const loaded = rpcMethods.get('x_new')
     if (!loaded) return expect.fail('not loaded')
     const services = { clock: { nowMs: () => 5 }, secret: {} }
-    expect(Object.keys(servicesFor(loaded, services as never))).to.deep.equal(['clock'])
-    expect(() => servicesFor(loaded, {} as never)).to.throw(PluginError).with.property('field', 'needs/0')
+    expect(Object.keys(servicesFor(loaded, services))).to.deep.equal(['clock'])
+    expect(() => servicesFor(loaded, {}))
+      .to.throw(PluginError)
+      .with.property('field', 'needs/0')
   })
 })

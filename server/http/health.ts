@@ -1,0 +1,63 @@
+import type { Route } from './route.ts'
+
+/** One thing that the server cannot work without. */
+export interface ReadinessCheck {
+  readonly name: string
+  /** @throws when it is not there; the reason is logged, not shown */
+  check(): Promise<void>
+}
+
+/** Reports of `/readyz`. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, 'ok' | 'failed'>>
+}
+
+/** How long a check may take before it counts as failed, in milliseconds. */
+const checkTimeoutMs = 3000
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it can do its work (200), or it cannot and says what is missing
+ * (503); while it drains it is not ready, so that a load balancer moves on.
+ */
+export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () => boolean): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      handle: (ctx) => {
+        ctx.body = { status: 'ok' }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: async (ctx) => {
+        const outcomes = await Promise.all(
+          checks.map(async ({ name, check }) => {
+            try {
+              await withTimeout(check(), checkTimeoutMs)
+              return [name, 'ok'] as const
+            } catch (err) {
+              ctx.state.log.warn({ err, check: name }, 'not ready')
+              return [name, 'failed'] as const
+            }
+          }),
+        )
+        const ready = !isDraining() && outcomes.every(([, outcome]) => outcome === 'ok')
+        ctx.status = ready ? 200 : 503
+        ctx.body = { ready, checks: Object.fromEntries(outcomes) } satisfies Readiness
+      },
+    },
+  ]
+}
+
+async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    await Promise.race([work, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}
