@@ -1,0 +1,37 @@
+import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { artifactsFolder, contractNames, type Artifact, type ContractName } from './artifacts.ts'
+import { hardhatConfig } from './hardhat.ts'
+
+/**
+ * Compiles our contracts with Hardhat and writes them to `contracts/artifacts`. Offline: the compiler comes from npm.
+ * Works in a folder of its own and renames the results into place, so that processes may do it at the same time.
+ *
+ * @param sourceHash goes into each artifact, so that a change of the sources is noticed
+ */
+export async function compileContracts(sourceHash: string): Promise<Record<ContractName, Artifact>> {
+  await mkdir(artifactsFolder, { recursive: true })
+  const workFolder = await mkdtemp(join(artifactsFolder, '.compile-'))
+  try {
+    const hre = await createHardhatRuntimeEnvironment(
+      { ...hardhatConfig, paths: { ...hardhatConfig.paths, artifacts: workFolder, cache: join(workFolder, 'cache') } },
+      {},
+      import.meta.dirname,
+    )
+    await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
+    const compiled = await Promise.all(
+      contractNames.map(async (name) => {
+        const { abi, bytecode } = await hre.artifacts.readArtifact(name)
+        const artifact: Artifact = { abi: abi as object[], bytecode, sourceHash }
+        const draft = join(workFolder, `${name}.json`)
+        await writeFile(draft, JSON.stringify(artifact, null, 2) + '\n')
+        await rename(draft, join(artifactsFolder, `${name}.json`))
+        return [name, artifact] as const
+      }),
+    )
+    return Object.fromEntries(compiled) as Record<ContractName, Artifact>
+  } finally {
+    await rm(workFolder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,118 @@
+import { Wallet, type Signer } from 'ethers'
+import { seedLogs, type SeededLogs } from './logs.ts'
+import { permissionSets } from './permissions.ts'
+import { deployProfile, handOver, setControllers, type Profile } from './profile.ts'
+import { createSender } from './sender.ts'
+
+export interface KeyPair {
+  readonly address: string
+  readonly privateKey: string
+}
+
+/** The controllers of the fixture's profile: `full` may do everything, the others all but what their names say. */
+export type FixtureControllers = Readonly<Record<keyof typeof permissionSets, KeyPair>>
+
+/** The file that the conformance suite reads: what it needs to know of a chain and a relay. */
+export interface Fixture {
+  readonly chain: { readonly rpcUrl: string; readonly chainId: number }
+  readonly server: { readonly relayUrl: string; readonly ethRpcBaseUrl: string }
+  readonly profile: Profile
+  readonly controllers: FixtureControllers
+  readonly logs: SeededLogs
+  /** Holds native coin. */
+  readonly funder?: KeyPair
+}
+
+/** What has been provisioned so far; kept by the caller, it lets a run that was broken off go on. */
+export interface ProvisionState {
+  chainId?: number
+  controllers?: FixtureControllers
+  /** Deployed, and maybe no more. */
+  deployed?: Profile
+  /** The controllers are written. */
+  controlled?: boolean
+  /** The key manager owns it: the profile is ready. */
+  profile?: Profile
+  logs?: SeededLogs
+}
+
+export interface ProvisionOptions {
+  readonly rpcUrl: string
+  readonly relayUrl: string
+  readonly ethRpcBaseUrl: string
+  /** Native coin for the profile, so that it has some to send. */
+  readonly profileFundsWei: bigint
+  /** Absent: new random keys. */
+  readonly controllers?: FixtureControllers
+  /** Goes into the fixture. */
+  readonly funder?: KeyPair
+  /** Changed as the work goes on. */
+  readonly state?: ProvisionState
+  /** Called after each step, with what was done; `state` holds it by then. */
+  readonly onProgress?: (done: string) => void
+  /** Awaited once the profile is ready, before anything is done that does not concern it. */
+  readonly onProfile?: (profile: Profile, controllers: FixtureControllers) => Promise<void>
+}
+
+/**
+ * Prepares any chain for the conformance suite: a profile with a key manager and three controllers, and logs to page
+ * through. The signer pays.
+ *
+ * @param signer with a provider; nobody else uses its account meanwhile
+ */
+export async function provisionFixture(signer: Signer, options: ProvisionOptions): Promise<Fixture> {
+  const sender = await createSender(signer)
+  const state = options.state ?? {}
+  const controllers = (state.controllers ??= options.controllers ?? randomControllers())
+  const { chainId } = await sender.provider.getNetwork()
+  state.chainId = Number(chainId)
+
+  const readyProfile = async (): Promise<Profile> => {
+    if (state.profile) return state.profile
+    if (!state.deployed) {
+      state.deployed = await deployProfile(sender, options.profileFundsWei)
+      options.onProgress?.(`profile ${state.deployed.address} and key manager ${state.deployed.keyManager} deployed`)
+    }
+    if (!state.controlled) {
+      await setControllers(sender, state.deployed, permissionsOf(controllers))
+      state.controlled = true
+      options.onProgress?.('controllers full, noSign and noRelay written')
+    }
+    await handOver(sender, state.deployed, controllers.full.privateKey)
+    state.profile = state.deployed
+    options.onProgress?.('ownership handed to the key manager')
+    return state.profile
+  }
+  const readyLogs = async (): Promise<SeededLogs> => {
+    if (state.logs) return state.logs
+    state.logs = await seedLogs(sender)
+    options.onProgress?.(`${state.logs.count} logs emitted by ${state.logs.emitter}`)
+    return state.logs
+  }
+
+  const [profile, logs] = await Promise.all([readyProfile(), readyLogs()])
+  return {
+    chain: { rpcUrl: options.rpcUrl, chainId: state.chainId },
+    server: { relayUrl: options.relayUrl, ethRpcBaseUrl: options.ethRpcBaseUrl },
+    profile,
+    controllers,
+    logs,
+    ...(options.funder && { funder: options.funder }),
+  }
+}
+
+function permissionsOf(controllers: FixtureControllers) {
+  return (['full', 'noSign', 'noRelay'] as const).map((name) => ({
+    address: controllers[name].address,
+    permissions: permissionSets[name],
+  }))
+}
+
+function randomControllers(): FixtureControllers {
+  return { full: randomKeyPair(), noSign: randomKeyPair(), noRelay: randomKeyPair() }
+}
+
+function randomKeyPair(): KeyPair {
+  const { address, privateKey } = Wallet.createRandom()
+  return { address, privateKey }
+}

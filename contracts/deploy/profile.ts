@@ -1,0 +1,70 @@
+import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
+import profileArtifact from '@lukso/universalprofile-contracts/artifacts/UniversalProfile.json' with { type: 'json' }
+import { AbiCoder, concat, Interface, type TransactionReceipt } from 'ethers'
+import { relayNonce, signRelayCall } from '../lsp25.ts'
+import { controllerData, type Controller } from './permissions.ts'
+import type { Sender } from './sender.ts'
+
+/** A profile (LSP0, as published by LUKSO) and its key manager (LSP6 with LSP25). */
+export interface Profile {
+  readonly address: string
+  readonly keyManager: string
+}
+
+export const profileInterface = new Interface(profileArtifact.abi)
+export const keyManagerInterface = new Interface(keyManagerArtifact.abi)
+
+/** The handover spends one nonce of this channel, so that the others begin at 0. */
+const HANDOVER_CHANNEL = (1n << 128n) - 1n
+
+/** Deploys a profile that the sender owns for now, and a key manager for it. */
+export async function deployProfile(sender: Sender, fundsWei = 0n): Promise<Profile> {
+  const profile = sender.deploy(withArguments(profileArtifact.bytecode, sender.address), fundsWei)
+  const keyManager = sender.deploy(withArguments(keyManagerArtifact.bytecode, profile.address))
+  await Promise.all([profile.deployed, keyManager.deployed])
+  return { address: profile.address, keyManager: keyManager.address }
+}
+
+/** Writes the controllers of a new profile that the sender still owns. */
+export async function setControllers(
+  sender: Sender,
+  profile: Profile,
+  controllers: readonly Controller[],
+): Promise<TransactionReceipt> {
+  const { keys, values } = controllerData(controllers)
+  const data = profileInterface.encodeFunctionData('setDataBatch', [keys, values])
+  return sender.mined(await sender.send({ to: profile.address, data }))
+}
+
+/**
+ * Hands the profile from the sender to its key manager (LSP14, two steps). The key manager accepts by a relay call that
+ * a controller signs: no controller needs native coin. Steps that were taken before are left out.
+ *
+ * @param privateKey of a controller with the permissions CHANGEOWNER and EXECUTE_RELAY_CALL
+ */
+export async function handOver(sender: Sender, profile: Profile, privateKey: string): Promise<void> {
+  const [owner, pendingOwner] = await Promise.all([
+    readAddress(sender, profile.address, 'owner'),
+    readAddress(sender, profile.address, 'pendingOwner'),
+  ])
+  if (owner === profile.keyManager) return
+  if (pendingOwner !== profile.keyManager) {
+    const data = profileInterface.encodeFunctionData('transferOwnership', [profile.keyManager])
+    await sender.mined(await sender.send({ to: profile.address, data }))
+  }
+  const payload = profileInterface.encodeFunctionData('acceptOwnership')
+  const nonce = relayNonce(HANDOVER_CHANNEL, 0n)
+  const { chainId } = await sender.provider.getNetwork()
+  const signature = signRelayCall({ keyManager: profile.keyManager, chainId, nonce, payload }, privateKey)
+  const data = keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, payload])
+  await sender.mined(await sender.send({ to: profile.keyManager, data }))
+}
+
+async function readAddress(sender: Sender, profile: string, getter: 'owner' | 'pendingOwner'): Promise<string> {
+  const result = await sender.provider.call({ to: profile, data: profileInterface.encodeFunctionData(getter) })
+  return profileInterface.decodeFunctionResult(getter, result)[0] as string
+}
+
+function withArguments(bytecode: string, address: string): string {
+  return concat([bytecode, AbiCoder.defaultAbiCoder().encode(['address'], [address])])
+}

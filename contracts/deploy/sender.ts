@@ -1,0 +1,97 @@
+import {
+  getCreateAddress,
+  type FeeData,
+  type Provider,
+  type Signer,
+  type TransactionReceipt,
+  type TransactionRequest,
+} from 'ethers'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The most that a transaction may take to be mined. */
+const MINING_TIMEOUT_MS = 180_000
+/** Fees are asked for anew after this time. */
+const FEES_VALID_MS = 5_000
+/** Room for what changes between the estimate and the block. */
+const GAS_MARGIN_PERCENT = 25n
+
+/** One account's transactions, in the order in which they are handed over. */
+export interface Sender {
+  readonly address: string
+  readonly provider: Provider
+  /** Broadcasts in order; the receipt is not waited for. @returns the hash */
+  send(transaction: TransactionRequest): Promise<string>
+  /** Broadcasts a creation; its address is known at once. `deployed` settles once it is mined. */
+  deploy(creationCode: string, valueWei?: bigint): { address: string; deployed: Promise<TransactionReceipt> }
+  /** @throws Error if the transaction reverted or was not mined in time */
+  mined(hash: string): Promise<TransactionReceipt>
+}
+
+/**
+ * Sends many transactions quickly from one account: it counts the nonce itself and waits for no receipt in between.
+ * Broadcasts go out one after the other, because a node that mines at once refuses a nonce gap.
+ * The account must not be used by others meanwhile.
+ */
+export async function createSender(signer: Signer): Promise<Sender> {
+  const provider = signer.provider
+  if (!provider) throw new TypeError('the signer needs a provider')
+  const address = await signer.getAddress()
+  let nonce = await provider.getTransactionCount(address, 'pending')
+  const fees = cachedFees(provider)
+  let lastBroadcast: Promise<unknown> = Promise.resolve()
+
+  async function broadcast(transaction: TransactionRequest, sendNonce: number): Promise<string> {
+    const estimate = await signer.estimateGas({ ...transaction, from: address })
+    const gasLimit = (estimate * (100n + GAS_MARGIN_PERCENT)) / 100n
+    const sent = await signer.sendTransaction({ ...(await fees()), ...transaction, gasLimit, nonce: sendNonce })
+    return sent.hash
+  }
+
+  function send(transaction: TransactionRequest): Promise<string> {
+    const sendNonce = nonce++
+    const sending = lastBroadcast.then(() => broadcast(transaction, sendNonce))
+    // A failed broadcast leaves a gap: what follows fails too, by the node's word, each to its own caller.
+    lastBroadcast = sending.catch(() => undefined)
+    return sending
+  }
+
+  const mined = (hash: string) => waitForReceipt(provider, hash)
+  return {
+    address,
+    provider,
+    send,
+    mined,
+    deploy(creationCode, valueWei = 0n) {
+      const created = getCreateAddress({ from: address, nonce })
+      return { address: created, deployed: send({ data: creationCode, value: valueWei }).then(mined) }
+    },
+  }
+}
+
+/** Polls for a receipt: `wait()` of ethers looks only every four seconds. */
+async function waitForReceipt(provider: Provider, hash: string): Promise<TransactionReceipt> {
+  const deadline = Date.now() + MINING_TIMEOUT_MS
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+    const receipt = await provider.getTransactionReceipt(hash)
+    if (receipt) {
+      if (receipt.status === 0) throw new Error(`transaction ${hash} reverted`)
+      return receipt
+    }
+    if (Date.now() > deadline) throw new Error(`transaction ${hash} was not mined in ${MINING_TIMEOUT_MS / 1000} s`)
+    await sleep(pauseMs)
+  }
+}
+
+function cachedFees(provider: Provider): () => Promise<TransactionRequest> {
+  let known: { fees: TransactionRequest; atMs: number } | undefined
+  return async () => {
+    if (!known || Date.now() - known.atMs > FEES_VALID_MS) {
+      known = { fees: toFees(await provider.getFeeData()), atMs: Date.now() }
+    }
+    return known.fees
+  }
+}
+
+function toFees({ maxFeePerGas, maxPriorityFeePerGas, gasPrice }: FeeData): TransactionRequest {
+  return maxFeePerGas === null ? { type: 0, gasPrice } : { type: 2, maxFeePerGas, maxPriorityFeePerGas }
+}

@@ -1,0 +1,1 @@
+export { hardhatConfig as default } from './contracts/hardhat.ts'
