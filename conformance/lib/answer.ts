@@ -1,0 +1,38 @@
+import type { Exchange, ExchangeFailure } from './report-types.ts'
+
+/** What became of one request: an answer of any kind, or none. */
+export interface Answer {
+  /** HTTP status; undefined without an answer. */
+  readonly status: number | undefined
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The body as text, up to the cap. */
+  readonly text: string
+  /** The body as JSON; undefined when it is none. Integers above 2^53 have lost digits: use `text` for those. */
+  readonly json: unknown
+  /** Why there is no answer; undefined when there is one. */
+  readonly failure: ExchangeFailure | undefined
+  readonly durationMs: number
+  readonly exchange: Exchange
+}
+
+/** The body as an object; undefined when it is anything else. */
+export function objectOf(answer: Answer): Readonly<Record<string, unknown>> | undefined {
+  const { json } = answer
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
+    ? (json as Readonly<Record<string, unknown>>)
+    : undefined
+}
+
+/** Whether the status is one of success. */
+export function isSuccess(answer: Answer): boolean {
+  return answer.status !== undefined && answer.status >= 200 && answer.status < 300
+}
+
+/** One line for a message: `401 {"code":…}`, or why there is no answer. */
+export function describe(answer: Answer): string {
+  if (answer.failure) return answer.failure.message
+  const text = answer.text.replace(/\s+/g, ' ').trim()
+  const short = text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
+  return `${answer.status} ${short === '' ? '(empty body)' : short}`
+}

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { request } from 'undici'
+import { Untestable } from './outcome.ts'
+
+const requestTimeoutMs = 30_000
+
+/** A node's JSON-RPC as the truth. Whatever goes wrong with it is Untestable, never the target's fault. */
+export interface ChainTruth {
+  /** @throws Untestable when the node does not answer, or answers with an error */
+  send(method: string, params?: readonly unknown[]): Promise<unknown>
+  /** Like `send`, with the node's error object handed over: for calls that may revert. */
+  attempt(
+    method: string,
+    params?: readonly unknown[],
+  ): Promise<{ readonly result: unknown } | { readonly error: { readonly message: string; readonly data?: unknown } }>
+  /** The id of the chain. */
+  readonly chainId: bigint
+}
+
+/** JSON-RPC to one URL, without a truth claim: what `connectChain` is built from. */
+function createSender(rpcUrl: string) {
+  let id = 0
+  return async (method: string, params: readonly unknown[]) => {
+    const { statusCode, body } = await request(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
+      signal: AbortSignal.timeout(requestTimeoutMs),
+    })
+    const text = await body.text()
+    try {
+      return JSON.parse(text) as { result?: unknown; error?: { message: string; data?: unknown } }
+    } catch {
+      throw new Error(`HTTP ${statusCode}, not JSON`)
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string }
+  return code ?? message ?? String(error)
+}
+
+/**
+ * Connects to the node and reads the id of the chain.
+ * @throws Untestable when the node cannot be reached
+ */
+export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
+  const sender = createSender(rpcUrl)
+
+  async function attempt(method: string, params: readonly unknown[] = []) {
+    let response
+    try {
+      response = await sender(method, params).catch(async () => {
+        await delay(200)
+        return sender(method, params)
+      })
+    } catch (error) {
+      throw new Untestable(`the chain's node does not answer ${method} (${reasonOf(error)})`)
+    }
+    return response.error ? { error: response.error } : { result: response.result }
+  }
+
+  async function send(method: string, params: readonly unknown[] = []): Promise<unknown> {
+    const outcome = await attempt(method, params)
+    if ('error' in outcome)
+      throw new Untestable(`the chain's node answers ${method} with an error: ${outcome.error.message}`)
+    return outcome.result
+  }
+
+  return { send, attempt, chainId: BigInt(String(await send('eth_chainId'))) }
+}
+
+/** Stands where no chain is: every use is Untestable. */
+export function noChain(reason: string): ChainTruth {
+  const refuse = (): never => {
+    throw new Untestable(reason)
+  }
+  return {
+    send: async () => refuse(),
+    attempt: async () => refuse(),
+    get chainId() {
+      return refuse()
+    },
+  }
+}

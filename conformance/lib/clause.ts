@@ -1,0 +1,47 @@
+import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
+import type { CheckContext } from './context.ts'
+
+/** Makes the requests and judges the answers. @throws Fault, AssertionError (failed), Untestable, anything else (ours) */
+export type CheckBody = (t: CheckContext) => Promise<void>
+
+/** One check of a clause, as written in a suite file. */
+export interface CheckDefinition {
+  readonly title: string
+  /** What this check wants beyond the URL; absent: what the clause's row says. */
+  readonly needs: readonly ClauseNeed[] | undefined
+  readonly body: CheckBody
+}
+
+/** A clause and its checks: what a suite file exports a list of. */
+export interface ClauseSuite {
+  readonly id: ClauseId
+  readonly checks: readonly CheckDefinition[]
+}
+
+/** Adds a check to the clause. */
+export interface DefineCheck {
+  (title: string, body: CheckBody): void
+  (title: string, options: { readonly needs: readonly ClauseNeed[] }, body: CheckBody): void
+}
+
+/**
+ * Names the checks of one clause. Nothing runs here.
+ *
+ * @example
+ * export default [
+ *   clause('eth-rpc.eth_chainId.success', (check) => {
+ *     check('is the id of the chain', { needs: ['chain'] }, async (t) => {
+ *       expect(served(await t.rpc.call('eth_chainId', []))).to.equal(await t.chain.send('eth_chainId', []))
+ *     })
+ *   }),
+ * ]
+ */
+export function clause(id: ClauseId, define: (check: DefineCheck) => void): ClauseSuite {
+  const checks: CheckDefinition[] = []
+  const add = (title: string, ...rest: [CheckBody] | [{ readonly needs: readonly ClauseNeed[] }, CheckBody]): void => {
+    const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
+    checks.push({ title, needs: options?.needs, body })
+  }
+  define(add)
+  return { id, checks }
+}

@@ -1,0 +1,29 @@
+import type { ChainTruth } from './chain-truth.ts'
+import type { Fixture } from './fixture.ts'
+import type { RelayTarget } from './relay-target.ts'
+import type { Edition } from './report-types.ts'
+import type { RpcTarget } from './rpc-target.ts'
+import type { Spending } from './spending.ts'
+import type { TargetClock } from './target-clock.ts'
+
+/** What a check works with. Every request through it is recorded in the report under the check. */
+export interface CheckContext {
+  readonly edition: Edition
+  /** POST /execute and POST /quota of the target. */
+  readonly relay: RelayTarget
+  /** POST /api/eth-rpc of the target. */
+  readonly rpc: RpcTarget
+  /** A node of our own choice: the truth to compare with. Its failures are Untestable, never the target's. */
+  readonly chain: ChainTruth
+  /** @throws Untestable when there is none */
+  readonly fixture: Fixture
+  readonly clock: TargetClock
+  readonly spending: Spending
+  /** Records what is seen and not judged. */
+  observe(text: string): void
+  /**
+   * Work that several checks share, done by the first that asks. Its exchanges appear under each of them.
+   * What it throws, it throws at each of them.
+   */
+  once<T>(key: string, make: (t: CheckContext) => Promise<T>): Promise<T>
+}

@@ -1,0 +1,86 @@
+import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
+import type { ChainTruth } from './chain-truth.ts'
+import type { CheckContext } from './context.ts'
+import { createEndpoint, type EndpointState } from './endpoint.ts'
+import type { Fixture } from './fixture.ts'
+import type { HttpClient } from './http.ts'
+import { Untestable } from './outcome.ts'
+import { createRelayTarget } from './relay-target.ts'
+import type { Edition, Exchange } from './report-types.ts'
+import { createRpcTarget } from './rpc-target.ts'
+import type { SpendingAccount } from './spending.ts'
+import type { TargetClock } from './target-clock.ts'
+
+/** What all checks of a run have together. */
+export interface Environment {
+  readonly edition: Edition
+  readonly http: HttpClient
+  readonly endpoints: { readonly execute: EndpointState; readonly quota: EndpointState; readonly rpc: EndpointState }
+  readonly chain: ChainTruth
+  /** Or why there is none. */
+  readonly fixture: Fixture | { readonly missing: string }
+  readonly clock: TargetClock
+  readonly spending: SpendingAccount
+  /** Results of `once`, by key. */
+  readonly shared: Map<string, Promise<Shared>>
+  nextRpcId: number
+}
+
+interface Shared {
+  readonly outcome: { readonly value: unknown } | { readonly error: unknown }
+  readonly exchanges: readonly Exchange[]
+  readonly observations: readonly string[]
+}
+
+/** What a check leaves behind. */
+export interface CheckRecord {
+  readonly exchanges: Exchange[]
+  readonly observations: string[]
+}
+
+/** @throws Untestable with the first of the needs that is not met */
+export function requireNeeds(needs: readonly ClauseNeed[], t: CheckContext): void {
+  if (needs.includes('fixture')) void t.fixture.profile
+  if (needs.includes('chain')) void t.chain.chainId
+  if (needs.includes('spend')) t.spending.ask()
+}
+
+/** The context of one check. */
+export function createContext(environment: Environment, clause: ClauseId, record: CheckRecord): CheckContext {
+  const { http, endpoints } = environment
+  const keep = (exchange: Exchange): void => void record.exchanges.push(exchange)
+  const context: CheckContext = {
+    edition: environment.edition,
+    relay: createRelayTarget(
+      createEndpoint(http, endpoints.execute, keep),
+      createEndpoint(http, endpoints.quota, keep),
+    ),
+    rpc: createRpcTarget(createEndpoint(http, endpoints.rpc, keep), () => environment.nextRpcId++),
+    chain: environment.chain,
+    get fixture() {
+      if ('missing' in environment.fixture) throw new Untestable(environment.fixture.missing)
+      return environment.fixture
+    },
+    clock: environment.clock,
+    spending: environment.spending.of(clause),
+    observe: (text) => void record.observations.push(text),
+    async once<T>(key: string, make: (t: CheckContext) => Promise<T>): Promise<T> {
+      const shared = await (environment.shared.get(key) ?? share(key, make))
+      record.exchanges.push(...shared.exchanges)
+      record.observations.push(...shared.observations)
+      if ('error' in shared.outcome) throw shared.outcome.error
+      return shared.outcome.value as T
+    },
+  }
+
+  function share(key: string, make: (t: CheckContext) => Promise<unknown>): Promise<Shared> {
+    const own: CheckRecord = { exchanges: [], observations: [] }
+    const made = make(createContext(environment, clause, own)).then(
+      (value): Shared => ({ outcome: { value }, ...own }),
+      (error: unknown): Shared => ({ outcome: { error }, ...own }),
+    )
+    environment.shared.set(key, made)
+    return made
+  }
+  return context
+}

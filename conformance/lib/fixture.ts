@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from './usage-error.ts'
+import { violations } from './schema.ts'
+
+export interface Account {
+  readonly address: string
+  readonly privateKey: string
+}
+
+/** A profile on a chain and what belongs to it; `specs/schemas/fixture.json`. */
+export interface Fixture {
+  readonly chain: { readonly rpcUrl: string; readonly chainId: number }
+  readonly server?: { readonly relayUrl?: string; readonly ethRpcBaseUrl?: string }
+  readonly profile: { readonly address: string; readonly keyManager: string }
+  /** `full` holds every permission, `noSign` all but SIGN, `noRelay` all but EXECUTE_RELAY_CALL. */
+  readonly controllers: { readonly full: Account; readonly noSign: Account; readonly noRelay: Account }
+  readonly logs?: {
+    readonly emitter: string
+    readonly fromBlock: number
+    readonly toBlock: number
+    readonly count: number
+  }
+  readonly funder?: Account
+}
+
+/** @throws UsageError that names each wrong field and repeats no value: there are private keys among them */
+export function parseFixture(value: unknown, source: string): Fixture {
+  const found = violations(value, 'fixture')
+  if (found.length > 0) throw new UsageError(`${source} is not a fixture: ${found.join('; ')}`)
+  return value as Fixture
+}
+
+/** @throws UsageError */
+export async function readFixture(path: string): Promise<Fixture> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`the fixture ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new UsageError(`the fixture ${path} is not JSON`)
+  }
+  return parseFixture(value, path)
+}

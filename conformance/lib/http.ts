@@ -1,0 +1,145 @@
+import { performance } from 'node:perf_hooks'
+import { Agent, request } from 'undici'
+import type { Answer } from './answer.ts'
+import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
+import { redactBody, redactHeaders, redactUrl } from './redact.ts'
+
+/** More than any answer of the documents needs: 1000 log entries are about 1 MB. */
+const bodyCapBytes = 8 * 1024 * 1024
+/** What of a body stays in the report. */
+const recordedCapChars = 20_000
+
+export interface HttpRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /**
+   * Use a connection of its own and never send again: for requests that spend. Others may be sent a second time, once,
+   * when a kept-open connection turns out to be closed by the target.
+   */
+  readonly once?: boolean
+}
+
+export interface HttpClient {
+  /** Never throws for what the target does: an answer of any kind, or `failure`. */
+  send(request: HttpRequest): Promise<Answer>
+  readonly traffic: { requests: number; timeouts: number; unanswered: number }
+  close(): Promise<void>
+}
+
+function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
+  const { name, code, message } = error as { name?: string; code?: string; message?: string }
+  const text = code ?? message ?? String(error)
+  if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return { kind: 'timeout', message: `no answer within ${timeoutMs} ms` }
+  }
+  if (code === 'ECONNREFUSED') return { kind: 'refused', message: 'the connection was refused' }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'dns', message: `the host was not found (${text})` }
+  if (/TLS|SSL|CERT|SELF_SIGNED|ALTNAME/.test(text)) return { kind: 'tls', message: `no secure connection (${text})` }
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE' || code?.startsWith('HPE_')) {
+    return { kind: 'closed', message: `the connection was closed without a whole answer (${text})` }
+  }
+  return { kind: 'other', message: `no answer (${text})` }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** HTTP as a stranger does it: no redirects, no compression, capped bodies, one deadline for the whole exchange. */
+export function createHttpClient(timeoutMs: number): HttpClient {
+  const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
+  const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
+
+  async function exchange(sent: HttpRequest, reset: boolean) {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, headers, body } = await request(sent.url, {
+      method: sent.method as 'POST',
+      headers: sent.headers,
+      body: sent.body ?? null,
+      dispatcher: agent,
+      reset,
+      signal,
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > bodyCapBytes) break
+    }
+    const flat = Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ])
+    return {
+      status: statusCode,
+      headers: Object.fromEntries(flat) as Record<string, string>,
+      text: Buffer.concat(chunks).toString('utf8'),
+    }
+  }
+
+  return {
+    traffic,
+    async send(sent) {
+      traffic.requests++
+      const start = performance.now()
+      let received: Awaited<ReturnType<typeof exchange>> | undefined
+      let failure: ExchangeFailure | undefined
+      try {
+        try {
+          received = await exchange(sent, sent.once ?? false)
+        } catch (error) {
+          if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
+          received = await exchange(sent, true)
+        }
+      } catch (error) {
+        failure = failureOf(error, timeoutMs)
+        traffic.unanswered++
+        if (failure.kind === 'timeout') traffic.timeouts++
+      }
+      const durationMs = Math.round(performance.now() - start)
+      const body =
+        sent.body === undefined
+          ? undefined
+          : typeof sent.body === 'string'
+            ? sent.body
+            : Buffer.from(sent.body).toString('utf8')
+      const response: RecordedResponse | null = received
+        ? {
+            status: received.status,
+            headers: redactHeaders(received.headers),
+            body: redactBody(received.text.slice(0, recordedCapChars)),
+            ...(received.text.length > recordedCapChars ? { truncated: true } : {}),
+          }
+        : null
+      const recorded: Exchange = {
+        request: {
+          method: sent.method,
+          url: redactUrl(sent.url),
+          headers: redactHeaders(sent.headers),
+          ...(body === undefined ? {} : { body: redactBody(body.slice(0, recordedCapChars)) }),
+        },
+        response,
+        ...(failure ? { failure } : {}),
+        durationMs,
+      }
+      const text = received?.text ?? ''
+      return {
+        status: received?.status,
+        headers: received?.headers ?? {},
+        text,
+        json: parse(text),
+        failure,
+        durationMs,
+        exchange: recorded,
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}

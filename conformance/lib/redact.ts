@@ -1,0 +1,34 @@
+const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'apikey'])
+
+/** Shortens what could be used again: enough stays to tell two apart and to see a wrong length. */
+function shorten(hex: string): string {
+  const bytes = (hex.length - 2) / 2
+  return `${hex.slice(0, 10)}…${hex.slice(-4)} (${bytes} bytes, shortened)`
+}
+
+/** A body for the record: each `"signature"` of 32 bytes and more is shortened. Bodies need not be JSON. */
+export function redactBody(body: string): string {
+  return body.replace(
+    /("signature"\s*:\s*\[?\s*")(0x[0-9a-fA-F]{64,})(")/g,
+    (_all, before: string, hex: string, after: string) => `${before}${shorten(hex)}${after}`,
+  )
+}
+
+/** Headers for the record: values that are credentials are left out. */
+export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      secretHeaders.has(name.toLowerCase()) ? '(redacted)' : value,
+    ]),
+  )
+}
+
+/** A URL for the record: without user, password and the values of the query, where keys travel. */
+export function redactUrl(url: string): string {
+  const parsed = new URL(url)
+  parsed.username = ''
+  parsed.password = ''
+  for (const name of new Set(parsed.searchParams.keys())) parsed.searchParams.set(name, 'redacted')
+  return parsed.href
+}

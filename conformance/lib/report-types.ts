@@ -1,0 +1,148 @@
+import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
+
+/** `documents`: the two documents as they stand; `lip`: the public LSP15 text (quota window of 300 s). */
+export type Edition = 'documents' | 'lip'
+
+/** `observed` is the outcome of a question about what the documents leave open: it has no verdict. */
+export type CheckStatus = 'passed' | 'failed' | 'untestable' | 'observed'
+
+/**
+ * - `conformant`: every required clause passed (or failed as expected)
+ * - `nonconformant`: a required clause failed, or the list of expected failures is stale
+ * - `partial`: nothing failed, but a required clause was untestable or nothing ran
+ * - `error`: the harness could not judge
+ */
+export type Verdict = 'conformant' | 'nonconformant' | 'partial' | 'error'
+
+/** What was sent. Credentials and signatures are shortened before they are recorded. */
+export interface RecordedRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** The raw text; absent when there was none. */
+  readonly body?: string
+}
+
+/** What came back, as raw text, whatever it was. */
+export interface RecordedResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  /** The body was longer than what is kept here. */
+  readonly truncated?: boolean
+}
+
+/** Why a request got no answer. */
+export interface ExchangeFailure {
+  readonly kind: 'timeout' | 'refused' | 'closed' | 'tls' | 'dns' | 'other'
+  readonly message: string
+}
+
+/** One request and what became of it: exactly one of `response` and `failure` is there. */
+export interface Exchange {
+  readonly request: RecordedRequest
+  readonly response: RecordedResponse | null
+  readonly failure?: ExchangeFailure
+  readonly durationMs: number
+}
+
+/** One check of a clause. */
+export interface CheckResult {
+  readonly title: string
+  readonly status: CheckStatus
+  readonly durationMs: number
+  /** Of a failed check: what was expected and what was there. */
+  readonly error?: { readonly message: string; readonly expected?: string; readonly actual?: string }
+  /** Of an untestable check: why. */
+  readonly reason?: string
+  /** What was seen and is not judged. */
+  readonly observations?: readonly string[]
+  readonly exchanges: readonly Exchange[]
+}
+
+/** What the file of expected failures says of a clause. */
+export interface KnownFailure {
+  readonly id: ClauseId
+  readonly reason: string
+  readonly link?: string
+}
+
+/** A clause and all of its checks. */
+export interface ClauseResult {
+  readonly id: ClauseId
+  readonly document: 'eth-rpc' | 'relay'
+  readonly level: ClauseLevel
+  /** Sections of the document. */
+  readonly section: string
+  /** The sentence, in the edition that was checked. */
+  readonly text: string
+  /** `failed` before `untestable` before `passed`; for an unspecified clause `observed` or `untestable`. */
+  readonly status: CheckStatus
+  /** All observations of the checks, joined by "; ". */
+  readonly observation?: string
+  /** The failure was expected. */
+  readonly known?: KnownFailure
+  readonly tests: readonly CheckResult[]
+}
+
+/** A transaction that the target said it sent because of this run. */
+export interface CausedTransaction {
+  readonly hash: string
+  /** The clause whose check asked for it. */
+  readonly clause: ClauseId
+  /** Absent when the chain could not be asked or does not have it. */
+  readonly status?: 'succeeded' | 'reverted' | 'not found'
+  /** Decimal. */
+  readonly gasUsed?: string
+  /** Decimal, in wei: what the sender of the transaction paid. */
+  readonly feeWei?: string
+}
+
+export interface LevelCounts {
+  readonly passed: number
+  readonly failed: number
+  readonly untestable: number
+}
+
+/** The outcome of a run; the JSON report is this object as it stands. */
+export interface Report {
+  readonly suite: { readonly name: 'touchstone'; readonly version: string; readonly edition: Edition }
+  readonly target: { readonly relayUrl: string | null; readonly ethRpcUrl: string | null }
+  /** ISO 8601, UTC. */
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly verdict: Verdict
+  readonly summary: {
+    readonly required: LevelCounts
+    readonly recommended: LevelCounts
+    readonly unspecified: { readonly observed: number; readonly untestable: number }
+  }
+  /** In the order of the documents. */
+  readonly clauses: readonly ClauseResult[]
+  readonly options: {
+    readonly timeoutMs: number
+    readonly readOnly: boolean
+    /** Clause id or prefix; null: everything. */
+    readonly only: string | null
+  }
+  /** The target's clock minus ours; absent: not measured. */
+  readonly clock?: { readonly offsetSeconds: number; readonly measuredBy: 'date header' | 'accepted window' }
+  /** Requests to the target, unanswered ones among them. */
+  readonly traffic: { readonly requests: number; readonly timeouts: number; readonly unanswered: number }
+  /** Every transaction that the run caused, in the order of the answers. */
+  readonly transactions: readonly CausedTransaction[]
+  /** Only with a file of expected failures: entries that did not fail, or that name no clause. */
+  readonly staleExpectedFailures?: readonly { readonly id: string; readonly why: string }[]
+  /** Why the harness could not judge, or judged only a part: chain not reachable, no fixture. */
+  readonly notes: readonly string[]
+}
+
+/** What a reporter that shows progress is told, in this order. */
+export interface Progress {
+  /** Before the first check. */
+  started?(plan: { readonly target: Report['target']; readonly edition: Edition; readonly checks: number }): void
+  /** After each check. */
+  checked?(clause: Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>, check: CheckResult): void
+  /** After the last check. */
+  finished?(report: Report): void
+}

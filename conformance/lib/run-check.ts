@@ -1,0 +1,64 @@
+import { performance } from 'node:perf_hooks'
+import { AssertionError } from 'chai'
+import { clauses, type ClauseId } from '../../specs/index.ts'
+import type { CheckDefinition } from './clause.ts'
+import { createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
+import { Fault, Untestable } from './outcome.ts'
+import type { CheckResult } from './report-types.ts'
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value
+  return (
+    JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
+    String(value)
+  )
+}
+
+/** What is thrown decides: the target's fault, no judgement, or a fault of this suite, which accuses nobody. */
+function outcomeOf(error: unknown): Pick<CheckResult, 'status' | 'error' | 'reason'> {
+  if (error instanceof Untestable) return { status: 'untestable', reason: error.message }
+  if (error instanceof Fault) {
+    const { message, expected, actual } = error
+    return {
+      status: 'failed',
+      error: { message, ...(expected === undefined ? {} : { expected }), ...(actual === undefined ? {} : { actual }) },
+    }
+  }
+  if (error instanceof AssertionError) {
+    const values = error as Error & { expected?: unknown; actual?: unknown; showDiff?: boolean }
+    const compared = values.showDiff ? { expected: shown(values.expected), actual: shown(values.actual) } : {}
+    return { status: 'failed', error: { message: error.message, ...compared } }
+  }
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  return { status: 'untestable', reason: `a fault of the suite itself, not of the target: ${name}: ${message}` }
+}
+
+/** Runs one check and says what came of it. Never throws. */
+export async function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
+  const { level, needs } = clauses[id]
+  const record: CheckRecord = { exchanges: [], observations: [] }
+  const start = performance.now()
+  let outcome: Pick<CheckResult, 'status' | 'error' | 'reason'> = {
+    status: level === 'unspecified' ? 'observed' : 'passed',
+  }
+  try {
+    const context = createContext(environment, id, record)
+    requireNeeds(check.needs ?? needs, context)
+    await check.body(context)
+  } catch (error) {
+    outcome = outcomeOf(error)
+    // A question has no verdict: what went wrong with it is an answer as well.
+    if (level === 'unspecified' && outcome.status === 'failed') {
+      record.observations.push(outcome.error?.message ?? '')
+      outcome = { status: 'observed' }
+    }
+  }
+  const observations = [...new Set(record.observations)]
+  return {
+    title: check.title,
+    ...outcome,
+    durationMs: Math.round(performance.now() - start),
+    ...(observations.length > 0 ? { observations } : {}),
+    exchanges: record.exchanges,
+  }
+}

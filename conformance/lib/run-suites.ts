@@ -1,0 +1,62 @@
+import Mocha from 'mocha'
+import { clauses, type ClauseId } from '../../specs/index.ts'
+import type { ClauseSuite } from './clause.ts'
+import type { Environment } from './environment.ts'
+import { Fault } from './outcome.ts'
+import type { CheckResult } from './report-types.ts'
+import { runCheck } from './run-check.ts'
+
+type OnChecked = (id: ClauseId, result: CheckResult) => void
+
+const clauseOf = new WeakMap<Mocha.Suite, ClauseId>()
+const resultOf = new WeakMap<Mocha.Runnable, CheckResult>()
+
+/** What mocha says of a test that never reached its own result: an error that came from somewhere else. */
+function unexplained(test: Mocha.Test): CheckResult {
+  const reason = `a fault of the suite itself, not of the target: ${test.err?.message ?? 'no result'}`
+  return { title: test.title, status: 'untestable', reason, durationMs: test.duration ?? 0, exchanges: [] }
+}
+
+/** A mocha reporter that prints nothing and hands each result on. */
+function collector(onChecked: OnChecked) {
+  return class Collector {
+    constructor(runner: Mocha.Runner) {
+      runner.on('test end', (test) => {
+        const id = test.parent ? clauseOf.get(test.parent) : undefined
+        if (id) onChecked(id, resultOf.get(test) ?? unexplained(test))
+      })
+    }
+  }
+}
+
+/**
+ * Runs the checks under mocha: one suite per document, in it one per clause.
+ *
+ * @param onChecked is told each result as it comes, in order
+ */
+export function runSuites(
+  suites: readonly ClauseSuite[],
+  environment: Environment,
+  onChecked: OnChecked,
+): Promise<void> {
+  // Each request and each wait has a deadline of its own.
+  const mocha = new Mocha({ timeout: 0, reporter: collector(onChecked) as unknown as Mocha.ReporterConstructor })
+  const documents = new Map<string, Mocha.Suite>()
+  for (const { id, checks } of suites) {
+    const { document } = clauses[id]
+    const parent = documents.get(document) ?? Mocha.Suite.create(mocha.suite, document)
+    documents.set(document, parent)
+    const suite = Mocha.Suite.create(parent, id)
+    clauseOf.set(suite, id)
+    for (const check of checks) {
+      const test = new Mocha.Test(check.title, async function (this: Mocha.Context) {
+        const result = await runCheck(environment, id, check)
+        resultOf.set(test, result)
+        if (result.status === 'untestable') this.skip()
+        if (result.status === 'failed') throw new Fault(result.error?.message ?? 'failed')
+      })
+      suite.addTest(test)
+    }
+  }
+  return new Promise((resolve) => void mocha.run(() => resolve()))
+}
