@@ -5,14 +5,19 @@ export type ErrorCode = keyof typeof catalogue
 
 /** How one error is told to a caller. */
 export interface ErrorEntry {
-  /** HTTP status outside of JSON-RPC; absent for the errors that only JSON-RPC knows (answered with 200). */
+  /** HTTP status outside of JSON-RPC; absent for the errors that only JSON-RPC knows. */
   readonly status?: number
-  /** `error.code` of JSON-RPC; absent for what `POST /api/eth-rpc` never answers. */
+  /**
+   * `error.code` of JSON-RPC, with HTTP 200. On `POST /api/eth-rpc` an error without one is told by its HTTP status, as
+   * elsewhere: it is about the HTTP request, and no JSON-RPC request was read.
+   */
   readonly rpcCode?: number
   /** What people read; `{reason}` is filled in. */
   readonly message: string
   /** When it is answered. */
   readonly description: string
+  /** Where it is answered. */
+  readonly endpoints: readonly string[]
 }
 
 /** Every error of the reference server by its code. */
