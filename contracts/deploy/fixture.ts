@@ -26,6 +26,8 @@ export interface Fixture {
 /** What has been provisioned so far; kept by the caller, it lets a run that was broken off go on. */
 export interface ProvisionState {
   chainId?: number
+  /** Who deployed, and so owns the profile until it is handed over. */
+  deployer?: string
   controllers?: FixtureControllers
   /** Deployed, and maybe no more. */
   deployed?: Profile
@@ -50,8 +52,6 @@ export interface ProvisionOptions {
   readonly state?: ProvisionState
   /** Called after each step, with what was done; `state` holds it by then. */
   readonly onProgress?: (done: string) => void
-  /** Awaited once the profile is ready, before anything is done that does not concern it. */
-  readonly onProfile?: (profile: Profile, controllers: FixtureControllers) => Promise<void>
 }
 
 /**
@@ -59,13 +59,19 @@ export interface ProvisionOptions {
  * through. The signer pays.
  *
  * @param signer with a provider; nobody else uses its account meanwhile
+ * @throws Error if the state is another chain's or another signer's
  */
 export async function provisionFixture(signer: Signer, options: ProvisionOptions): Promise<Fixture> {
   const sender = await createSender(signer)
   const state = options.state ?? {}
+  const chainId = Number((await sender.provider.getNetwork()).chainId)
+  if ((state.chainId ??= chainId) !== chainId) {
+    throw new Error(`what was begun belongs to chain ${state.chainId}, this is chain ${chainId}`)
+  }
+  if ((state.deployer ??= sender.address) !== sender.address) {
+    throw new Error(`what was begun belongs to ${state.deployer}, this is ${sender.address}`)
+  }
   const controllers = (state.controllers ??= options.controllers ?? randomControllers())
-  const { chainId } = await sender.provider.getNetwork()
-  state.chainId = Number(chainId)
 
   const readyProfile = async (): Promise<Profile> => {
     if (state.profile) return state.profile
@@ -90,15 +96,21 @@ export async function provisionFixture(signer: Signer, options: ProvisionOptions
     return state.logs
   }
 
-  const [profile, logs] = await Promise.all([readyProfile(), readyLogs()])
+  // The account's nonces are spent in order: wait for both even if one fails, then nothing is left under way.
+  const [profile, logs] = await bothOrFirstError(readyProfile(), readyLogs())
   return {
-    chain: { rpcUrl: options.rpcUrl, chainId: state.chainId },
+    chain: { rpcUrl: options.rpcUrl, chainId },
     server: { relayUrl: options.relayUrl, ethRpcBaseUrl: options.ethRpcBaseUrl },
     profile,
     controllers,
     logs,
     ...(options.funder && { funder: options.funder }),
   }
+}
+
+async function bothOrFirstError<One, Other>(one: Promise<One>, other: Promise<Other>): Promise<[One, Other]> {
+  await Promise.allSettled([one, other])
+  return Promise.all([one, other])
 }
 
 function permissionsOf(controllers: FixtureControllers) {

@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { Contract, id } from 'ethers'
+import { startChain, type RunningChain } from '../../chain.ts'
+import { provisionFixture, type Fixture, type ProvisionOptions, type ProvisionState } from '../../deploy/fixture.ts'
+import { permissionSets, permissionsKey } from '../../deploy/permissions.ts'
+import { keyManagerInterface, profileInterface } from '../../deploy/profile.ts'
+import { connect, testSigner } from '../../signer.ts'
+
+const INTERFACE_ID_LSP25 = '0x5ac79908'
+
+describe('provisionFixture', () => {
+  let chain: RunningChain
+  let options: ProvisionOptions
+  let fixture: Fixture
+
+  before(async () => {
+    chain = await startChain()
+    options = {
+      rpcUrl: chain.rpcUrl,
+      relayUrl: 'http://relay.test',
+      ethRpcBaseUrl: 'http://rpc.test',
+      profileFundsWei: 10n ** 18n,
+    }
+    fixture = await provisionFixture(testSigner(chain), options)
+  })
+
+  after(() => chain.close())
+
+  it('has the shape of the file', () => {
+    expect(fixture).to.have.all.keys('chain', 'server', 'profile', 'controllers', 'logs')
+    expect(fixture.chain).to.deep.equal({ rpcUrl: chain.rpcUrl, chainId: 31337 })
+    expect(fixture.server).to.deep.equal({ relayUrl: 'http://relay.test', ethRpcBaseUrl: 'http://rpc.test' })
+    expect(JSON.parse(JSON.stringify(fixture))).to.deep.equal(fixture)
+  })
+
+  it('leaves a profile that its key manager owns, and the key manager knows it', async () => {
+    const profile = new Contract(fixture.profile.address, profileInterface, connect(chain))
+    const keyManager = new Contract(fixture.profile.keyManager, keyManagerInterface, connect(chain))
+    expect(await profile.getFunction('owner')()).to.equal(fixture.profile.keyManager)
+    expect(await keyManager.getFunction('target')()).to.equal(fixture.profile.address)
+    expect(await keyManager.getFunction('supportsInterface')(INTERFACE_ID_LSP25)).to.equal(true)
+    expect(await connect(chain).getBalance(fixture.profile.address)).to.equal(10n ** 18n)
+  })
+
+  it('gives each controller its permissions and an unused first nonce', async () => {
+    const profile = new Contract(fixture.profile.address, profileInterface, connect(chain))
+    const keyManager = new Contract(fixture.profile.keyManager, keyManagerInterface, connect(chain))
+    for (const name of ['full', 'noSign', 'noRelay'] as const) {
+      const { address } = fixture.controllers[name]
+      expect(BigInt((await profile.getFunction('getData')(permissionsKey(address))) as string), name).to.equal(
+        permissionSets[name],
+      )
+      expect(await keyManager.getFunction('getNonce')(address, 0n), name).to.equal(0n)
+    }
+  })
+
+  it('seeds 2,500 logs, more than 1,000 of them in one block, between the blocks it names', async () => {
+    const { emitter, fromBlock, toBlock, count } = fixture.logs
+    const inRange = await connect(chain).getLogs({ address: emitter, fromBlock, toBlock })
+    const anywhere = await connect(chain).getLogs({ address: emitter, fromBlock: 0, toBlock: 'latest' })
+    expect(inRange).to.have.length(count)
+    expect(anywhere).to.have.length(count)
+    expect(count).to.equal(2500)
+    const perBlock = countBy(inRange, ({ blockNumber }) => blockNumber)
+    expect(Math.max(...perBlock.values())).to.be.above(1000)
+    expect(perBlock.size).to.be.above(10)
+    expect([Math.min(...perBlock.keys()), Math.max(...perBlock.keys())]).to.deep.equal([fromBlock, toBlock])
+  })
+
+  it('seeds logs that differ in every topic a filter can name', async () => {
+    const { emitter, fromBlock, toBlock } = fixture.logs
+    const logs = await connect(chain).getLogs({ address: emitter, fromBlock, toBlock })
+    const kinds = countBy(logs, ({ topics }) => topics[0])
+    expect(kinds.get(id('Even(uint256,uint256,address,bytes32)'))).to.equal(1250)
+    expect(kinds.get(id('Odd(uint256,uint256,address,bytes32)'))).to.equal(1250)
+    expect(new Set(logs.map(({ topics }) => topics[1])).size).to.equal(2500)
+    expect([...countBy(logs, ({ topics }) => topics[2]).values()]).to.deep.equal(Array<number>(10).fill(250))
+  })
+
+  it('names each step, and goes on from where a run was broken off', async () => {
+    const state: ProvisionState = {}
+    const broken = new Error('broken off')
+    const done: string[] = []
+    const onProgress = (step: string): void => {
+      done.push(step)
+      if (step.startsWith('controllers')) throw broken
+    }
+    const failure = await provisionFixture(testSigner(chain, 1), { ...options, state, onProgress }).catch(
+      (error: unknown) => error,
+    )
+    expect(failure).to.equal(broken)
+    const kept = structuredClone(state)
+    expect(kept).to.include.keys('chainId', 'deployer', 'controllers', 'deployed', 'logs')
+    expect(kept).not.to.include.keys('profile')
+
+    const resumed = await provisionFixture(testSigner(chain, 1), { ...options, state: kept })
+    expect(resumed.profile).to.deep.equal(kept.deployed)
+    expect(resumed.controllers).to.deep.equal(kept.controllers)
+    const profile = new Contract(resumed.profile.address, profileInterface, connect(chain))
+    expect(await profile.getFunction('owner')()).to.equal(resumed.profile.keyManager)
+  })
+
+  it('does not go on with what belongs to another chain or another signer', async () => {
+    for (const state of [{ chainId: 1 }, { deployer: chain.accounts[5]!.address }]) {
+      const failure = await provisionFixture(testSigner(chain), { ...options, state }).catch((error: unknown) => error)
+      expect(failure).to.be.instanceOf(Error).with.property('message').that.includes('belongs to')
+    }
+  })
+})
+
+function countBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, number> {
+  const counts = new Map<Key, number>()
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1)
+  return counts
+}
