@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { ServiceError } from '../core/errors.ts'
+
+export interface BodyLimits {
+  /** The most bytes that a body may have, unpacked. */
+  readonly limitBytes: number
+  /** How long the sender may take for the whole body. Default 30,000. */
+  readonly timeoutMs?: number
+}
+
+/** How much of a refused body is still read and thrown away, so that its sender gets to read the answer. */
+const LINGER_BYTES = 16 * 1024 * 1024
+const LINGER_MS = 5_000
+
+const unpack = promisify(gunzip)
+
+/**
+ * Reads the body of a JSON request: `application/json` (or `…+json`, `application/json-rpc`) in UTF-8, or no content
+ * type at all; as it is or packed by gzip. Nothing beyond the limit is kept, neither packed nor unpacked.
+ *
+ * @returns the bytes; none at all is an empty buffer
+ * @throws ServiceError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE; INVALID_REQUEST when the body breaks off, comes too
+ *   slowly or cannot be unpacked
+ */
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const fault = mediaTypeFault(request.headers['content-type'])
+  if (fault !== undefined) throw refuse(request, new ServiceError('UNSUPPORTED_MEDIA_TYPE', fault))
+
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  switch (encoding) {
+    case '':
+    case 'identity':
+      return readBytes(request, limits)
+    case 'gzip':
+    case 'x-gzip':
+      return unpackWithin(await readBytes(request, limits), limits.limitBytes)
+    default:
+      throw refuse(request, new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'the encodings are identity and gzip'))
+  }
+}
+
+/** What is wrong with a content type, or undefined. */
+function mediaTypeFault(header: string | undefined): string | undefined {
+  if (header === undefined || header === 'application/json') return undefined
+  const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase())
+  if (type !== '' && !/^application\/(?:json|json-rpc|jsonrequest|[a-z0-9.!#$&^_-]+\+json)$/.test(type)) {
+    return 'the content type is application/json'
+  }
+  const charset = parameters.find((parameter) => /^charset\s*=/.test(parameter))?.replace(/^charset\s*=\s*|"/g, '')
+  return charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset) ? undefined : 'the charset is UTF-8'
+}
+
+function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }: BodyLimits): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
+    return Promise.reject(refuse(request, tooLarge(limitBytes)))
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+
+    const finish = () => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
+      // A socket that breaks later must not be an unhandled 'error' event.
+      request.on('error', () => {})
+    }
+    const fail = (error: ServiceError) => {
+      finish()
+      reject(error)
+    }
+    const onData = (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > limitBytes) fail(refuse(request, tooLarge(limitBytes)))
+      else chunks.push(chunk)
+    }
+    const onEnd = () => {
+      finish()
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes))
+    }
+    const onBroken = () => fail(new ServiceError('INVALID_REQUEST', 'the body breaks off'))
+    const timer = setTimeout(() => {
+      fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes too slowly')))
+    }, timeoutMs)
+
+    request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+  })
+}
+
+async function unpackWithin(packed: Buffer, limitBytes: number): Promise<Buffer> {
+  try {
+    // One byte is the least that zlib takes as a limit.
+    return await unpack(packed, { maxOutputLength: Math.max(1, limitBytes) })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes)
+    throw new ServiceError('INVALID_REQUEST', 'the body is not gzip', { cause })
+  }
+}
+
+const tooLarge = (limitBytes: number) => new ServiceError('PAYLOAD_TOO_LARGE', `the limit is ${limitBytes} bytes`)
+
+/**
+ * Lets the rest of a refused body run into nothing for a while. Closing at once would reset the connection, and a
+ * sender that is still writing would see that instead of the answer.
+ */
+function refuse(request: IncomingMessage, error: ServiceError): ServiceError {
+  let bytes = 0
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS).unref()
+  request
+    .on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > LINGER_BYTES) request.socket.destroy()
+    })
+    .on('close', () => clearTimeout(timer))
+    .on('error', () => {})
+  return error
+}

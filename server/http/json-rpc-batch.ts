@@ -1,0 +1,91 @@
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { ServiceError } from '../core/errors.ts'
+import { errorText, idText, isObject, type Caller } from './json-rpc-call.ts'
+import type { Json } from './lossless-json.ts'
+import { Semaphore } from './semaphore.ts'
+
+export interface BatchLimits {
+  /** The most requests in a batch. Default 100. */
+  readonly batchLength: number
+  /** What the answers of one batch may sum up to; later ones are errors. Default 10 MiB. */
+  readonly batchResponseBytes: number
+  /** How many batches run at a time; others wait in line, single requests do not. Default 8. */
+  readonly concurrentBatches: number
+  /** How many requests of one batch run at a time. Default 4. */
+  readonly concurrentCallsPerBatch: number
+}
+
+/** How long one batch may keep the process to itself. */
+const SLICE_MS = 4
+
+/** Runs the requests of a batch and answers in their order; a batch without requests is one error. */
+export function createBatchRunner(
+  call: Caller,
+  limits: BatchLimits,
+): (requests: readonly Json[], log: Logger) => Promise<string | Readable> {
+  const running = new Semaphore(limits.concurrentBatches)
+
+  return async (requests, log) => {
+    if (requests.length === 0) {
+      return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
+    }
+    if (requests.length > limits.batchLength) return Readable.from(refusals(requests, limits.batchLength))
+    return running.run(() => runBatch(requests, call, limits, log))
+  }
+}
+
+async function runBatch(requests: readonly Json[], call: Caller, limits: BatchLimits, log: Logger): Promise<string> {
+  const answers = new Array<string>(requests.length)
+  let next = 0
+  let length = 0
+  let sliceStart = performance.now()
+
+  const worker = async () => {
+    while (next < requests.length) {
+      const index = next++
+      const request = requests[index] ?? null
+      const answer = length > limits.batchResponseBytes ? tooLong(request, limits) : await call(request, log)
+      answers[index] = answer
+      length += answer.length
+      if (performance.now() - sliceStart > SLICE_MS) {
+        await nextTurn()
+        sliceStart = performance.now()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: limits.concurrentCallsPerBatch }, worker))
+  return `[${answers.join(',')}]`
+}
+
+function tooLong(request: Json, { batchResponseBytes }: BatchLimits): string {
+  return errorText(
+    idOf(request) ?? 'null',
+    new ServiceError('RPC_RESPONSE_TOO_LARGE', `the batch has more than ${batchResponseBytes} bytes`),
+  )
+}
+
+const idOf = (request: Json) => (isObject(request) ? idText(request['id']) : undefined)
+
+/**
+ * One error per id, and one for all that have none. A stream, since a body of small requests grows tenfold by them.
+ */
+function* refusals(requests: readonly Json[], batchLength: number): Generator<string> {
+  const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${batchLength} requests`)
+  let chunk = ''
+  let separator = '['
+  let toldNameless = false
+  for (const request of requests) {
+    const id = idOf(request)
+    if (id === undefined && toldNameless) continue
+    toldNameless ||= id === undefined
+    chunk += separator + errorText(id ?? 'null', error)
+    separator = ','
+    if (chunk.length > 64 * 1024) {
+      yield chunk
+      chunk = ''
+    }
+  }
+  yield `${chunk}]`
+}

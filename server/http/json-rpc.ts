@@ -1,0 +1,67 @@
+import type { Context, Middleware } from 'koa'
+import { ServiceError } from '../core/errors.ts'
+import { readBody } from './body.ts'
+import { createBatchRunner, type BatchLimits } from './json-rpc-batch.ts'
+import { createCaller, errorText, type RpcMethod } from './json-rpc-call.ts'
+import { JsonError, parseJson, type Json } from './lossless-json.ts'
+
+export interface JsonRpcOptions {
+  /** What can be called, by name. */
+  readonly methods: ReadonlyMap<string, RpcMethod>
+  readonly limits?: Partial<JsonRpcLimits>
+}
+
+export interface JsonRpcLimits extends BatchLimits {
+  /** The most bytes of a body, unpacked. Default 1 MiB. */
+  readonly bodyBytes: number
+  /** How deep arrays and objects of a body may nest. Default 32. */
+  readonly depth: number
+}
+
+const defaultLimits: JsonRpcLimits = {
+  bodyBytes: 1024 * 1024,
+  depth: 32,
+  batchLength: 100,
+  batchResponseBytes: 10 * 1024 * 1024,
+  concurrentBatches: 8,
+  concurrentCallsPerBatch: 4,
+}
+
+/**
+ * A JSON-RPC 2.0 endpoint. Protocol errors are HTTP 200 with an error object; what concerns HTTP itself is thrown, and
+ * told by its status as on every other path.
+ *
+ * Beyond JSON-RPC 2.0: every request needs an id (the document requires one), so there are no notifications; ids are
+ * echoed as they were written, numbers of any size included.
+ *
+ * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
+ */
+export function jsonRpcEndpoint({ methods, limits: given = {} }: JsonRpcOptions): Middleware {
+  const limits = { ...defaultLimits, ...given }
+  const call = createCaller(methods)
+  const runBatch = createBatchRunner(call, limits)
+
+  return async (ctx) => {
+    const message = await readMessage(ctx, limits)
+    ctx.set('Content-Type', 'application/json')
+    if (message instanceof ServiceError) ctx.body = errorText('null', message)
+    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state.log)
+    else ctx.body = await call(message, ctx.state.log)
+  }
+}
+
+/** The JSON that came, or what to answer to what is none. */
+async function readMessage(ctx: Context, { bodyBytes, depth }: JsonRpcLimits): Promise<Json | ServiceError> {
+  try {
+    return parseJson(await readBody(ctx.req, { limitBytes: bodyBytes }), { maxDepth: depth })
+  } catch (error) {
+    if (error instanceof JsonError) {
+      const code = error.fault === 'depth' ? 'RPC_INVALID_REQUEST' : 'RPC_PARSE_ERROR'
+      return new ServiceError(code, error.message, { cause: error })
+    }
+    if (error instanceof ServiceError && error.code === 'INVALID_REQUEST') {
+      return new ServiceError('RPC_PARSE_ERROR', 'the body could not be read to its end', { cause: error })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,281 @@
+import { expect } from 'chai'
+import { gzipSync } from 'node:zlib'
+import { rpcMethod, startRpcServer, type Body, type RpcServer } from '../support/rpc-server.ts'
+
+const ADDRESS = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
+interface Answer {
+  jsonrpc: string
+  id: unknown
+  result?: unknown
+  error?: { code: number; message: string; data?: unknown }
+}
+
+describe('jsonRpcEndpoint', () => {
+  let server: RpcServer
+  let calls: unknown[][] = []
+
+  before(async () => {
+    server = await startRpcServer([
+      rpcMethod('eth_chainId', (params) => (calls.push([...params]), '0x7a69')),
+      rpcMethod('eth_getBalance', (params) => (calls.push([...params]), '0x1')),
+      rpcMethod('eth_gasPrice', () => 'cheap'),
+      rpcMethod('eth_blockNumber', () => {
+        throw new Error('secret of the inside')
+      }),
+      rpcMethod('eth_getLogs', (params) => (calls.push([...params]), [])),
+    ])
+  })
+  beforeEach(() => (calls = []))
+  after(() => server.close())
+
+  const send = async (body: Body, headers?: Record<string, string>) => {
+    const { status, json } = await server.post(body, headers)
+    return { status, answer: json as Answer }
+  }
+  const request = (members: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', ...members })
+
+  async function expectRefusal(body: Body, code: number, id: unknown = null) {
+    const { status, answer } = await send(body)
+    expect(status).to.equal(200)
+    expect(answer).to.have.all.keys('jsonrpc', 'id', 'error')
+    expect(answer.jsonrpc).to.equal('2.0')
+    expect(answer.id).to.deep.equal(id)
+    expect(answer.error?.code).to.equal(code)
+    expect(answer.error?.message).to.be.a('string').that.is.not.empty
+    expect(calls, 'reached a handler').to.be.empty
+  }
+
+  it('answers a request', async () => {
+    const { status, answer } = await send(request({ params: [] }))
+    expect(status).to.equal(200)
+    expect(answer).to.deep.equal({ jsonrpc: '2.0', id: 1, result: '0x7a69' })
+  })
+
+  for (const [name, body] of [
+    ['empty', ''],
+    ['blank', ' \n'],
+    ['broken', '{"jsonrpc":"2.0","id":1'],
+    ['two values', '{} {}'],
+    ['not UTF-8', Uint8Array.from([0x22, 0xff, 0x22])],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le')],
+  ] as const) {
+    it(`refuses a body that is ${name} as a parse error`, () => expectRefusal(body, -32700))
+  }
+
+  for (const body of ['null', 'true', '1', '1.5', '12345678901234567890', '"x"', '[]', '{}']) {
+    it(`refuses ${body} as an invalid request`, () => expectRefusal(body, -32600))
+  }
+
+  for (const id of ['true', 'false', '{}', '[]', '[1]']) {
+    it(`refuses the id ${id}, and echoes null`, () =>
+      expectRefusal(`{"jsonrpc":"2.0","id":${id},"method":"eth_chainId"}`, -32600))
+  }
+  it('refuses a request without an id', () => expectRefusal('{"jsonrpc":"2.0","method":"eth_chainId"}', -32600))
+
+  for (const id of [
+    '0',
+    '-7',
+    '9007199254740993',
+    '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    '1.5',
+    '1.50',
+    '1e3',
+    '-0',
+    'null',
+    '""',
+    '"3f0c6d1e-2f0b-4d8e-9d0e-0a7d2f9f1c55"',
+    '"\\" \\\\ \\u0000 \\ud800 </script> é"',
+  ]) {
+    it(`echoes the id ${id} unaltered`, async () => {
+      const { text } = await server.post(`{"jsonrpc":"2.0","id":${id},"method":"eth_chainId"}`)
+      const echoed = /"id":(.*),"result"/.exec(text)?.[1] ?? ''
+      if (id.startsWith('"')) expect(JSON.parse(echoed)).to.equal(JSON.parse(id))
+      else expect(echoed).to.equal(id)
+    })
+  }
+
+  for (const params of ['', '"params":[],', '"params":null,']) {
+    it(`takes ${params || 'no params'} as none`, async () => {
+      const { answer } = await send(`{"jsonrpc":"2.0",${params}"id":1,"method":"eth_chainId"}`)
+      expect(answer.result).to.equal('0x7a69')
+      expect(calls).to.deep.equal([[]])
+    })
+  }
+  for (const params of ['{}', '{"0":1}', '"latest"', '7', 'true']) {
+    it(`refuses the params ${params}`, () =>
+      expectRefusal(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":${params}}`, -32602, 1))
+  }
+
+  for (const version of [undefined, '1.0', 2, '2', null]) {
+    it(`refuses jsonrpc ${JSON.stringify(version)}, and echoes the id`, () =>
+      expectRefusal(request({ jsonrpc: version, id: 'a' }), -32600, 'a'))
+  }
+  for (const method of [undefined, null, 1, {}, []]) {
+    it(`refuses the method ${JSON.stringify(method)}`, () => expectRefusal(request({ method }), -32600, 1))
+  }
+  for (const method of ['eth_call', '', '__proto__', 'constructor', 'eth_chainid', ' eth_chainId']) {
+    it(`does not know the method '${method}'`, async () => {
+      await expectRefusal(request({ method }), -32601, 1)
+      const { answer } = await send(request({ method }))
+      expect(answer.error?.message).to.equal(`the method ${method} does not exist/is not available`)
+    })
+  }
+
+  for (const params of [
+    [1],
+    [ADDRESS],
+    [ADDRESS, 'latest', 1],
+    [ADDRESS, 'Latest'],
+    [ADDRESS, '0x01'],
+    [ADDRESS, '0x'],
+    [ADDRESS, -1],
+    [ADDRESS, 1.5],
+    [ADDRESS, null],
+    [ADDRESS.slice(0, -1), 'latest'],
+    [`${ADDRESS}00`, 'latest'],
+    [ADDRESS.slice(2), 'latest'],
+    [null, 'latest'],
+    ['latest', ADDRESS],
+  ]) {
+    it(`refuses the params ${JSON.stringify(params)} of eth_getBalance`, () =>
+      expectRefusal(request({ method: 'eth_getBalance', params }), -32602, 1))
+  }
+  it('names the faulty parameter', async () => {
+    const { answer } = await send(request({ method: 'eth_getBalance', params: [ADDRESS, 'newest'] }))
+    expect(answer.error?.message).to.contain('params/1')
+    expect(answer.error?.data).to.deep.equal({ field: 'params/1' })
+  })
+  it('refuses numbers that are no integers, or too large, by their value', async () => {
+    for (const block of ['1.5', '1e400', '12345678901234567890']) {
+      await expectRefusal(
+        `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${ADDRESS}",${block}]}`,
+        -32602,
+        1,
+      )
+    }
+    // A number object must not pass for the object that a filter is.
+    await expectRefusal('{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[1.5]}', -32602, 1)
+    await send(`{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${ADDRESS}",1e1]}`)
+    expect(calls).to.deep.equal([[ADDRESS, 10]])
+  })
+  it('takes members called __proto__ for what they are', async () => {
+    await expectRefusal(
+      '{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{"__proto__":{"address":[1.5]}}]}',
+      -32602,
+      1,
+    )
+    expect(({} as { address?: unknown }).address).to.be.undefined
+  })
+
+  it('refuses what is nested deeper than 32', async () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+    await expectRefusal(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":${nested(32)}}`, -32600)
+    await expectRefusal(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":${nested(31)}}`, -32602, 1)
+    await expectRefusal(nested(400_000), -32600)
+  })
+
+  describe('batch', () => {
+    it('answers each element, in the order of the input', async () => {
+      const { json } = await server.post(
+        `[${request({ id: 3 })},1,${request({ id: 'b', method: 'eth_call' })},[],{"id":7},${request({ id: 1 })}]`,
+      )
+      const answers = json as Answer[]
+      expect(answers.map(({ id, result, error }) => [id, result ?? error?.code])).to.deep.equal([
+        [3, '0x7a69'],
+        [null, -32600],
+        ['b', -32601],
+        [null, -32600],
+        [7, -32600],
+        [1, '0x7a69'],
+      ])
+    })
+    it('takes 100, and of more answers one error per id', async () => {
+      const batch = (length: number) =>
+        JSON.stringify(Array.from({ length }, (_, id) => JSON.parse(request({ id })) as unknown))
+      const taken = (await server.post(batch(100))).json as Answer[]
+      expect(taken.map(({ id, result }) => [id, result])).to.deep.equal(
+        Array.from({ length: 100 }, (_, id) => [id, '0x7a69']),
+      )
+      calls = []
+      const { status, json } = await server.post(batch(101))
+      expect(status).to.equal(200)
+      expect((json as Answer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal(
+        Array.from({ length: 101 }, (_, id) => [id, -32600]),
+      )
+      expect(calls).to.be.empty
+    })
+    it('does not multiply what has no id', async () => {
+      const { json } = await server.post(JSON.stringify([...new Array<number>(200_000).fill(1), { id: 5 }]))
+      expect((json as Answer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal([
+        [null, -32600],
+        [5, -32600],
+      ])
+    })
+  })
+
+  describe('faults of our own', () => {
+    it('never sends a result that breaks its schema, and does not ask to try again', async () => {
+      const { status, answer } = await send(request({ method: 'eth_gasPrice' }))
+      expect(status).to.equal(200)
+      expect(answer.error?.code).to.equal(-32000)
+    })
+    it('tells nothing about an unexpected error', async () => {
+      const { status, answer } = await send(request({ method: 'eth_blockNumber' }))
+      expect(status).to.equal(200)
+      expect(answer.error?.code).to.equal(-32000)
+      expect(JSON.stringify(answer)).not.to.contain('secret')
+    })
+  })
+
+  describe('HTTP', () => {
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+      'application/json-rpc',
+      'application/vnd.api+json',
+    ]) {
+      it(`takes ${type}`, async () => {
+        expect((await send(request({}), { 'content-type': type })).answer.result).to.equal('0x7a69')
+      })
+    }
+    it('takes a body without a content type', async () => {
+      // A Blob without a type is the one body for which fetch sends no content type.
+      expect((await send(new Blob([request({})]), {})).answer.result).to.equal('0x7a69')
+    })
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'x']) {
+      it(`refuses ${type} with 415`, async () => {
+        const { status, answer } = await send(request({}), { 'content-type': type })
+        expect(status).to.equal(415)
+        expect(answer).to.have.property('code', 'UNSUPPORTED_MEDIA_TYPE')
+        expect(calls).to.be.empty
+      })
+    }
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']) {
+      it(`refuses ${method} with 405 and Allow`, async () => {
+        const response = await fetch(server.url, { method })
+        expect(response.status).to.equal(405)
+        expect(response.headers.get('allow')).to.equal('POST')
+        await response.arrayBuffer()
+      })
+    }
+    it('takes a body of 1 MiB and refuses a larger one with 413', async () => {
+      const padded = (bytes: number) => request({}).padEnd(bytes)
+      expect((await send(padded(1024 * 1024))).answer.result).to.equal('0x7a69')
+      for (const bytes of [1024 * 1024 + 1, 8 * 1024 * 1024]) {
+        const { status, answer } = await send(padded(bytes))
+        expect(status).to.equal(413)
+        expect(answer).to.have.property('code', 'PAYLOAD_TOO_LARGE')
+      }
+    })
+    it('takes gzip within the same limit', async () => {
+      const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+      expect((await send(gzipSync(request({})), gzip)).answer.result).to.equal('0x7a69')
+      expect((await send(gzipSync(Buffer.alloc(200 * 1024 * 1024, ' ')), gzip)).status).to.equal(413)
+      const { status, answer } = await send('not gzip', gzip)
+      expect([status, answer.error?.code]).to.deep.equal([200, -32700])
+      const brotli = { 'content-type': 'application/json', 'content-encoding': 'br' }
+      expect((await send('x', brotli)).status).to.equal(415)
+    })
+  })
+})

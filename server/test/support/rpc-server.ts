@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino, type Logger } from 'pino'
+import { createApp } from '../../app.ts'
+import { createValidator } from '../../core/validate.ts'
+import type { RpcMethod } from '../../http/json-rpc-call.ts'
+import { jsonRpcEndpoint, type JsonRpcLimits } from '../../http/json-rpc.ts'
+
+/** What fetch takes as a body, as far as tests need it. */
+export type Body = string | Uint8Array<ArrayBuffer> | Blob
+
+export interface RpcServer {
+  readonly url: string
+  /** Posts a body as it stands and reads the answer as JSON; an empty answer is undefined. */
+  post(body: Body, headers?: Record<string, string>): Promise<{ status: number; json: unknown; text: string }>
+  /** Calls one method and returns its result; a JSON-RPC error is thrown as its object. */
+  call<Result>(method: string, ...params: unknown[]): Promise<Result>
+  close(): Promise<void>
+}
+
+export const silent: Logger = pino({ level: 'silent' })
+
+const validator = createValidator('first-error')
+
+/** A method of `specs/schemas/rpc-method/`, answered by `handle`. */
+export function rpcMethod(name: string, handle: RpcMethod['handle']): [string, RpcMethod] {
+  const key = `rpc-method/${name}`
+  return [
+    name,
+    {
+      validateParams: validator.compileKey(key, 'params'),
+      validateResult: validator.compileKey(key, 'result'),
+      handle,
+    },
+  ]
+}
+
+/** The endpoint alone, in the app that the server runs it in. */
+export async function startRpcServer(
+  methods: Iterable<[string, RpcMethod]>,
+  limits: Partial<JsonRpcLimits> = {},
+  log = silent,
+): Promise<RpcServer> {
+  const endpoint = jsonRpcEndpoint({ methods: new Map(methods), limits })
+  const app = createApp({ routes: [{ method: 'POST', path: '/api/eth-rpc', handle: endpoint }], log })
+  const callback = app.callback()
+  const server = createServer((request, response) => void callback(request, response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/eth-rpc`
+
+  const post: RpcServer['post'] = async (body, headers = { 'content-type': 'application/json' }) => {
+    const response = await fetch(url, { method: 'POST', body, headers })
+    const text = await response.text()
+    return { status: response.status, text, json: text === '' ? undefined : (JSON.parse(text) as unknown) }
+  }
+  return {
+    url,
+    post,
+    call: async <Result>(method: string, ...params: unknown[]) => {
+      const { json } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+      const { result, error } = json as { result: Result; error?: { code: number; message: string } }
+      if (error) throw Object.assign(new Error(error.message), error)
+      return result
+    },
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
