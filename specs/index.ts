@@ -2,3 +2,15 @@
 export { clauses, type Clause, type ClauseId, type ClauseLevel, type ClauseNeed } from './clauses.ts'
 export { errorCatalogue, type ErrorCode, type ErrorEntry } from './errors.ts'
 export { schemas, type JsonSchema } from './schemas.ts'
+export type {
+  Config,
+  ErrorBody,
+  ExecuteRequest,
+  ExecuteResponse,
+  QuotaRequest,
+  QuotaResponse,
+  RpcMethod,
+  RpcMethodParams,
+  RpcMethodResult,
+  TransactionStatus,
+} from './types.ts'

@@ -1,0 +1,253 @@
+// Made by `npm run generate`. Never edited: change the schemas in specs/schemas/ instead.
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * Configuration of the reference server
+         * @description One file, JSON or YAML. Amounts of wei are decimal strings, since they exceed what a JSON number holds exactly. Unknown members are refused. Secrets never stand here: the file names environment variables and files that hold them.
+         * @example {
+         *       "chain": {
+         *         "rpcUrls": [
+         *           "http://127.0.0.1:8545"
+         *         ]
+         *       }
+         *     }
+         * @example {
+         *       "listen": {
+         *         "host": "0.0.0.0",
+         *         "port": 8080
+         *       },
+         *       "chain": {
+         *         "rpcUrls": [
+         *           "https://node.example/rpc"
+         *         ],
+         *         "confirmations": 20
+         *       },
+         *       "database": {
+         *         "folder": null
+         *       },
+         *       "signers": {
+         *         "keystores": [
+         *           {
+         *             "file": "/run/secrets/signer.json",
+         *             "passwordFile": "/run/secrets/signer.password"
+         *           }
+         *         ]
+         *       },
+         *       "quota": {
+         *         "defaultPlan": "monthly",
+         *         "plans": {
+         *           "monthly": {
+         *             "model": "gas",
+         *             "options": {}
+         *           }
+         *         }
+         *       },
+         *       "registration": "open",
+         *       "plugins": {
+         *         "options": {
+         *           "rpc-method/eth_getLogs": {}
+         *         }
+         *       }
+         *     }
+         */
+        readonly config: {
+            /**
+             * @description Where the server listens.
+             * @default {}
+             */
+            readonly listen: {
+                /**
+                 * @description Address of the interface; 0.0.0.0 for all.
+                 * @default 127.0.0.1
+                 */
+                readonly host: string;
+                /**
+                 * @description TCP port; 0 for any that is free.
+                 * @default 3000
+                 */
+                readonly port: number;
+            };
+            /** @description The Ethereum nodes behind the server. */
+            readonly chain: {
+                /** @description JSON-RPC URLs of nodes of one chain; the first that is well serves. */
+                readonly rpcUrls: readonly string[];
+                /**
+                 * @description Milliseconds until a node counts as silent.
+                 * @default 10000
+                 */
+                readonly requestTimeoutMs: number;
+                /**
+                 * @description Blocks on top of a block after which it is held to be final.
+                 * @default 12
+                 */
+                readonly confirmations: number;
+            };
+            /**
+             * @description Where the server keeps its books. The environment variable DATABASE_URL names a PostgreSQL server instead.
+             * @default {}
+             */
+            readonly database: {
+                /**
+                 * @description Folder of the embedded database; null: in memory, lost at the end.
+                 * @default .touchstone/database
+                 */
+                readonly folder: string | null;
+            };
+            /**
+             * @description The accounts that send and pay for relay calls. They come from an environment variable, from keystores, or both.
+             * @default {}
+             */
+            readonly signers: {
+                /**
+                 * @description Name of the environment variable that holds the private keys in hex, separated by commas.
+                 * @default TOUCHSTONE_SIGNER_KEYS
+                 */
+                readonly privateKeysFromEnv: string;
+                /**
+                 * @description Encrypted JSON keystores.
+                 * @default []
+                 */
+                readonly keystores: readonly {
+                    /** @description Path of the keystore. */
+                    readonly file: string;
+                    /** @description Path of the file that holds its password. */
+                    readonly passwordFile: string;
+                }[];
+                /**
+                 * @description Balance of an account in wei below which the server warns.
+                 * @default 100000000000000000
+                 */
+                readonly lowBalanceWei: string;
+            };
+            /**
+             * @description How relay calls are sent.
+             * @default {}
+             */
+            readonly relay: {
+                /**
+                 * @description Added to the gas that the simulation used, in percent.
+                 * @default 20
+                 */
+                readonly gasPaddingPercent: number;
+                /**
+                 * @description Most gas that one relay call may take.
+                 * @default 10000000
+                 */
+                readonly gasCap: number;
+                /**
+                 * @description Ceiling for the fee per gas, in wei.
+                 * @default 500000000000
+                 */
+                readonly maxFeePerGasWei: string;
+            };
+            /**
+             * @description What profiles may spend.
+             * @default {}
+             */
+            readonly quota: {
+                /**
+                 * @description Plan of profiles that are given none.
+                 * @default default
+                 */
+                readonly defaultPlan: string;
+                /**
+                 * @description Plans by name.
+                 * @default {
+                 *       "default": {
+                 *         "model": "gas"
+                 *       }
+                 *     }
+                 */
+                readonly plans: {
+                    readonly [key: string]: {
+                        /** @description Id of the quota plugin. */
+                        readonly model: string;
+                        /**
+                         * @description Options of that plugin.
+                         * @default {}
+                         */
+                        readonly options: Record<string, never>;
+                    };
+                };
+            };
+            /**
+             * @description Whom the service relays for: registered profiles only, or every profile (open).
+             * @default registered
+             * @enum {string}
+             */
+            readonly registration: "open" | "registered";
+            /**
+             * @description Plugins beside those that come with the server, and the options of all.
+             * @default {}
+             */
+            readonly plugins: {
+                /**
+                 * @description Package names, or paths relative to this file.
+                 * @default []
+                 */
+                readonly external: readonly string[];
+                /**
+                 * @description Options by <kind>/<id>.
+                 * @default {}
+                 */
+                readonly options: {
+                    readonly [key: string]: Record<string, never>;
+                };
+            };
+            /**
+             * @description What one request may be.
+             * @default {}
+             */
+            readonly limits: {
+                /**
+                 * @description Most bytes of a body.
+                 * @default 1048576
+                 */
+                readonly bodyBytes: number;
+                /**
+                 * @description Most requests in a JSON-RPC batch.
+                 * @default 100
+                 */
+                readonly batchSize: number;
+                /**
+                 * @description Most levels of nesting in a JSON body.
+                 * @default 32
+                 */
+                readonly nestingDepth: number;
+            };
+            /**
+             * @description How the server stops.
+             * @default {}
+             */
+            readonly shutdown: {
+                /**
+                 * @description Seconds that requests in flight are given before the server stops.
+                 * @default 10
+                 */
+                readonly graceSeconds: number;
+            };
+            /**
+             * @description What the server writes to standard output, one JSON line each.
+             * @default {}
+             */
+            readonly log: {
+                /**
+                 * @description Lowest level that is written.
+                 * @default info
+                 * @enum {string}
+                 */
+                readonly level: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+            };
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,36 @@
+import type { components as ConfigComponents } from './generated/config.ts'
+import type { components } from './generated/openapi.ts'
+
+type Schemas = components['schemas']
+
+/** The JSON-RPC methods of the interface: those that have a schema. */
+export type RpcMethod = {
+  [Name in keyof Schemas]: Name extends `rpc-method.${infer Method}.params` ? Method : never
+}[keyof Schemas]
+
+/** The positional parameters of each JSON-RPC method. */
+export type RpcMethodParams = { readonly [Method in RpcMethod]: Schemas[`rpc-method.${Method}.params`] }
+
+/** The result of each JSON-RPC method. */
+export type RpcMethodResult = { readonly [Method in RpcMethod]: Schemas[`rpc-method.${Method}.result`] }
+
+/** Body of `POST /execute`. */
+export type ExecuteRequest = Schemas['relay.execute.request']
+
+/** Answer of `POST /execute`. */
+export type ExecuteResponse = Schemas['relay.execute.response']
+
+/** Body of `POST /quota`. */
+export type QuotaRequest = Schemas['quota.quota.request']
+
+/** Answer of `POST /quota`. */
+export type QuotaResponse = Schemas['quota.quota.response']
+
+/** Answer of `GET /transactions/{hash}`. */
+export type TransactionStatus = Schemas['relay.transactions.response']
+
+/** Body of every failed request outside of JSON-RPC. */
+export type ErrorBody = Schemas['error']
+
+/** The configuration of the reference server, defaults filled in. */
+export type Config = ConfigComponents['schemas']['config']
