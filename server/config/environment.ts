@@ -1,0 +1,63 @@
+import { schemas, type JsonSchema } from '../../specs/index.ts'
+import type { Environment } from './load.ts'
+import { ConfigError } from './config-error.ts'
+
+/** A member of the configuration that an environment variable can set. */
+export interface EnvironmentVariable {
+  /** E.g. `TOUCHSTONE_CHAIN_RPC_URLS`. */
+  readonly name: string
+  /** E.g. `['chain', 'rpcUrls']`. */
+  readonly path: readonly string[]
+  readonly schema: JsonSchema
+}
+
+const prefix = 'TOUCHSTONE_'
+
+/** Variables that the prefix owns but that are no members: the default name for the signers' keys. */
+const secretNames = ['TOUCHSTONE_SIGNER_KEYS']
+
+/** Every scalar or list of strings in `specs/schemas/config.json`, named by its path. */
+export function environmentVariables(): EnvironmentVariable[] {
+  return leaves(schemas['config'] ?? {}, [])
+}
+
+/**
+ * What the environment sets.
+ *
+ * @throws ConfigError for a name that starts with TOUCHSTONE_ and means nothing, or a value of another type
+ */
+export function environmentMembers(environment: Environment): { path: readonly string[]; value: unknown }[] {
+  const known = new Map(environmentVariables().map((variable) => [variable.name, variable]))
+  const secrets = [...secretNames, environment['TOUCHSTONE_SIGNERS_PRIVATE_KEYS_FROM_ENV']]
+  const faults: string[] = []
+  const members: { path: readonly string[]; value: unknown }[] = []
+  for (const [name, text] of Object.entries(environment)) {
+    if (!name.startsWith(prefix) || text === undefined || secrets.includes(name)) continue
+    const variable = known.get(name)
+    if (variable === undefined) faults.push(`environment: ${name} sets nothing`)
+    else members.push({ path: variable.path, value: valueOf(text, variable.schema) })
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return members
+}
+
+function leaves(schema: JsonSchema, path: readonly string[]): EnvironmentVariable[] {
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  if (properties !== undefined) {
+    return Object.entries(properties).flatMap(([member, inner]) => leaves(inner, [...path, member]))
+  }
+  const isList = schema['type'] === 'array'
+  const items = schema['items'] as JsonSchema | undefined
+  if (schema['type'] === 'object' || (isList && items?.['type'] !== 'string') || path[0] === '$schema') return []
+  const name = prefix + path.map((member) => member.replace(/[A-Z]/g, '_$&').toUpperCase()).join('_')
+  return [{ name, path, schema }]
+}
+
+/** The text as the schema wants it; what does not fit stays text, and the validator says so. */
+function valueOf(text: string, schema: JsonSchema): unknown {
+  if (schema['type'] === 'array') return text === '' ? [] : text.split(',').map((item) => item.trim())
+  if (schema['type'] === 'integer' && /^-?\d+$/.test(text)) return Number(text)
+  if (schema['type'] === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+  if (schema['anyOf'] !== undefined && text === 'null') return null
+  return text
+}
