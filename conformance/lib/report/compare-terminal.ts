@@ -1,0 +1,46 @@
+import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
+import { escapeTerminal } from './escape-terminal.ts'
+import { shorten } from './shorten.ts'
+import { paintedSign, painter, type Paint } from './terminal-style.ts'
+import type { TerminalOptions } from './terminal.ts'
+import { verdictReason } from './verdict-line.ts'
+import { targetName, verdictWord } from './words.ts'
+import { wrap } from './wrap.ts'
+
+const detailLimit = 300
+
+function signs(cells: readonly (ComparedCell | undefined)[], paint: Paint): string {
+  return cells.map((cell) => (cell ? paintedSign(cell.status, paint) : '-').padStart(1)).join('  ')
+}
+
+function differing(row: ComparedClause, { reports }: Comparison, paint: Paint, width: number): string[] {
+  const details = row.cells.map((cell, index) => {
+    const said = cell
+      ? [cell.status, ...(cell.detail ? [shorten(cell.detail, detailLimit)] : [])].join(': ')
+      : 'not in it'
+    return wrap(`${reports[index]?.name}: ${escapeTerminal(said)}`, width, '        ')
+  })
+  return [`  ${signs(row.cells, paint)}  ${paint('bold', row.id)}  ${paint('dim', row.level)}`, ...details]
+}
+
+/** Several reports on a terminal: who is who, the differences with what was said, then one line for each other clause. */
+export function compareTerminal(comparison: Comparison, options: TerminalOptions): string {
+  const paint = painter(options.colour)
+  const width = Math.max(40, options.width ?? 100)
+  const { reports, differences, same } = comparison
+  return [
+    ...reports.flatMap(({ name, report }, index) => [
+      `${index + 1}. ${paint('bold', escapeTerminal(name))}  ${escapeTerminal(targetName(report.target))}`,
+      `   ${verdictWord[report.verdict]}: ${verdictReason(report)}`,
+    ]),
+    '',
+    paint('bold', `Differences (${differences.length})`),
+    ...differences.flatMap((row) => differing(row, comparison, paint, width)),
+    '',
+    paint('bold', `The same for all (${same.length})`),
+    ...same.map((row) => `  ${signs(row.cells, paint)}  ${row.id}`),
+    '',
+    paint('dim', '✓ passed  ✗ failed  ≈ failed as expected  ? untestable  · observed  - not in the report'),
+    '',
+  ].join('\n')
+}

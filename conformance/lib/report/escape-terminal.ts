@@ -1,0 +1,10 @@
+// C0 without tab and newline, DEL, C1, and the marks that reorder text: with them a body could rewrite the
+// screen, or show another text than the one received.
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** Makes any text safe to print on a terminal: control characters are shown as `\u001b`, not obeyed. */
+export function escapeTerminal(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,112 @@
+import type { ClauseResult, Report } from '../report-types.ts'
+import { clauseArticle } from './html/clause-article.ts'
+import { clauseTable } from './html/clause-table.ts'
+import { filterScript } from './html/filter-script.ts'
+import { markup, type Markup } from './html/markup.ts'
+import { htmlPage } from './html/page.ts'
+import { countsMarkup, summaryMarkup } from './html/summary.ts'
+import { shorten } from './shorten.ts'
+import { documentTitle, shownStatus, targetName, verdictWord } from './words.ts'
+
+const messageLimit = 400
+
+interface Section {
+  readonly id: string
+  readonly title: string
+  readonly content: Markup
+}
+
+function failure(clause: ClauseResult): Markup {
+  const message = clause.tests.find((check) => check.status === 'failed')?.error?.message ?? 'failed'
+  const warning = clause.level === 'required' && !clause.known ? undefined : markup` class="warning"`
+  const note = clause.known ? 'known' : clause.level === 'required' ? 'required' : `${clause.level}, a warning`
+  return markup`<li${warning}><a class="id" href="#${clause.id}">${clause.id}</a> <span class="muted">${note}</span>
+<p>${clause.text}</p>
+<p class="message muted">${shorten(message, messageLimit)}</p></li>
+`
+}
+
+function observation(clause: ClauseResult): Markup {
+  return markup`<div><dt><a class="id" href="#${clause.id}">${clause.id}</a><p class="muted">${clause.text}</p></dt>
+<dd class="answer message">${shorten(clause.observation ?? '', 4000)}</dd></div>
+`
+}
+
+function checks(clauses: readonly ClauseResult[]): Markup {
+  const documents = [...new Set(clauses.map((clause) => clause.document))]
+  return markup`${documents.map(
+    (document) => markup`<h3 data-group="${document}">${document}: ${documentTitle[document]}</h3>
+${clauses.filter((clause) => clause.document === document).map(clauseArticle)}`,
+  )}`
+}
+
+function transactions(report: Report): Markup {
+  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Transactions"><table><thead><tr><th scope="col">Hash</th><th scope="col">Clause</th><th scope="col">Status</th><th scope="col">Gas used</th></tr></thead>
+<tbody>${report.transactions.map(
+    (caused) =>
+      markup`<tr><th scope="row" class="id">${caused.hash}</th><td><a class="id" href="#${caused.clause}">${caused.clause}</a></td><td>${caused.status ?? 'not asked'}</td><td>${caused.gasUsed}</td></tr>`,
+  )}</tbody></table></div>`
+}
+
+function sections(report: Report): Section[] {
+  const failed = report.clauses.filter((clause) => clause.status === 'failed')
+  const ranked = [...failed].sort((a, b) => rank(a) - rank(b))
+  const observed = report.clauses.filter((clause) => clause.observation)
+  const found: (Section | undefined)[] = [
+    { id: 'counts', title: 'Counts', content: countsMarkup(report.summary) },
+    failed.length === 0
+      ? undefined
+      : {
+          id: 'failures',
+          title: `Failures (${failed.length})`,
+          content: markup`<ul class="failures">${ranked.map(failure)}</ul>`,
+        },
+    { id: 'clauses', title: `Clauses (${report.clauses.length})`, content: clauseTable(report.clauses) },
+    observed.length === 0
+      ? undefined
+      : {
+          id: 'observations',
+          title: `Observations, without a verdict (${observed.length})`,
+          content: markup`<dl class="observations">${observed.map(observation)}</dl>`,
+        },
+    { id: 'checks', title: 'Checks', content: checks(report.clauses) },
+    report.transactions.length === 0
+      ? undefined
+      : {
+          id: 'transactions',
+          title: `Transactions caused (${report.transactions.length})`,
+          content: transactions(report),
+        },
+  ]
+  return found.filter((section) => section !== undefined)
+}
+
+/** Required and unexpected failures first. */
+function rank(clause: ClauseResult): number {
+  return (clause.level === 'required' ? 0 : 1) + (shownStatus(clause) === 'known' ? 2 : 0)
+}
+
+/**
+ * One page that needs nothing else: verdict, counts, failures, every clause by document, level and status, every check
+ * with its exchanges, observations in a section of their own. It asks for nothing over the network, and whatever the
+ * target answered is text in it.
+ */
+export function renderHtml(report: Report): string {
+  const parts = sections(report)
+  const links = parts.map(({ id, title }) => ({ href: `#${id}`, text: title }))
+  return htmlPage({
+    title: `${verdictWord[report.verdict]}: ${targetName(report.target)}`,
+    script: filterScript,
+    body: markup`<a class="skip" href="#clauses">Skip to the clauses</a>
+${summaryMarkup(report, links)}
+<main>
+${parts.map(
+  ({ id, title, content }) => markup`<section aria-labelledby="${id}">
+<h2 id="${id}" tabindex="-1">${title}</h2>
+${content}
+</section>
+`,
+)}</main>
+<footer>Made by touchstone ${report.suite.version}. The JSON report of the same run holds every request and answer in full.</footer>`,
+  })
+}

@@ -1,0 +1,54 @@
+import type { CheckResult, ClauseResult } from '../../report-types.ts'
+import { seconds } from '../seconds.ts'
+import { shorten } from '../shorten.ts'
+import { shownStatus, statusSign } from '../words.ts'
+import { exchangeMarkup } from './exchange.ts'
+import { filterData } from './filter-data.ts'
+import { markup, type Markup } from './markup.ts'
+
+const messageLimit = 4000
+
+function values(error: NonNullable<CheckResult['error']>): Markup | undefined {
+  if (error.expected === undefined && error.actual === undefined) return undefined
+  return markup`<dl class="values">
+<dt>expected</dt><dd class="message"><code>${shorten(error.expected ?? 'not said', messageLimit)}</code></dd>
+<dt>actual</dt><dd class="message"><code>${shorten(error.actual ?? 'not said', messageLimit)}</code></dd>
+</dl>`
+}
+
+function checkMarkup(check: CheckResult): Markup {
+  const open = check.status === 'failed' ? markup` open` : undefined
+  const { error, reason, observations = [] } = check
+  return markup`<details class="check"${open}>
+<summary><span class="status ${check.status}">${statusSign[check.status]} ${check.status}</span> ${check.title} <span class="muted">${seconds(check.durationMs)}</span></summary>
+${error && markup`<p class="message">${shorten(error.message, messageLimit)}</p>`}${error && values(error)}${
+    reason === undefined ? undefined : markup`<p class="message">${shorten(reason, messageLimit)}</p>`
+  }${
+    observations.length === 0
+      ? undefined
+      : markup`<ul>${observations.map((text) => markup`<li class="message">${shorten(text, messageLimit)}</li>`)}</ul>`
+  }
+${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p>` : check.exchanges.map(exchangeMarkup)}
+</details>`
+}
+
+/** A clause with its sentence and every check of it; failed checks stand open. */
+export function clauseArticle(clause: ClauseResult): Markup {
+  const status = shownStatus(clause)
+  const { known } = clause
+  return markup`<article aria-labelledby="${clause.id}" ${filterData(clause)}>
+<div class="head">
+<h4 id="${clause.id}" tabindex="-1" class="id">${clause.id}</h4>
+<span class="status ${status}">${statusSign[status]} ${status}</span>
+<span class="muted">${clause.level}, section ${clause.section}</span>
+</div>
+<p>${clause.text}</p>
+${
+  known &&
+  markup`<p class="known">Known: ${known.reason}${
+    known.link?.startsWith('https://') ? markup` (<a href="${known.link}" rel="noreferrer">link</a>)` : undefined
+  }</p>`
+}${clause.tests.length === 0 ? markup`<p class="muted">No check of this clause was made.</p>` : clause.tests.map(checkMarkup)}
+</article>
+`
+}

@@ -1,0 +1,36 @@
+import type { Exchange } from '../../report-types.ts'
+import { exchangeText } from '../exchange-text.ts'
+import { indentJson } from '../indent-json.ts'
+import { seconds } from '../seconds.ts'
+import { markup, type Markup } from './markup.ts'
+
+/** Enough for any answer but pages of logs, which are all alike. */
+const bodyLimit = 6000
+
+function laidOut(exchange: Exchange): Exchange {
+  const { request, response } = exchange
+  return {
+    ...exchange,
+    request: request.body === undefined ? request : { ...request, body: indentJson(request.body) },
+    response: response === null ? null : { ...response, body: indentJson(response.body) },
+  }
+}
+
+function methodOf(body: string | undefined): string {
+  const method = /"method"\s*:\s*"([\w-]{1,60})"/.exec(body ?? '')?.[1]
+  return method === undefined ? '' : ` ${method}`
+}
+
+/** A request and its answer, closed until asked for. */
+export function exchangeMarkup(exchange: Exchange, index: number): Markup {
+  const { request, response } = exchangeText(laidOut(exchange), { bodyLimit, headers: true })
+  const outcome =
+    exchange.response === null ? (exchange.failure?.kind ?? 'no answer') : `HTTP ${exchange.response.status}`
+  return markup`<details class="exchange">
+<summary>Request ${index + 1}:${methodOf(exchange.request.body)} <span class="muted">→ ${outcome}, ${seconds(exchange.durationMs)}</span></summary>
+<h5>Request</h5>
+<pre tabindex="0">${request}</pre>
+<h5>Answer</h5>
+<pre tabindex="0">${response}</pre>
+</details>`
+}

@@ -1,0 +1,49 @@
+/**
+ * The only script of the HTML report: shows the clauses that the boxes and the search field ask for, in the table and
+ * among the checks, and opens what a link leads to. Without it everything is shown.
+ */
+export const filterScript = `
+'use strict'
+;(() => {
+const form = document.getElementById('filters')
+const items = [...document.querySelectorAll('[data-clause]')]
+const groups = [...document.querySelectorAll('[data-group]')]
+const rows = items.filter((item) => item.tagName === 'TR')
+const shownCount = document.getElementById('shown')
+
+function apply() {
+  const data = new FormData(form)
+  const words = String(data.get('text')).toLowerCase().split(/\\s+/).filter(Boolean)
+  const chosen = { document: data.getAll('document'), level: data.getAll('level'), status: data.getAll('status') }
+  for (const item of items) {
+    const { document: of, level, status, text } = item.dataset
+    item.hidden = !(
+      chosen.document.includes(of) && chosen.level.includes(level) && chosen.status.includes(status) &&
+      words.every((word) => text.includes(word))
+    )
+  }
+  for (const group of groups) {
+    group.hidden = !items.some((item) => !item.hidden && item.dataset.document === group.dataset.group)
+  }
+  const count = rows.filter((row) => !row.hidden).length
+  shownCount.textContent = count + ' of ' + rows.length + ' clauses shown'
+}
+
+function open() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  if (!target) return
+  const item = target.closest('[data-clause]')
+  if (item && item.hidden) { form.reset(); apply() }
+  target.focus()
+  target.scrollIntoView()
+}
+
+form.hidden = false
+form.addEventListener('input', apply)
+form.addEventListener('reset', () => setTimeout(apply))
+form.addEventListener('submit', (event) => event.preventDefault())
+addEventListener('hashchange', open)
+apply()
+open()
+})()
+`

@@ -1,0 +1,26 @@
+import { escapeHtml } from '../escape-html.ts'
+
+/** A piece of HTML that is known to be safe: made by {@link markup}. */
+export class Markup {
+  readonly html: string
+
+  constructor(html: string) {
+    this.html = html
+  }
+}
+
+export type MarkupValue = string | number | Markup | readonly Markup[] | undefined
+
+function rendered(value: MarkupValue): string {
+  if (value === undefined) return ''
+  if (value instanceof Markup) return value.html
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value))
+  return value.map((part) => part.html).join('')
+}
+
+/** A template for HTML: what is put in is escaped, unless it was made by this function. */
+export function markup(strings: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
+  return new Markup(
+    strings.map((part, index) => part + (index < values.length ? rendered(values[index]) : '')).join(''),
+  )
+}

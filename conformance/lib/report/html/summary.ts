@@ -1,0 +1,58 @@
+import type { Report } from '../../report-types.ts'
+import { seconds } from '../seconds.ts'
+import { verdictReason } from '../verdict-line.ts'
+import { targetName, verdictWord } from '../words.ts'
+import { markup, type Markup } from './markup.ts'
+
+const verdictClass = { conformant: 'passed', nonconformant: 'failed', partial: 'untestable', error: 'failed' } as const
+const verdictSign = { conformant: '✓', nonconformant: '✗', partial: '?', error: '!' } as const
+
+function facts(report: Report): (readonly [string, string])[] {
+  const { target, suite, options, traffic, clock } = report
+  return [
+    ['Relay', target.relayUrl ?? 'left out'],
+    ['JSON-RPC', target.ethRpcUrl ?? 'left out'],
+    ['Started', report.startedAt],
+    ['Took', `${seconds(report.durationMs)}, ${traffic.requests} requests (${traffic.unanswered} unanswered)`],
+    ['Edition', suite.edition],
+    ['Options', optionsText(options)],
+    ...(clock ? [['Clock', `${clock.offsetSeconds} s ahead of ours, by ${clock.measuredBy}`] as const] : []),
+  ]
+}
+
+function optionsText(options: Report['options']): string {
+  return [
+    `timeout ${options.timeoutMs} ms`,
+    ...(options.readOnly ? ['nothing that spends'] : []),
+    ...(options.only === null ? [] : [`only ${options.only}`]),
+  ].join(', ')
+}
+
+/** Verdict, target and what a reader must know to trust it: the head of the page. */
+export function summaryMarkup(report: Report, links: readonly { href: string; text: string }[]): Markup {
+  const { verdict } = report
+  return markup`<header>
+<p class="muted">Touchstone ${report.suite.version}: conformance of ${targetName(report.target)}</p>
+<h1 class="${verdictClass[verdict]}"><span aria-hidden="true">${verdictSign[verdict]}</span> ${verdictWord[verdict]}</h1>
+<p class="lead">${verdictReason(report)}.</p>
+<dl class="facts">${facts(report).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+${report.notes.map((note) => markup`<p class="note">${note}</p>`)}${(report.staleExpectedFailures ?? []).map(
+    ({ id, why }) => markup`<p class="note">Stale in the expected failures: <span class="id">${id}</span>, ${why}</p>`,
+  )}
+<nav aria-label="On this page"><ul>${links.map(({ href, text }) => markup`<li><a href="${href}">${text}</a></li>`)}</ul></nav>
+</header>`
+}
+
+function cell(count: number): Markup {
+  return markup`<td${count === 0 ? markup` class="none"` : undefined}>${count}</td>`
+}
+
+/** The counts by level. */
+export function countsMarkup({ required, recommended, unspecified }: Report['summary']): Markup {
+  const three = (name: string, counts: typeof required) =>
+    markup`<tr><th scope="row">${name}</th>${cell(counts.passed)}${cell(counts.failed)}${cell(counts.untestable)}<td></td></tr>`
+  return markup`<table class="counts">
+<thead><tr><td></td><th scope="col">passed</th><th scope="col">failed</th><th scope="col">untestable</th><th scope="col">observed</th></tr></thead>
+<tbody>${three('required', required)}${three('recommended', recommended)}<tr><th scope="row">unspecified</th><td></td><td></td>${cell(unspecified.untestable)}${cell(unspecified.observed)}</tr></tbody>
+</table>`
+}

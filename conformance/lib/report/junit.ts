@@ -1,0 +1,124 @@
+import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import { escapeXml } from './escape-xml.ts'
+import { exchangeText } from './exchange-text.ts'
+import { targetName } from './words.ts'
+
+/** The last exchanges tell why a check failed; those before them led there and are in the JSON and HTML reports. */
+const shownExchanges = 3
+const bodyLimit = 2000
+
+type Outcome = 'passed' | 'failure' | 'error' | 'skipped'
+
+interface TestCase {
+  readonly classname: string
+  readonly name: string
+  readonly durationMs: number
+  readonly outcome: Outcome
+  readonly type?: string
+  readonly message?: string
+  readonly detail?: string
+  readonly output?: string
+}
+
+function detailOf(clause: ClauseResult, check: CheckResult): string {
+  const lines = [`${clause.id} (${clause.level}, section ${clause.section})`, clause.text, '']
+  if (check.error) {
+    lines.push(check.error.message)
+    if (check.error.expected !== undefined) lines.push(`expected: ${check.error.expected}`)
+    if (check.error.actual !== undefined) lines.push(`actual:   ${check.error.actual}`)
+  }
+  for (const exchange of check.exchanges.slice(-shownExchanges)) {
+    const { request, response } = exchangeText(exchange, { bodyLimit, headers: true })
+    lines.push('', '--- request', request, '--- answer', response)
+  }
+  return lines.join('\n')
+}
+
+function testCase(clause: ClauseResult, check: CheckResult): TestCase {
+  const output = check.observations?.join('\n')
+  const base = {
+    classname: clause.id,
+    name: check.title,
+    durationMs: check.durationMs,
+    ...(output ? { output } : {}),
+  }
+  if (check.status === 'untestable') return { ...base, outcome: 'skipped', message: check.reason ?? 'untestable' }
+  if (check.status !== 'failed') return { ...base, outcome: 'passed' }
+  const message = check.error?.message ?? 'failed'
+  if (clause.known) return { ...base, outcome: 'skipped', message: `known failure, ${clause.known.reason}: ${message}` }
+  return { ...base, outcome: 'failure', type: clause.level, message, detail: detailOf(clause, check) }
+}
+
+function testCases(clause: ClauseResult): TestCase[] {
+  if (clause.tests.length > 0) return clause.tests.map((check) => testCase(clause, check))
+  const message = 'no check of this clause was made'
+  return [{ classname: clause.id, name: clause.id, durationMs: 0, outcome: 'skipped', message }]
+}
+
+/** What is wrong with the run itself, so that a consumer that reads nothing but this file does not see green. */
+function runCases(report: Report): TestCase[] {
+  const stale = (report.staleExpectedFailures ?? []).map((entry): TestCase => ({
+    classname: 'expected-failures',
+    name: entry.id,
+    durationMs: 0,
+    outcome: 'failure',
+    type: 'stale',
+    message: entry.why,
+  }))
+  if (report.verdict !== 'error') return stale
+  const message = report.notes.join('; ') || 'the suite could not judge'
+  return [...stale, { classname: 'run', name: 'the suite can judge', durationMs: 0, outcome: 'error', message }]
+}
+
+function render(test: TestCase): string {
+  const time = (test.durationMs / 1000).toFixed(3)
+  const open = `    <testcase classname="${escapeXml(test.classname)}" name="${escapeXml(test.name)}" time="${time}"`
+  const inner: string[] = []
+  if (test.outcome !== 'passed') {
+    const type = test.type === undefined ? '' : ` type="${escapeXml(test.type)}"`
+    const tag = `      <${test.outcome}${type} message="${escapeXml(test.message ?? '')}"`
+    inner.push(test.detail === undefined ? `${tag}/>` : `${tag}>${escapeXml(test.detail)}</${test.outcome}>`)
+  }
+  if (test.output !== undefined) inner.push(`      <system-out>${escapeXml(test.output)}</system-out>`)
+  return inner.length === 0 ? `${open}/>` : `${open}>\n${inner.join('\n')}\n    </testcase>`
+}
+
+function counts(tests: readonly TestCase[]): string {
+  const of = (outcome: Outcome) => tests.filter((test) => test.outcome === outcome).length
+  const time = (tests.reduce((sum, test) => sum + test.durationMs, 0) / 1000).toFixed(3)
+  return `tests="${tests.length}" failures="${of('failure')}" errors="${of('error')}" skipped="${of('skipped')}" time="${time}"`
+}
+
+/**
+ * JUnit XML: one suite for each document, one test case for each check. A failed check is a failure whose `type` is the
+ * level of its clause; untestable checks and expected failures are skipped.
+ */
+export function renderJunit(report: Report): string {
+  const documents = [...new Set(report.clauses.map((clause) => clause.document))]
+  const suites: { name: string; tests: TestCase[] }[] = documents.map((name) => ({
+    name,
+    tests: report.clauses.filter((clause) => clause.document === name).flatMap(testCases),
+  }))
+  const ofRun = runCases(report)
+  if (ofRun.length > 0) suites.push({ name: 'run', tests: ofRun })
+  const properties = Object.entries({
+    target: targetName(report.target),
+    edition: report.suite.edition,
+    version: report.suite.version,
+    verdict: report.verdict,
+  }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`)
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="touchstone" ${counts(suites.flatMap(({ tests }) => tests))}>`,
+    ...suites.flatMap(({ name, tests }) => [
+      `  <testsuite name="${name}" timestamp="${escapeXml(report.startedAt.replace(/Z$/, ''))}" ${counts(tests)}>`,
+      '    <properties>',
+      ...properties,
+      '    </properties>',
+      ...tests.map(render),
+      '  </testsuite>',
+    ]),
+    '</testsuites>',
+    '',
+  ].join('\n')
+}

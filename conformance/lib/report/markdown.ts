@@ -1,0 +1,132 @@
+import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import { escapeMarkdown } from './escape-markdown.ts'
+import { exchangeText } from './exchange-text.ts'
+import { markdownFence } from './markdown-fence.ts'
+import { seconds } from './seconds.ts'
+import { shorten } from './shorten.ts'
+import { verdictReason } from './verdict-line.ts'
+import { documentTitle, shownStatus, statusSign, targetName, verdictWord, type ShownStatus } from './words.ts'
+
+// A step summary of GitHub may hold 1 MiB; with every check of every clause failing these stay below it.
+const shownExchanges = 2
+const bodyLimit = 700
+const messageLimit = 600
+
+const verdictSign = { conformant: '✅', nonconformant: '❌', partial: '⚠️', error: '⛔' } as const
+
+function text(value: string): string {
+  return escapeMarkdown(shorten(value, messageLimit))
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+}
+
+function failedCheck(check: CheckResult): string[] {
+  const lines = [`- **${text(check.title)}**`]
+  if (check.error) {
+    lines.push(`  - ${text(check.error.message)}`)
+    if (check.error.expected !== undefined) lines.push(`  - expected: ${text(check.error.expected)}`)
+    if (check.error.actual !== undefined) lines.push(`  - actual: ${text(check.error.actual)}`)
+  }
+  const exchanges = check.exchanges.slice(-shownExchanges).map((exchange) => {
+    const { request, response } = exchangeText(exchange, { bodyLimit, headers: false })
+    return `${request}\n\n${response}`
+  })
+  if (exchanges.length === 0) return lines
+  // Flush left: GitHub takes a fence inside a list item only with the item's own indentation on every line.
+  return [
+    ...lines,
+    '',
+    '<details><summary>Request and answer</summary>',
+    '',
+    markdownFence(exchanges.join('\n\n')),
+    '',
+    '</details>',
+    '',
+  ]
+}
+
+function failures(clauses: readonly ClauseResult[], status: ShownStatus, title: string): string[] {
+  const concerned = clauses.filter((clause) => shownStatus(clause) === status)
+  if (concerned.length === 0) return []
+  return [
+    `### ${title}`,
+    '',
+    ...concerned.flatMap((clause) => [
+      `#### ${escapeMarkdown(clause.id)} (${clause.level}, section ${escapeMarkdown(clause.section)})`,
+      '',
+      `> ${text(clause.text)}`,
+      '',
+      ...(clause.known ? [`Known: ${text(clause.known.reason)} ${text(clause.known.link ?? '')}`, ''] : []),
+      ...clause.tests.filter((check) => check.status === 'failed').flatMap(failedCheck),
+      '',
+    ]),
+  ]
+}
+
+function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  return rows.length === 0 ? [] : [`### ${title}`, '', ...table(head, rows), '']
+}
+
+function reasonsOf(clause: ClauseResult): string {
+  const reasons = clause.tests.flatMap((check) => (check.status === 'untestable' && check.reason) || [])
+  return [...new Set(reasons)].join('; ') || 'no check of this clause was made'
+}
+
+/** A step summary: verdict, counts, failures with request and answer, what was not tested, observations, all clauses. */
+export function renderMarkdown(report: Report): string {
+  const { required, recommended, unspecified } = report.summary
+  const { clauses } = report
+  const untestable = clauses.filter((clause) => clause.status === 'untestable')
+  const observed = clauses.filter((clause) => clause.observation)
+  const stale = report.staleExpectedFailures ?? []
+  return [
+    `## ${verdictSign[report.verdict]} ${verdictWord[report.verdict]}: ${escapeMarkdown(targetName(report.target))}`,
+    '',
+    `${verdictReason(report)} (edition ${report.suite.edition}, ${seconds(report.durationMs)}).`,
+    '',
+    ...table(
+      ['', 'passed', 'failed', 'untestable', 'observed'],
+      [
+        ['required', `${required.passed}`, `${required.failed}`, `${required.untestable}`, ''],
+        ['recommended', `${recommended.passed}`, `${recommended.failed}`, `${recommended.untestable}`, ''],
+        ['unspecified', '', '', `${unspecified.untestable}`, `${unspecified.observed}`],
+      ],
+    ),
+    '',
+    ...report.notes.flatMap((note) => [`> ${text(note)}`, '']),
+    ...failures(clauses, 'failed', 'Failed'),
+    ...failures(clauses, 'known', 'Failed as expected'),
+    ...section(
+      'Stale in the expected failures',
+      ['clause', 'why'],
+      stale.map(({ id, why }) => [escapeMarkdown(id), text(why)]),
+    ),
+    ...section(
+      'Could not be tested',
+      ['clause', 'level', 'why'],
+      untestable.map((clause) => [escapeMarkdown(clause.id), clause.level, text(reasonsOf(clause))]),
+    ),
+    ...section(
+      'Observations',
+      ['clause', 'seen'],
+      observed.map((clause) => [escapeMarkdown(clause.id), text(clause.observation ?? '')]),
+    ),
+    '<details><summary>All clauses</summary>',
+    '',
+    ...(['eth-rpc', 'relay'] as const).flatMap((document) => {
+      const rows = clauses
+        .filter((clause) => clause.document === document)
+        .map((clause) => {
+          const status = shownStatus(clause)
+          return [`${statusSign[status]} ${status}`, escapeMarkdown(clause.id), clause.level, text(clause.text)]
+        })
+      return rows.length === 0
+        ? []
+        : [`**${documentTitle[document]}**`, '', ...table(['status', 'clause', 'level', 'sentence'], rows), '']
+    }),
+    '</details>',
+    '',
+  ].join('\n')
+}

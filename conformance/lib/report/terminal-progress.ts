@@ -1,0 +1,78 @@
+import type { CheckResult, CheckStatus, ClauseResult, Progress } from '../report-types.ts'
+import { clauseStatus } from '../verdict.ts'
+import { escapeTerminal } from './escape-terminal.ts'
+import { seconds } from './seconds.ts'
+import { renderTerminal } from './terminal.ts'
+import { paintedSign, painter, type TextStream } from './terminal-style.ts'
+import { documentTitle, shownStatus, targetName } from './words.ts'
+
+type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>
+
+/**
+ * Tells on a stream how a run goes: one line for each clause when its checks are over, grouped by document; on a
+ * terminal also a last line that says what is being checked. At the end everything that {@link renderTerminal} says.
+ */
+export function createTerminalProgress(stream: TextStream, colour: boolean): Progress {
+  const paint = painter(colour)
+  const live = stream.isTTY === true
+  const printed = new Set<string>()
+  let open: { clause: ClauseHead; checks: CheckResult[] } | undefined
+  let lastDocument: string | undefined
+  let total = 0
+  let done = 0
+
+  const line = (text: string) => stream.write(`${live ? '\r\x1b[2K' : ''}${text}\n`)
+
+  function clauseLine(
+    clause: ClauseHead,
+    checks: readonly CheckResult[],
+    known: ClauseResult['known'],
+    status: CheckStatus,
+  ) {
+    if (clause.document !== lastDocument) {
+      lastDocument = clause.document
+      line('')
+      line(paint('bold', `${clause.document}: ${documentTitle[clause.document]}`))
+    }
+    const spent = checks.reduce((sum, check) => sum + check.durationMs, 0)
+    const shown = shownStatus({ status, ...(known ? { known } : {}) })
+    const extra = [
+      ...(status === 'failed' && clause.level === 'recommended' ? ['recommended'] : []),
+      ...(checks.length > 1 ? [`${checks.length} checks`] : []),
+      ...(spent >= 100 ? [seconds(spent)] : []),
+    ]
+    line(`  ${paintedSign(shown, paint)} ${clause.id}${extra.length > 0 ? paint('dim', `  ${extra.join(', ')}`) : ''}`)
+    printed.add(clause.id)
+  }
+
+  function flush(): void {
+    if (open) clauseLine(open.clause, open.checks, undefined, clauseStatus(open.checks))
+    open = undefined
+  }
+
+  return {
+    started({ target, edition, checks }) {
+      total = checks
+      line(
+        `${paint('bold', 'Touchstone')} checks ${escapeTerminal(targetName(target))} (edition ${edition}, ${checks} checks)`,
+      )
+    },
+    checked(clause, check) {
+      done += 1
+      if (open?.clause.id !== clause.id) {
+        flush()
+        open = { clause, checks: [] }
+      }
+      open.checks.push(check)
+      if (live) stream.write(`\r\x1b[2K${paint('dim', `  ${done}/${total} ${clause.id}`)}`)
+    },
+    finished(report) {
+      flush()
+      for (const clause of report.clauses) {
+        if (!printed.has(clause.id)) clauseLine(clause, clause.tests, clause.known, clause.status)
+      }
+      if (live) stream.write('\r\x1b[2K')
+      stream.write(renderTerminal(report, { colour, ...(stream.columns ? { width: stream.columns } : {}) }))
+    },
+  }
+}

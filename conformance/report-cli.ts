@@ -1,0 +1,91 @@
+import { Command, CommanderError } from 'commander'
+import { compareHtml } from './lib/report/compare-html.ts'
+import { compareMarkdown } from './lib/report/compare-markdown.ts'
+import { compareTerminal } from './lib/report/compare-terminal.ts'
+import { compare, type Comparison, type NamedReport } from './lib/report/compare.ts'
+import { reportFormats, reportRenderers } from './lib/report/formats.ts'
+import { parseOutput } from './lib/report/parse-output.ts'
+import { readReport } from './lib/report/read-report.ts'
+import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
+import { renderTerminal } from './lib/report/terminal.ts'
+import { targetName } from './lib/report/words.ts'
+import { writeOutput } from './lib/report/write-output.ts'
+import type { Report } from './lib/report-types.ts'
+import { UsageError } from './lib/usage-error.ts'
+
+export interface ReportCliStreams {
+  readonly stdout: TextStream
+  readonly stderr: TextStream
+}
+
+const compareRenderers = { html: compareHtml, markdown: compareMarkdown } as const
+const compareFormats = Object.keys(compareRenderers) as (keyof typeof compareRenderers)[]
+
+/** The target is what a reader knows a report by; where two have the same, the file. */
+function named(reports: readonly { path: string; report: Report }[]): NamedReport[] {
+  const targets = reports.map(({ report }) => targetName(report.target))
+  const distinct = new Set(targets).size === targets.length
+  return reports.map(({ path, report }, index) => ({ name: distinct ? (targets[index] ?? path) : path, report }))
+}
+
+async function show<Format extends string>(
+  texts: Readonly<Record<Format, () => string>>,
+  terminal: () => string,
+  reportOptions: readonly string[],
+  stdout: TextStream,
+): Promise<void> {
+  const outputs = reportOptions.map((argument) => parseOutput(argument, Object.keys(texts) as Format[]))
+  for (const { format, path } of outputs) await writeOutput(texts[format](), path, stdout)
+  if (!outputs.some(({ path }) => path === '-')) stdout.write(terminal())
+}
+
+async function report(paths: readonly string[], reportOptions: readonly string[], { stdout }: ReportCliStreams) {
+  const reports = await Promise.all(paths.map(async (path) => ({ path, report: await readReport(path) })))
+  const colour = wantsColour(stdout, process.env)
+  const options = { colour, ...(stdout.columns ? { width: stdout.columns } : {}) }
+  const [only] = reports
+  if (reports.length === 1 && only) {
+    const texts = Object.fromEntries(
+      reportFormats.map((format) => [format, () => reportRenderers[format](only.report)]),
+    ) as Record<(typeof reportFormats)[number], () => string>
+    return show(texts, () => renderTerminal(only.report, options), reportOptions, stdout)
+  }
+  const comparison: Comparison = compare(named(reports))
+  const texts = Object.fromEntries(
+    compareFormats.map((format) => [format, () => compareRenderers[format](comparison)]),
+  ) as Record<(typeof compareFormats)[number], () => string>
+  return show(texts, () => compareTerminal(comparison, options), reportOptions, stdout)
+}
+
+/**
+ * `touchstone report`: renders JSON reports of earlier runs, one target or several side by side.
+ *
+ * @param argv arguments after the command's name
+ * @returns the exit code: 0 shown, 2 wrong usage or unreadable file
+ */
+export async function run(argv: readonly string[], streams: ReportCliStreams = process): Promise<number> {
+  const command = new Command('report')
+    .description('render JSON reports of check: one target, or several side by side, differences first')
+    .argument('<result.json...>', 'what check wrote with --report json=<file>')
+    .option(
+      '--report <format=file>',
+      'html=, markdown=, and for one result junit= or json=; repeatable; - is standard output',
+      (value: string, before: string[]) => [...before, value],
+      [] as string[],
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void streams.stdout.write(text),
+      writeErr: (text) => void streams.stderr.write(text),
+    })
+    .action((paths: string[], options: { report: string[] }) => report(paths, options.report, streams))
+  try {
+    await command.parseAsync([...argv], { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof UsageError)) throw error
+    streams.stderr.write(`${error.message}\n`)
+    return 2
+  }
+}
