@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { ConfigError } from './config/config-error.ts'
+import { loadConfig } from './config/load.ts'
+import { redactSecrets } from './config/secrets.ts'
+import { PluginError } from './core/plugin-error.ts'
+import { startServer } from './start.ts'
+
+const usage = `touchstone serve --config <file> [--print-config]
+
+Starts the reference server in front of an Ethereum node and runs until Ctrl-C or SIGTERM.
+
+  --config <file>   JSON or YAML; environment variables TOUCHSTONE_… go over it (docs/configuration.md)
+  --print-config    shows the effective configuration, secrets redacted, and exits
+`
+
+/**
+ * The command `serve`.
+ *
+ * @returns the exit code: 0 stopped as asked, 2 wrong usage, configuration or plugin
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  let options: { config?: string; 'print-config'?: boolean; help?: boolean }
+  try {
+    options = parseArgs({
+      args: [...argv],
+      options: { config: { type: 'string' }, 'print-config': { type: 'boolean' }, help: { type: 'boolean' } },
+    }).values
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n${usage}`)
+    return 2
+  }
+  if (options.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  try {
+    const loaded = await loadConfig(options.config, process.env)
+    if (options['print-config']) {
+      const shown = { ...loaded.config, secrets: redactSecrets(loaded.secrets) }
+      process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+      return 0
+    }
+    const server = await startServer(loaded)
+    await stopSignal()
+    await server.close()
+    return 0
+  } catch (error) {
+    const line = startFailure(error)
+    if (line === undefined) throw error
+    process.stderr.write(`${line}\n`)
+    return 2
+  }
+}
+
+/** Resolves at the first SIGINT or SIGTERM. */
+function stopSignal(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.once('SIGINT', resolve)
+  process.once('SIGTERM', resolve)
+  return promise
+}
+
+/** What the person who starts the server can mend, in one line each; undefined for our own faults. */
+function startFailure(error: unknown): string | undefined {
+  if (error instanceof ConfigError) return error.lines.join('\n')
+  if (error instanceof PluginError) return error.message
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+    return `cannot listen: ${messageOf(error)}`
+  }
+  return undefined
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Middleware } from 'koa'
+import { pino, type Logger } from 'pino'
+import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client'
+import { createApp } from './app.ts'
+import type { LoadedConfig } from './config/load.ts'
+import { discoverExternal, discoverFolder } from './core/discover.ts'
+import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
+import type { Services } from './core/define.ts'
+import { docsRoutes } from './http/docs.ts'
+import { healthRoutes } from './http/health.ts'
+import { jsonRpcEndpoint } from './http/json-rpc.ts'
+import { metricsRoute, requestMetrics } from './http/metrics.ts'
+import { relayRoutes } from './http/relay.ts'
+import type { Route } from './http/route.ts'
+import { systemClock, type Clock } from './services/clock.ts'
+import { composeServices } from './services/compose.ts'
+
+export interface StartOptions {
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** Runs around every request: it sees each answer as it leaves. */
+  readonly middleware?: readonly Middleware[]
+}
+
+export interface RunningServer {
+  /** Base URL, without a trailing slash. */
+  readonly url: string
+  /** Stops taking requests, answers those in flight, hands back the jobs, closes everything. May be called twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the reference server.
+ *
+ * @throws PluginError a plugin is broken
+ * @throws ConfigError a secret cannot be used
+ * @throws Error with code EADDRINUSE
+ */
+export async function startServer(
+  { config, secrets, baseFolder }: LoadedConfig,
+  { clock = systemClock, log = pino({ level: config.log.level }), middleware = [] }: StartOptions = {},
+): Promise<RunningServer> {
+  const registry = createRegistry(
+    [
+      ...(await discoverFolder(new URL('plugins/', import.meta.url).pathname)),
+      ...(await discoverExternal(config.plugins.external, baseFolder)),
+    ],
+    config.plugins.options,
+  )
+  const metrics = new MetricsRegistry()
+  collectDefaultMetrics({ register: metrics })
+
+  const { services, readinessChecks, close: closeServices } = await composeServices({
+    config,
+    secrets,
+    registry,
+    clock,
+    log,
+    metrics,
+  })
+  let draining = false
+  const http = createServer()
+  try {
+    const routes: Route[] = [
+      rpcRoute(registry, services, config.limits),
+      ...relayRoutes({ registry, services, limits: config.limits }),
+      ...healthRoutes(readinessChecks, () => draining),
+      metricsRoute(metrics),
+      ...docsRoutes(),
+    ]
+    const app = createApp({ routes, log, middleware: [requestMetrics(metrics), ...middleware] })
+    const handle = app.callback()
+    http.on('request', (request, response) => {
+      // A kept-alive connection would carry on after the last answer.
+      if (draining) response.setHeader('Connection', 'close')
+      void handle(request, response)
+    })
+    http.listen(config.listen.port, config.listen.host)
+    await once(http, 'listening')
+  } catch (error) {
+    await closeServices()
+    throw error
+  }
+
+  const stop = async (): Promise<void> => {
+    draining = true
+    await drain(http, config.shutdown.graceSeconds)
+    await closeServices()
+  }
+  let stopped: Promise<void> | undefined
+  const url = urlOf(http.address() as AddressInfo)
+  log.info({ url }, 'listening')
+  return { url, close: () => (stopped ??= stop()) }
+}
+
+/** `POST /api/eth-rpc` with every method's plugin bound to its services. */
+function rpcRoute(registry: Registry, services: Services, limits: LoadedConfig['config']['limits']): Route {
+  const methods = new Map(
+    [...registry.rpcMethods].map(([name, loaded]) => {
+      const picked = servicesFor(loaded, services)
+      const { plugin, options, validateParams, validateResult } = loaded
+      return [
+        name,
+        {
+          validateParams,
+          validateResult,
+          handle: (params: readonly unknown[]) => plugin.handle(params, picked, options),
+        },
+      ]
+    }),
+  )
+  const { bodyBytes, batchSize, nestingDepth } = limits
+  const handle = jsonRpcEndpoint({ methods, limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth } })
+  return { method: 'POST', path: '/api/eth-rpc', handle }
+}
+
+/** Waits for the requests in flight, no longer than the grace allows. */
+async function drain(http: Server, graceSeconds: number): Promise<void> {
+  const closed = once(http, 'close')
+  http.close()
+  http.closeIdleConnections()
+  const timer = setTimeout(() => http.closeAllConnections(), graceSeconds * 1000)
+  await closed
+  clearTimeout(timer)
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
+  return `http://${family === 'IPv6' && host === address ? `[${host}]` : host}:${port}`
+}
