@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { clauses, schemas, type Clause } from '../index.ts'
+
+const rows: [string, Clause][] = Object.entries(clauses)
+const documents = ['eth-rpc', 'relay'] as const
+const methods = Object.keys(schemas)
+  .filter((key) => key.startsWith('rpc-method/'))
+  .map((key) => key.slice('rpc-method/'.length))
+
+describe('clauses', () => {
+  it('hold every row of both documents, by level', () => {
+    const count = (document: string) =>
+      Object.fromEntries(
+        ['required', 'recommended', 'unspecified'].map((level) => [
+          level,
+          rows.filter(([, row]) => row.document === document && row.level === level).length,
+        ]),
+      )
+    expect(count('eth-rpc')).to.deep.equal({ required: 22, recommended: 28, unspecified: 5 })
+    expect(count('relay')).to.deep.equal({ required: 33, recommended: 6, unspecified: 10 })
+  })
+
+  it('have ids that no file repeats', () => {
+    // JSON.parse keeps the last of two rows with one id and says nothing.
+    for (const document of documents) {
+      const text = readFileSync(new URL(`../clauses/${document}.json`, import.meta.url), 'utf8')
+      const written = [...text.matchAll(/^ {2}"([^"]+)": \{/gm)].map(([, id]) => id)
+      const loaded = rows.filter(([, row]) => row.document === document).map(([id]) => id)
+      expect(written).to.deep.equal(loaded)
+    }
+  })
+
+  for (const [id, row] of rows) {
+    it(`${id} is well-formed`, () => {
+      expect(id.startsWith(`${row.document}.`), 'the id names the document').to.be.true
+      expect(id).to.match(/^[a-z-]+(?:\.[A-Za-z0-9_-]+)+$/)
+      expect(row.level).to.be.oneOf(['required', 'recommended', 'unspecified'])
+      expect(row.section).to.match(/^[1-9](?:\.\d)?(?:, [1-9](?:\.\d)?)*$/)
+      expect(row.text.includes('?'), 'asks if and only if unspecified').to.equal(row.level === 'unspecified')
+      expect(row.text).to.match(/^\S.*[.?)]$/)
+      for (const need of [...row.needs, ...(row.needsForValue ?? [])]) {
+        expect(need).to.be.oneOf(['chain', 'fixture', 'spend', 'clock'])
+      }
+      expect(row).to.have.all.keys(
+        ['document', 'level', 'section', 'text', 'needs'].concat(
+          ['needsForValue', 'editions', 'untested'].filter((optional) => optional in row),
+        ),
+      )
+    })
+  }
+
+  it('cover success, result and bad parameters of every method', () => {
+    expect(methods).to.have.lengthOf(8)
+    for (const method of methods) {
+      for (const part of ['success', 'result-schema', 'bad-params']) {
+        expect(clauses).to.have.property(`eth-rpc.${method}.${part}`)
+      }
+    }
+  })
+
+  it('differ by edition in the window of the quota', () => {
+    expect(clauses['relay.quota.window'].text).to.include('5 seconds')
+    expect(clauses['relay.quota.window'].editions?.lip).to.include('300 seconds')
+  })
+})

@@ -1,0 +1,70 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect } from 'chai'
+import { schemas, type Config } from '../../index.ts'
+import { exampleOf, judge } from './judge.ts'
+
+const config = exampleOf('config')
+const chain = config['chain'] as Record<string, unknown>
+
+judge('config', {
+  accepts: {
+    'a node and nothing else': config,
+    'every member': exampleOf('config', 1),
+    'a database in memory': { ...config, database: { folder: null } },
+    'a plan of some model': {
+      ...config,
+      quota: { defaultPlan: 'a', plans: { a: { model: 'gas', options: { x: 1 } } } },
+    },
+  },
+  refuses: {
+    'no node': {},
+    'no URL': { chain: { rpcUrls: [] } },
+    'a URL of another scheme': { chain: { rpcUrls: ['ftp://node'] } },
+    'an unknown member': { ...config, port: 3000 },
+    'an unknown member inside': { chain: { ...chain, timeoutMs: 1 } },
+    'a port that is none': { ...config, listen: { port: 70000 } },
+    'seconds as text': { ...config, shutdown: { graceSeconds: '10s' } },
+    'wei as a number': { ...config, signers: { lowBalanceWei: 1e18 } },
+    'a key where its variable is named': { ...config, signers: { privateKeysFromEnv: `0x${'11'.repeat(32)}` } },
+    'a keystore without a password file': { ...config, signers: { keystores: [{ file: 'a.json' }] } },
+    'an unknown registration': { ...config, registration: 'closed' },
+    'a plan without a model': { ...config, quota: { plans: { a: {} } } },
+    'options of no plugin kind': { ...config, plugins: { options: { 'service/chain': {} } } },
+    'an unknown log level': { ...config, log: { level: 'verbose' } },
+  },
+})
+
+describe('config', () => {
+  it('fills in every default', () => {
+    const ajv = new Ajv2020({ strict: true, useDefaults: true })
+    const filled = structuredClone(config)
+    expect(ajv.compile<Config>(schemas['config'] ?? {})(filled)).to.be.true
+    expect(filled).to.deep.equal({
+      listen: { host: '127.0.0.1', port: 3000 },
+      chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12 },
+      database: { folder: '.touchstone/database' },
+      signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },
+      relay: { gasPaddingPercent: 20, gasCap: 10_000_000, maxFeePerGasWei: '500000000000' },
+      quota: { defaultPlan: 'default', plans: { default: { model: 'gas', options: {} } } },
+      registration: 'registered',
+      plugins: { external: [], options: {} },
+      limits: { bodyBytes: 1_048_576, batchSize: 100, nestingDepth: 32 },
+      shutdown: { graceSeconds: 10 },
+      log: { level: 'info' },
+    })
+  })
+
+  it('describes every member', () => {
+    for (const { path, schema } of members(schemas['config'])) {
+      expect(schema, path).to.have.property('description').that.matches(/\.$/)
+    }
+  })
+})
+
+function* members(schema: unknown, path = ''): Generator<{ path: string; schema: object }> {
+  const { properties = {} } = schema as { properties?: Record<string, object> }
+  for (const [name, member] of Object.entries(properties)) {
+    yield { path: `${path}/${name}`, schema: member }
+    yield* members(member, `${path}/${name}`)
+  }
+}

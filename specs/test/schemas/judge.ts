@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { schemas } from '../../index.ts'
+import { compiler } from '../ajv.ts'
+
+const compile = compiler()
+
+/** Declares one test for each value that a schema must accept or refuse. `reference` is `<key>#<pointer>`. */
+export function judge(reference: string, { accepts, refuses }: { accepts: Values; refuses: Values }): void {
+  describe(reference, () => {
+    for (const [name, value] of Object.entries(accepts)) {
+      it(`accepts ${name}`, () => {
+        const validate = compile(reference)
+        validate(value)
+        expect(validate.errors ?? []).to.be.empty
+      })
+    }
+    for (const [name, value] of Object.entries(refuses)) {
+      it(`refuses ${name}`, () => {
+        expect(compile(reference)(value), JSON.stringify(value)).to.be.false
+      })
+    }
+  })
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** A copy of the first example at `reference`: the accepted twin of everything that differs by one fault. */
+export function exampleOf(reference: string, index = 0): Record<string, unknown> {
+  const [key = '', pointer = ''] = reference.split('#')
+  const steps = pointer.split('/').slice(1)
+  const node = steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], schemas[key])
+  return structuredClone((node as { examples: Record<string, unknown>[] }).examples[index]) ?? {}
+}
+
+/** The same without one member. */
+export function without(value: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name))
+}
