@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { format, resolveConfig } from 'prettier'
 import { stringify } from 'yaml'
+import { configurationPage } from './configuration-page.ts'
 import { openapiDocument } from './openapi.ts'
 import { openrpcDocument } from './openrpc.ts'
 import { typesOfConfig, typesOfOpenapi } from './types.ts'
@@ -15,6 +16,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
       await formatted('specs/openapi.yaml', stringify(openapi, { aliasDuplicateObjects: false, lineWidth: 0 })),
     ],
     ['specs/openrpc.json', await formatted('specs/openrpc.json', JSON.stringify(openrpcDocument(version)))],
+    ['docs/configuration.md', await formatted('docs/configuration.md', configurationPage())],
     ['specs/generated/openapi.ts', await typesOfOpenapi(openapi)],
     ['specs/generated/config.ts', await typesOfConfig()],
   ])
