@@ -4,9 +4,17 @@ import { clauses, schemas, type Clause } from '../index.ts'
 
 const rows: [string, Clause][] = Object.entries(clauses)
 const documents = ['eth-rpc', 'relay'] as const
-const methods = Object.keys(schemas)
-  .filter((key) => key.startsWith('rpc-method/'))
-  .map((key) => key.slice('rpc-method/'.length))
+/** The methods that the document lists; the server may have more, which then have no clause. */
+const methods = [
+  'eth_blockNumber',
+  'eth_chainId',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getLogs',
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+]
 
 describe('clauses', () => {
   it('hold every row of both documents, by level', () => {
@@ -50,9 +58,9 @@ describe('clauses', () => {
     })
   }
 
-  it('cover success, result and bad parameters of every method', () => {
-    expect(methods).to.have.lengthOf(8)
+  it('cover success, result and bad parameters of every method, and each has its schema', () => {
     for (const method of methods) {
+      expect(schemas).to.have.property(`rpc-method/${method}`)
       for (const part of ['success', 'result-schema', 'bad-params']) {
         expect(clauses).to.have.property(`eth-rpc.${method}.${part}`)
       }
