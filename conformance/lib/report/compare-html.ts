@@ -1,4 +1,5 @@
 import type { ComparedCell, ComparedClause, Comparison, NamedReport } from './compare.ts'
+import { clauseName } from './html/clause-name.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { shorten } from './shorten.ts'
@@ -18,7 +19,7 @@ function table(label: string, { reports }: Comparison, rows: readonly ComparedCl
   const body = rows.map(
     (
       row,
-    ) => markup`<tr><th scope="row"><span class="id">${row.id}</span><p class="muted">${row.level}. ${row.text}</p></th>${row.cells.map((cell) => cellMarkup(cell, withDetail))}</tr>
+    ) => markup`<tr><th scope="row"><span class="id">${clauseName(row.id)}</span><p class="muted">${row.level}. ${row.text}</p></th>${row.cells.map((cell) => cellMarkup(cell, withDetail))}</tr>
 `,
   )
   return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table class="compare">

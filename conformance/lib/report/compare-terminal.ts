@@ -1,5 +1,5 @@
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
-import { escapeTerminal } from './escape-terminal.ts'
+import { visibleControls } from './visible-controls.ts'
 import { shorten } from './shorten.ts'
 import { paintedSign, painter, type Paint } from './terminal-style.ts'
 import type { TerminalOptions } from './terminal.ts'
@@ -18,7 +18,7 @@ function differing(row: ComparedClause, { reports }: Comparison, paint: Paint, w
     const said = cell
       ? [cell.status, ...(cell.detail ? [shorten(cell.detail, detailLimit)] : [])].join(': ')
       : 'not in it'
-    return wrap(`${reports[index]?.name}: ${escapeTerminal(said)}`, width, '        ')
+    return wrap(`${reports[index]?.name}: ${visibleControls(said)}`, width, '        ')
   })
   return [`  ${signs(row.cells, paint)}  ${paint('bold', row.id)}  ${paint('dim', row.level)}`, ...details]
 }
@@ -30,7 +30,7 @@ export function compareTerminal(comparison: Comparison, options: TerminalOptions
   const { reports, differences, same } = comparison
   return [
     ...reports.flatMap(({ name, report }, index) => [
-      `${index + 1}. ${paint('bold', escapeTerminal(name))}  ${escapeTerminal(targetName(report.target))}`,
+      `${index + 1}. ${paint('bold', visibleControls(name))}  ${visibleControls(targetName(report.target))}`,
       `   ${verdictWord[report.verdict]}: ${verdictReason(report)}`,
     ]),
     '',

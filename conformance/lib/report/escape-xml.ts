@@ -8,18 +8,20 @@ const references: Record<string, string> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-  // Written plainly, a parser would turn these into spaces inside an attribute.
-  '\t': '&#9;',
-  '\n': '&#10;',
   '\r': '&#13;',
 }
 
 /**
- * Makes any text safe as XML 1.0 content and as a quoted attribute value. Characters that XML cannot hold are
+ * Makes any text safe as XML 1.0 content. Characters that XML cannot hold are
  * shown as `\u0007`, so that a report of a target that sends control characters is still well-formed.
  */
 export function escapeXml(text: string): string {
   return text
     .replace(notXml, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .replace(/[&<>"'\t\n\r]/g, (character) => references[character] ?? character)
+    .replace(/[&<>"'\r]/g, (character) => references[character] ?? character)
+}
+
+/** The same for an attribute, where a parser would turn tabs and line breaks into spaces. */
+export function escapeXmlAttribute(text: string): string {
+  return escapeXml(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;')
 }

@@ -2,6 +2,7 @@ import type { ClauseResult, Report } from '../report-types.ts'
 import { clauseArticle } from './html/clause-article.ts'
 import { clauseTable } from './html/clause-table.ts'
 import { filterScript } from './html/filter-script.ts'
+import { clauseName } from './html/clause-name.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { countsMarkup, summaryMarkup } from './html/summary.ts'
@@ -20,14 +21,14 @@ function failure(clause: ClauseResult): Markup {
   const message = clause.tests.find((check) => check.status === 'failed')?.error?.message ?? 'failed'
   const warning = clause.level === 'required' && !clause.known ? undefined : markup` class="warning"`
   const note = clause.known ? 'known' : clause.level === 'required' ? 'required' : `${clause.level}, a warning`
-  return markup`<li${warning}><a class="id" href="#${clause.id}">${clause.id}</a> <span class="muted">${note}</span>
-<p>${clause.text}</p>
-<p class="message muted">${shorten(message, messageLimit)}</p></li>
+  return markup`<li${warning}><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a> <span class="muted">${note}</span>
+<p class="muted">${clause.text}</p>
+<p class="message">${shorten(message, messageLimit)}</p></li>
 `
 }
 
 function observation(clause: ClauseResult): Markup {
-  return markup`<div><dt><a class="id" href="#${clause.id}">${clause.id}</a><p class="muted">${clause.text}</p></dt>
+  return markup`<div><dt><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a><p class="muted">${clause.text}</p></dt>
 <dd class="answer message">${shorten(clause.observation ?? '', 4000)}</dd></div>
 `
 }
@@ -44,7 +45,7 @@ function transactions(report: Report): Markup {
   return markup`<div class="scroll" tabindex="0" role="region" aria-label="Transactions"><table><thead><tr><th scope="col">Hash</th><th scope="col">Clause</th><th scope="col">Status</th><th scope="col">Gas used</th></tr></thead>
 <tbody>${report.transactions.map(
     (caused) =>
-      markup`<tr><th scope="row" class="id">${caused.hash}</th><td><a class="id" href="#${caused.clause}">${caused.clause}</a></td><td>${caused.status ?? 'not asked'}</td><td>${caused.gasUsed}</td></tr>`,
+      markup`<tr><th scope="row" class="id">${caused.hash}</th><td><a class="id" href="#${caused.clause}">${clauseName(caused.clause)}</a></td><td>${caused.status ?? 'not asked'}</td><td>${caused.gasUsed}</td></tr>`,
   )}</tbody></table></div>`
 }
 

@@ -1,5 +1,5 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { escapeXml } from './escape-xml.ts'
+import { escapeXml, escapeXmlAttribute } from './escape-xml.ts'
 import { exchangeText } from './exchange-text.ts'
 import { targetName } from './words.ts'
 
@@ -72,11 +72,11 @@ function runCases(report: Report): TestCase[] {
 
 function render(test: TestCase): string {
   const time = (test.durationMs / 1000).toFixed(3)
-  const open = `    <testcase classname="${escapeXml(test.classname)}" name="${escapeXml(test.name)}" time="${time}"`
+  const open = `    <testcase classname="${escapeXmlAttribute(test.classname)}" name="${escapeXmlAttribute(test.name)}" time="${time}"`
   const inner: string[] = []
   if (test.outcome !== 'passed') {
-    const type = test.type === undefined ? '' : ` type="${escapeXml(test.type)}"`
-    const tag = `      <${test.outcome}${type} message="${escapeXml(test.message ?? '')}"`
+    const type = test.type === undefined ? '' : ` type="${escapeXmlAttribute(test.type)}"`
+    const tag = `      <${test.outcome}${type} message="${escapeXmlAttribute(test.message ?? '')}"`
     inner.push(test.detail === undefined ? `${tag}/>` : `${tag}>${escapeXml(test.detail)}</${test.outcome}>`)
   }
   if (test.output !== undefined) inner.push(`      <system-out>${escapeXml(test.output)}</system-out>`)
@@ -106,12 +106,12 @@ export function renderJunit(report: Report): string {
     edition: report.suite.edition,
     version: report.suite.version,
     verdict: report.verdict,
-  }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`)
+  }).map(([name, value]) => `      <property name="${name}" value="${escapeXmlAttribute(value)}"/>`)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="touchstone" ${counts(suites.flatMap(({ tests }) => tests))}>`,
     ...suites.flatMap(({ name, tests }) => [
-      `  <testsuite name="${name}" timestamp="${escapeXml(report.startedAt.replace(/Z$/, ''))}" ${counts(tests)}>`,
+      `  <testsuite name="${name}" timestamp="${escapeXmlAttribute(report.startedAt.replace(/Z$/, ''))}" ${counts(tests)}>`,
       '    <properties>',
       ...properties,
       '    </properties>',

@@ -1,6 +1,6 @@
 import type { CheckResult, CheckStatus, ClauseResult, Progress } from '../report-types.ts'
 import { clauseStatus } from '../verdict.ts'
-import { escapeTerminal } from './escape-terminal.ts'
+import { visibleControls } from './visible-controls.ts'
 import { seconds } from './seconds.ts'
 import { renderTerminal } from './terminal.ts'
 import { paintedSign, painter, type TextStream } from './terminal-style.ts'
@@ -54,7 +54,7 @@ export function createTerminalProgress(stream: TextStream, colour: boolean): Pro
     started({ target, edition, checks }) {
       total = checks
       line(
-        `${paint('bold', 'Touchstone')} checks ${escapeTerminal(targetName(target))} (edition ${edition}, ${checks} checks)`,
+        `${paint('bold', 'Touchstone')} checks ${visibleControls(targetName(target))} (edition ${edition}, ${checks} checks)`,
       )
     },
     checked(clause, check) {

@@ -1,5 +1,5 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { escapeTerminal } from './escape-terminal.ts'
+import { visibleControls } from './visible-controls.ts'
 import { exchangeText } from './exchange-text.ts'
 import { shorten } from './shorten.ts'
 import { paintedSign, painter, type Paint } from './terminal-style.ts'
@@ -26,7 +26,7 @@ export interface TerminalOptions {
 }
 
 function put(page: Page, text: string, indent = ''): void {
-  page.lines.push(wrap(escapeTerminal(text), page.width, indent))
+  page.lines.push(wrap(visibleControls(text), page.width, indent))
 }
 
 function heading(page: Page, text: string): void {
@@ -34,7 +34,7 @@ function heading(page: Page, text: string): void {
 }
 
 function labelled(page: Page, label: string, text: string): void {
-  const [first = '', ...rest] = wrap(escapeTerminal(shorten(text, messageLimit)), page.width - 14, '').split('\n')
+  const [first = '', ...rest] = wrap(visibleControls(shorten(text, messageLimit)), page.width - 14, '').split('\n')
   page.lines.push(`      ${page.paint('dim', label.padEnd(10))} ${first}`, ...rest.map((line) => ' '.repeat(17) + line))
 }
 
@@ -147,7 +147,7 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
   const word = page.paint(['bold', colour], verdictWord[report.verdict])
   page.lines.push(
     '',
-    `${word}: ${escapeTerminal(targetName(report.target))}, ${verdictReason(report)} (${seconds(report.durationMs)})`,
+    `${word}: ${visibleControls(targetName(report.target))}, ${verdictReason(report)} (${seconds(report.durationMs)})`,
     '',
   )
   return page.lines.join('\n')

@@ -3,6 +3,7 @@ import { seconds } from '../seconds.ts'
 import { shorten } from '../shorten.ts'
 import { shownStatus, statusSign } from '../words.ts'
 import { exchangeMarkup } from './exchange.ts'
+import { clauseName } from './clause-name.ts'
 import { filterData } from './filter-data.ts'
 import { markup, type Markup } from './markup.ts'
 
@@ -38,7 +39,7 @@ export function clauseArticle(clause: ClauseResult): Markup {
   const { known } = clause
   return markup`<article aria-labelledby="${clause.id}" ${filterData(clause)}>
 <div class="head">
-<h4 id="${clause.id}" tabindex="-1" class="id">${clause.id}</h4>
+<h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4>
 <span class="status ${status}">${statusSign[status]} ${status}</span>
 <span class="muted">${clause.level}, section ${clause.section}</span>
 </div>

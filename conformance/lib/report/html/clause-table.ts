@@ -1,6 +1,7 @@
 import type { ClauseLevel } from '../../../../specs/index.ts'
 import type { ClauseResult } from '../../report-types.ts'
 import { shownStatus, shownStatuses, statusSign } from '../words.ts'
+import { clauseName } from './clause-name.ts'
 import { filterData } from './filter-data.ts'
 import { markup, type Markup } from './markup.ts'
 
@@ -20,7 +21,7 @@ function row(clause: ClauseResult): Markup {
   const status = shownStatus(clause)
   return markup`<tr role="row" ${filterData(clause)}>
 <td role="cell"><span class="status ${status}">${statusSign[status]} ${status}</span></td>
-<th role="rowheader" scope="row" class="id"><a href="#${clause.id}">${clause.id}</a></th>
+<th role="rowheader" scope="row" class="id"><a href="#${clause.id}">${clauseName(clause.id)}</a></th>
 <td role="cell" class="wide muted">${clause.level}</td>
 <td role="cell" class="wide">${clause.text}</td>
 </tr>
@@ -43,7 +44,7 @@ ${boxes(
   levels,
 )}
 ${boxes('status', 'Status', clauses.map(shownStatus), shownStatuses)}
-<div class="search"><label for="text">Words</label><input type="search" id="text" name="text" autocomplete="off" spellcheck="false"><button type="reset">Show all</button></div>
+<div class="search"><label for="text">Words</label><input type="search" id="text" name="text" autocomplete="off" spellcheck="false"><button type="button" id="all">Show all</button></div>
 </form>
 <p id="shown" class="muted" role="status">${clauses.length} clauses</p>
 <table class="clauses" role="table" aria-label="Clauses">

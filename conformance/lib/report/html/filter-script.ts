@@ -29,18 +29,23 @@ function apply() {
   shownCount.textContent = count + ' of ' + rows.length + ' clauses shown'
 }
 
+function showAll() {
+  form.reset()
+  apply()
+}
+
 function open() {
   const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)))
   if (!target) return
   const item = target.closest('[data-clause]')
-  if (item && item.hidden) { form.reset(); apply() }
+  if (item && item.hidden) showAll()
   target.focus()
   target.scrollIntoView()
 }
 
 form.hidden = false
 form.addEventListener('input', apply)
-form.addEventListener('reset', () => setTimeout(apply))
+document.getElementById('all').addEventListener('click', showAll)
 form.addEventListener('submit', (event) => event.preventDefault())
 addEventListener('hashchange', open)
 apply()

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../escape-html.ts'
+import { visibleControls } from '../visible-controls.ts'
 
 /** A piece of HTML that is known to be safe: made by {@link markup}. */
 export class Markup {
@@ -14,7 +15,7 @@ export type MarkupValue = string | number | Markup | readonly Markup[] | undefin
 function rendered(value: MarkupValue): string {
   if (value === undefined) return ''
   if (value instanceof Markup) return value.html
-  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value))
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(visibleControls(String(value)))
   return value.map((part) => part.html).join('')
 }
 

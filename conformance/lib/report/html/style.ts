@@ -25,7 +25,8 @@ p { margin: .4rem 0 }
 a { color: var(--link); text-underline-offset: .15em }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 2px }
 code, pre, .id { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em }
-.id { overflow-wrap: anywhere }
+.id { overflow-wrap: break-word }
+.clauses th.id, .clauses th[scope=col]:nth-child(2) { width: 19rem }
 .muted { color: var(--muted) }
 .lead { font-size: 1.0625rem; max-width: 46rem }
 .skip { position: absolute; left: -999rem; top: .5rem; background: var(--surface); padding: .5rem .75rem; z-index: 1 }
@@ -56,7 +57,7 @@ legend { float: left; width: 6.5rem; padding: 0; color: var(--muted); font-size:
 fieldset label { display: inline-flex; align-items: center; gap: .35rem; min-height: 1.75rem; cursor: pointer }
 input[type=checkbox] { width: 1.05rem; height: 1.05rem; accent-color: var(--link); margin: 0 }
 .search { display: flex; flex-wrap: wrap; gap: .5rem 0; align-items: center }
-.search label { width: 6.5rem; color: var(--muted); font-size: .875rem }
+.search label { width: 6.5rem; margin-right: .9rem; color: var(--muted); font-size: .875rem }
 input[type=search], button {
   font: inherit; color: inherit; background: var(--surface); border: 1px solid var(--muted); border-radius: 6px;
   padding: .3rem .6rem
@@ -89,12 +90,13 @@ pre {
   .facts { grid-template-columns: 1fr } .facts dd { margin-bottom: .4rem }
   legend, .search label { width: 100% }
   .values { grid-template-columns: 1fr }
-  .counts td, .counts thead th + th { padding-left: .5rem }
+  .counts { font-size: .875rem; width: 100% }
+  .counts td, .counts thead th + th { padding: .5rem 0 .5rem .3rem } .counts thead th { font-size: .75rem }
   .clauses thead { position: absolute; left: -999rem }
   .clauses, .clauses tbody, .clauses td, .clauses th { display: block }
   .clauses tr { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
   .clauses tr[hidden] { display: none }
-  .clauses td, .clauses th { border: 0; padding: 0 }
+  .clauses td, .clauses th, .clauses th.id { border: 0; padding: 0; width: auto; min-width: 0 }
   .clauses .wide { grid-column: 1 / -1 }
 }
 @media print { form, nav, .skip { display: none } body { background: none } }

@@ -1,0 +1,177 @@
+import { expect } from 'chai'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import { compareHtml } from '../../../lib/report/compare-html.ts'
+import { compare } from '../../../lib/report/compare.ts'
+import { renderHtml } from '../../../lib/report/html.ts'
+import { renderJunit } from '../../../lib/report/junit.ts'
+import { contrastFaults } from './contrast-faults.ts'
+import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
+
+const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+describe('the HTML report in a browser', function () {
+  let folder: string
+  let context: BrowserContext
+  let page: Page
+  let problems: string[]
+  let requests: string[]
+
+  before(async function () {
+    // A machine without a browser still runs the other tests; CI installs one and must not pass without it.
+    if (!existsSync(executablePath) && !process.env['CI']) this.skip()
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-html-'))
+    await writeFile(join(folder, 'report.html'), renderHtml(sampleReport))
+    const other = reportOf([clauseOf('eth-rpc.eth_chainId.success', failed)])
+    const sides = compare([
+      { name: 'one', report: sampleReport },
+      { name: 'two', report: other },
+    ])
+    await writeFile(join(folder, 'compare.html'), compareHtml(sides))
+    context = await chromium.launchPersistentContext(join(folder, 'profile'), {
+      executablePath,
+      args: flags,
+      // A page that brings its own script must work under its own policy, not under one we switch off.
+      bypassCSP: false,
+    })
+  })
+
+  after(async () => {
+    await context?.close()
+    if (folder) await rm(folder, { recursive: true, force: true })
+  })
+
+  async function open(file: string, settings: { dark?: boolean; width?: number } = {}): Promise<void> {
+    page = await context.newPage()
+    problems = []
+    requests = []
+    page.on('console', (message) => problems.push(message.text()))
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('request', (request) => requests.push(request.url()))
+    await page.emulateMedia({ colorScheme: settings.dark ? 'dark' : 'light' })
+    await page.setViewportSize({ width: settings.width ?? 1200, height: 900 })
+    await page.goto(pathToFileURL(join(folder, file)).href)
+  }
+
+  afterEach(async () => {
+    await page?.close()
+  })
+
+  const rows = () => page.locator('table.clauses tbody tr:visible').count()
+
+  for (const file of ['report.html', 'compare.html']) {
+    it(`${file} opens without errors and asks for nothing`, async () => {
+      await open(file)
+      expect(problems).to.deep.equal([])
+      expect(requests.filter((url) => !url.startsWith('data:'))).to.have.lengthOf(1)
+    })
+
+    for (const dark of [false, true]) {
+      it(`${file} has the contrast of WCAG AA, ${dark ? 'dark' : 'light'}`, async () => {
+        await open(file, { dark })
+        await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)))
+        expect(await page.evaluate(contrastFaults)).to.deep.equal([])
+      })
+    }
+
+    it(`${file} fits a phone`, async () => {
+      await open(file, { width: 360 })
+      await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)))
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.be.at.most(360)
+    })
+  }
+
+  it('runs nothing that a target answered', async () => {
+    await open('report.html')
+    expect(await page.title()).to.equal('Not conformant: http://127.0.0.1:3000')
+    expect(await page.locator('img').count()).to.equal(0)
+    expect(await page.locator('script').count()).to.equal(1)
+  })
+
+  it('says verdict and counts', async () => {
+    await open('report.html')
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).to.contain('Not conformant')
+    const required = page.locator('table.counts tr', { hasText: 'required' }).first()
+    expect((await required.innerText()).trim().split(/\s+/)).to.deep.equal(['required', '2', '2', '1'])
+  })
+
+  it('filters by document, level, status and words', async () => {
+    await open('report.html')
+    expect(await rows()).to.equal(7)
+    await page.getByRole('checkbox', { name: 'relay' }).uncheck()
+    expect(await rows()).to.equal(5)
+    expect(await page.locator('article:visible').count()).to.equal(5)
+    await page.getByRole('checkbox', { name: 'recommended' }).uncheck()
+    expect(await rows()).to.equal(4)
+    await page.getByRole('checkbox', { name: 'passed' }).uncheck()
+    expect(await rows()).to.equal(3)
+    expect(await page.getByRole('status').innerText()).to.equal('3 of 7 clauses shown')
+    await page.getByLabel('Words').fill('next page')
+    expect(await rows()).to.equal(1)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    expect(await rows()).to.equal(7)
+  })
+
+  it('lets the keyboard reach a failing clause and read its exchange', async () => {
+    await open('report.html')
+    const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '')
+    const press = async (key: string, until: (text: string) => boolean) => {
+      for (let presses = 0; presses < 40; presses += 1) {
+        await page.keyboard.press(key)
+        if (until(await focused())) return
+      }
+      throw new Error(`${key} does not get there; the focus is on "${await focused()}"`)
+    }
+    await press('Tab', (text) => text === 'eth-rpc.eth_getLogs.max-1000')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => document.activeElement?.id === 'eth-rpc.eth_getLogs.max-1000')
+    await press('Tab', (text) => /^Request 1: eth_getLogs/.test(text))
+    const answer = page.locator('article:has([id="eth-rpc.eth_getLogs.max-1000"]) pre', { hasText: 'HTTP 500' })
+    expect(await answer.isVisible()).to.equal(false)
+    await page.keyboard.press('Enter')
+    expect(await answer.isVisible()).to.equal(true)
+    expect(await answer.innerText()).to.contain('</script>')
+  })
+
+  it('shows a clause that a link leads to, though the filters hide it', async () => {
+    await open('report.html')
+    await page.getByRole('checkbox', { name: 'failed' }).uncheck()
+    await page.getByRole('link', { name: 'eth-rpc.eth_getLogs.max-1000' }).first().click()
+    expect(await page.locator('article:visible', { hasText: 'the whole range in one request' }).count()).to.be.above(0)
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('eth-rpc.eth_getLogs.max-1000')
+  })
+
+  it('has landmarks, and a name for every control', async () => {
+    await open('report.html')
+    for (const role of ['banner', 'main', 'navigation', 'contentinfo', 'form'] as const) {
+      expect(await page.getByRole(role).count(), role).to.equal(1)
+    }
+    const nameless = await page.evaluate(
+      () => [...document.querySelectorAll('input')].filter((input) => !input.labels?.[0]?.textContent?.trim()).length,
+    )
+    expect(nameless).to.equal(0)
+  })
+
+  it('JUnit of the same report is well-formed XML', async () => {
+    await open('report.html')
+    const parsed = await page.evaluate((xml) => {
+      const parsed = new DOMParser().parseFromString(xml, 'application/xml')
+      return [parsed.querySelectorAll('parsererror').length, parsed.querySelectorAll('testcase').length]
+    }, renderJunit(sampleReport))
+    expect(parsed).to.deep.equal([0, 9])
+  })
+})

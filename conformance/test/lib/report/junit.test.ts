@@ -1,0 +1,44 @@
+import { expect } from 'chai'
+import { renderJunit } from '../../../lib/report/junit.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport, untestable } from './sample-report.ts'
+
+describe('renderJunit', () => {
+  const xml = renderJunit(sampleReport)
+
+  it('counts one case for each check', () => {
+    expect(xml).to.contain('<testsuite name="eth-rpc" timestamp="2026-01-01T00:00:00.000" tests="6" failures="2"')
+    expect(xml.match(/<testcase /g)).to.have.lengthOf(9)
+  })
+
+  it('tells by its type how grave a failure is', () => {
+    expect(xml).to.match(/<testcase classname="eth-rpc.eth_getLogs.max-1000"[^>]*>\s*<failure type="required"/)
+    expect(xml).to.match(/<testcase classname="eth-rpc.response.error-codes"[^>]*>\s*<failure type="recommended"/)
+  })
+
+  it('skips what could not be tested and what fails as expected', () => {
+    expect(xml).to.contain('<skipped message="no fixture was given"/>')
+    expect(xml).to.contain('<skipped message="known failure, being repaired: the answer holds 2500 entries"/>')
+  })
+
+  it('holds sentence, expectation, request and answer of a failure', () => {
+    const detail = /<failure type="required"[^>]*>([^<]*)<\/failure>/.exec(xml)?.[1]
+    expect(detail).to.contain('never holds more than 1000 log entries').and.to.contain('expected: at most 1000 entries')
+    expect(detail).to.contain('eth_getLogs').and.to.contain('HTTP 500').and.to.contain('no answer within 5000 ms')
+  })
+
+  it('is not green when the list of expected failures is stale or nothing could be judged', () => {
+    expect(xml).to.contain('<testcase classname="expected-failures" name="relay.quota.window"')
+    const error = renderJunit(reportOf([], { verdict: 'error', notes: ['the target is not reachable'] }))
+    expect(error).to.contain('errors="1"').and.to.contain('<error message="the target is not reachable"/>')
+  })
+
+  it('shows a clause without checks as skipped', () => {
+    const empty = renderJunit(reportOf([clauseOf('relay.quota.unit')]))
+    expect(empty).to.contain('tests="1" failures="0" errors="0" skipped="1"')
+  })
+
+  it('counts the sum of all suites', () => {
+    const both = reportOf([clauseOf('eth-rpc.batch', passed, failed), clauseOf('relay.quota.unit', untestable)])
+    expect(renderJunit(both)).to.contain('<testsuites name="touchstone" tests="3" failures="1" errors="0" skipped="1"')
+  })
+})

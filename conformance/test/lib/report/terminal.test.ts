@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { renderTerminal } from '../../../lib/report/terminal.ts'
+import { wantsColour } from '../../../lib/report/terminal-style.ts'
+import { clauseOf, passed, reportOf, sampleReport } from './sample-report.ts'
+
+const escape = '\u001b'
+
+describe('renderTerminal', () => {
+  const text = renderTerminal(sampleReport, { colour: false, width: 100 })
+
+  it('ends with the verdict in one line', () => {
+    expect(text.trimEnd().split('\n').at(-1)).to.match(/^Not conformant: http:\/\/127\.0\.0\.1:3000, 2 of 5 required/)
+    const good = renderTerminal(reportOf([clauseOf('relay.quota.unit', passed)]), { colour: false })
+    expect(good.trimEnd().split('\n').at(-1)).to.match(/^Conformant: .*1 of 1 required clause passed/)
+  })
+
+  it('shows a failure with its sentence, what was expected, request and answer', () => {
+    const failure = text.slice(text.indexOf('✗ eth-rpc.eth_getLogs.max-1000'), text.indexOf('✗ eth-rpc.response'))
+    for (const part of ['never holds more than 1000', 'at most 1000 entries', '"method":"eth_getLogs"', 'HTTP 500']) {
+      expect(failure).to.contain(part)
+    }
+  })
+
+  it('names why clauses could not be tested, what was observed and what is known', () => {
+    expect(text).to.match(/\? no fixture was given\n\s+eth-rpc\.eth_getLogs\.next-page/)
+    expect(text).to.match(/eth-rpc\.limits\.rate\n\s+no header of a rate limit was seen/)
+    expect(text).to.contain('known: being repaired (https://example.org/1)')
+  })
+
+  it('obeys no control character of the target', () => {
+    expect(text).to.not.contain(escape)
+    expect(text).to.contain('\\u001b[31mred')
+  })
+
+  it('colours only when asked', () => {
+    expect(renderTerminal(sampleReport, { colour: true })).to.contain(`${escape}[`)
+  })
+})
+
+describe('wantsColour', () => {
+  const tty = { isTTY: true, write: () => true }
+
+  it('is for a terminal whose user has not declined', () => {
+    expect(wantsColour(tty, {})).to.equal(true)
+    expect(wantsColour(tty, { NO_COLOR: '1' })).to.equal(false)
+    expect(wantsColour({ write: () => true }, {})).to.equal(false)
+  })
+})

@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../report-cli.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport } from './lib/report/sample-report.ts'
+
+describe('report', () => {
+  let folder: string
+  let one: string
+  let two: string
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-report-'))
+    one = join(folder, 'one.json')
+    two = join(folder, 'two.json')
+    await writeFile(one, JSON.stringify(sampleReport))
+    await writeFile(two, JSON.stringify(reportOf([clauseOf('eth-rpc.eth_chainId.success', failed)])))
+  })
+
+  after(() => rm(folder, { recursive: true }))
+
+  async function report(...argv: string[]) {
+    const written = { out: '', err: '' }
+    const code = await run(argv, {
+      stdout: { write: (text) => (written.out += text) },
+      stderr: { write: (text) => (written.err += text) },
+    })
+    return { code, ...written }
+  }
+
+  it('shows one result on the terminal', async () => {
+    const { code, out } = await report(one)
+    expect(code).to.equal(0)
+    expect(out).to.contain('Not conformant: http://127.0.0.1:3000')
+  })
+
+  it('writes each format asked for', async () => {
+    const paths = ['html', 'junit', 'markdown', 'json'].map(
+      (format) => [format, join(folder, `out.${format}`)] as const,
+    )
+    const { code } = await report(one, ...paths.flatMap(([format, path]) => ['--report', `${format}=${path}`]))
+    expect(code).to.equal(0)
+    const [html, junit, markdown, json] = await Promise.all(paths.map(([, path]) => readFile(path, 'utf8')))
+    expect(html).to.match(/^<!doctype html>/)
+    expect(junit).to.match(/^<\?xml/)
+    expect(markdown).to.match(/^## /)
+    expect(JSON.parse(json ?? '')).to.deep.equal(sampleReport)
+  })
+
+  it('puts several side by side, named by file when their targets are the same', async () => {
+    const { code, out } = await report(one, two)
+    expect(code).to.equal(0)
+    expect(out).to.contain(one).and.to.contain(two).and.to.contain('Differences (7)')
+  })
+
+  it('writes only the format asked for on standard output', async () => {
+    const { out } = await report(one, two, '--report', 'markdown=-')
+    expect(out).to.match(/^## Touchstone: 2 reports side by side/)
+    expect(out).to.not.contain('The same for all (0)\n\n')
+  })
+
+  const wrong: [string, () => string[]][] = [
+    ['no file', () => []],
+    ['a file that is not there', () => [join(folder, 'none.json')]],
+    ['a file that is no report', () => [join(folder, 'package.json')]],
+    ['an unknown format', () => [one, '--report', 'pdf=a.pdf']],
+    ['a format that compares nothing', () => [one, two, '--report', 'junit=a.xml']],
+    ['a folder that is not there', () => [one, '--report', `html=${join(folder, 'no', 'a.html')}`]],
+  ]
+  for (const [name, argv] of wrong) {
+    it(`ends with 2 and one line for ${name}`, async () => {
+      await writeFile(join(folder, 'package.json'), '{"clauses":{}}')
+      const { code, err } = await report(...argv())
+      expect(code).to.equal(2)
+      expect(err.trim()).to.not.equal('').and.not.contain('    at ')
+    })
+  }
+
+  it('keeps a passing clause apart from one that is missing', async () => {
+    const three = join(folder, 'three.json')
+    await writeFile(three, JSON.stringify(reportOf([clauseOf('eth-rpc.eth_chainId.success', passed)])))
+    expect((await report(two, three)).out).to.contain('Differences (1)')
+  })
+})
