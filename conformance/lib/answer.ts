@@ -36,3 +36,12 @@ export function describe(answer: Answer): string {
   const short = text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
   return `${answer.status} ${short === '' ? '(empty body)' : short}`
 }
+
+/** Status, content type and the beginning of the body, for an observation. */
+export function summarise(answer: Answer): string {
+  if (answer.failure) return answer.failure.message
+  const type = answer.headers['content-type']?.split(';')[0] ?? 'no content type'
+  const text = answer.text.replace(/\s+/g, ' ').trim()
+  const body = text === '' ? 'empty body' : text.length > 120 ? `${text.slice(0, 120)}…` : text
+  return `${answer.status} ${type} ${body}`
+}

@@ -1,10 +1,11 @@
 import type { ChainTruth } from './chain-truth.ts'
 import type { Fixture } from './fixture.ts'
+import type { Patience } from './patience.ts'
 import type { RelayTarget } from './relay-target.ts'
 import type { Edition } from './report-types.ts'
 import type { RpcTarget } from './rpc-target.ts'
 import type { Spending } from './spending.ts'
-import type { TargetClock } from './target-clock.ts'
+import type { AdjustableClock } from './target-clock.ts'
 
 /** What a check works with. Every request through it is recorded in the report under the check. */
 export interface CheckContext {
@@ -17,7 +18,10 @@ export interface CheckContext {
   readonly chain: ChainTruth
   /** @throws Untestable when there is none */
   readonly fixture: Fixture
-  readonly clock: TargetClock
+  readonly hasChain: boolean
+  /** How long to wait for transactions. */
+  readonly patience: Patience
+  readonly clock: AdjustableClock
   readonly spending: Spending
   /** Records what is seen and not judged. */
   observe(text: string): void

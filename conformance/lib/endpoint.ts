@@ -4,9 +4,12 @@ import type { HttpClient } from './http.ts'
 import { Untestable } from './outcome.ts'
 import { stringify } from './lossless-json.ts'
 import type { Exchange } from './report-types.ts'
+import { ourTimeMs, type AdjustableClock } from './target-clock.ts'
 
 /** After so many requests in a row without an answer nothing more is sent there: a silent target ends in bounded time. */
 const silentAfter = 3
+/** And after so many in all. */
+const silentAfterInAll = 20
 /** Documents that show no rate limits forbid none: waited for, up to this long in all per request. */
 const rateLimitPatienceMs = 15_000
 
@@ -32,6 +35,8 @@ export interface Endpoint {
 export interface EndpointState {
   readonly url: string
   silentInARow: number
+  /** Requests without an answer in all. */
+  silent: number
 }
 
 function retryAfterMs(answer: Answer): number {
@@ -40,15 +45,20 @@ function retryAfterMs(answer: Answer): number {
 }
 
 /** @param record is told each exchange */
-export function createEndpoint(http: HttpClient, state: EndpointState, record: (exchange: Exchange) => void): Endpoint {
+export function createEndpoint(
+  { http, clock }: { readonly http: HttpClient; readonly clock: AdjustableClock },
+  state: EndpointState,
+  record: (exchange: Exchange) => void,
+): Endpoint {
   async function sendRaw(body: string | Uint8Array | undefined, options: SendOptions = {}): Promise<Answer> {
     let waitedMs = 0
     for (;;) {
-      if (state.silentInARow >= silentAfter) {
+      if (state.silentInARow >= silentAfter || state.silent >= silentAfterInAll) {
         throw new Untestable(
-          `not asked: the last ${silentAfter} requests to ${new URL(state.url).pathname} got no answer`,
+          `not asked: ${new URL(state.url).pathname} left ${state.silent} requests without an answer`,
         )
       }
+      const sentAtMs = ourTimeMs()
       const answer = await http.send({
         url: state.url,
         method: options.method ?? 'POST',
@@ -58,6 +68,8 @@ export function createEndpoint(http: HttpClient, state: EndpointState, record: (
       })
       record(answer.exchange)
       state.silentInARow = answer.failure ? state.silentInARow + 1 : 0
+      if (answer.failure) state.silent++
+      clock.see(answer.headers['date'], sentAtMs, ourTimeMs())
       if (answer.status !== 429 || options.takeRateLimit) return answer
       const waitMs = retryAfterMs(answer)
       if (waitedMs + waitMs > rateLimitPatienceMs) {

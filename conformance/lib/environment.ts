@@ -5,11 +5,12 @@ import { createEndpoint, type EndpointState } from './endpoint.ts'
 import type { Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
 import { Untestable } from './outcome.ts'
+import type { Patience } from './patience.ts'
 import { createRelayTarget } from './relay-target.ts'
 import type { Edition, Exchange } from './report-types.ts'
 import { createRpcTarget } from './rpc-target.ts'
 import type { SpendingAccount } from './spending.ts'
-import type { TargetClock } from './target-clock.ts'
+import type { AdjustableClock } from './target-clock.ts'
 
 /** What all checks of a run have together. */
 export interface Environment {
@@ -19,7 +20,9 @@ export interface Environment {
   readonly chain: ChainTruth
   /** Or why there is none. */
   readonly fixture: Fixture | { readonly missing: string }
-  readonly clock: TargetClock
+  readonly hasChain: boolean
+  readonly patience: Patience
+  readonly clock: AdjustableClock
   readonly spending: SpendingAccount
   /** Results of `once`, by key. */
   readonly shared: Map<string, Promise<Shared>>
@@ -47,16 +50,18 @@ export function requireNeeds(needs: readonly ClauseNeed[], t: CheckContext): voi
 
 /** The context of one check. */
 export function createContext(environment: Environment, clause: ClauseId, record: CheckRecord): CheckContext {
-  const { http, endpoints } = environment
+  const { endpoints } = environment
   const keep = (exchange: Exchange): void => void record.exchanges.push(exchange)
   const context: CheckContext = {
     edition: environment.edition,
     relay: createRelayTarget(
-      createEndpoint(http, endpoints.execute, keep),
-      createEndpoint(http, endpoints.quota, keep),
+      createEndpoint(environment, endpoints.execute, keep),
+      createEndpoint(environment, endpoints.quota, keep),
     ),
-    rpc: createRpcTarget(createEndpoint(http, endpoints.rpc, keep), () => environment.nextRpcId++),
+    rpc: createRpcTarget(createEndpoint(environment, endpoints.rpc, keep), () => environment.nextRpcId++),
     chain: environment.chain,
+    hasChain: environment.hasChain,
+    patience: environment.patience,
     get fixture() {
       if ('missing' in environment.fixture) throw new Untestable(environment.fixture.missing)
       return environment.fixture

@@ -1,0 +1,173 @@
+import { clauses, type ClauseId } from '../specs/index.ts'
+import { describeTransactions } from './lib/caused-transactions.ts'
+import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
+import type { Environment } from './lib/environment.ts'
+import { applyExpectedFailures, type ExpectedFailure } from './lib/expected-failures.ts'
+import type { Fixture } from './lib/fixture.ts'
+import { createHttpClient } from './lib/http.ts'
+import { Untestable } from './lib/outcome.ts'
+import { createPatience } from './lib/patience.ts'
+import { probe } from './lib/probe.ts'
+import { redactUrl } from './lib/redact.ts'
+import type { CheckResult, ClauseResult, Edition, Progress, Report } from './lib/report-types.ts'
+import { runSuites } from './lib/run-suites.ts'
+import { createSpending } from './lib/spending.ts'
+import { isSelected, loadSuites } from './lib/suites.ts'
+import { createTargetClock } from './lib/target-clock.ts'
+import { endpointsOf, normaliseTarget } from './lib/target.ts'
+import { UsageError } from './lib/usage-error.ts'
+import { clauseStatus, summarise, verdictOf } from './lib/verdict.ts'
+import { verifyFixture } from './lib/verify-fixture.ts'
+import { packageVersion } from './lib/version.ts'
+
+export type { Fixture } from './lib/fixture.ts'
+export type * from './lib/report-types.ts'
+export { UsageError } from './lib/usage-error.ts'
+
+export interface CheckOptions {
+  /** {relay_url}: where POST /execute and POST /quota are; null leaves the document out. */
+  readonly relayUrl: string | null
+  /** {base_url} of POST /api/eth-rpc; absent: the relay's; null leaves the document out. */
+  readonly ethRpcUrl?: string | null
+  /** Absent: what needs a profile is untestable. */
+  readonly fixture?: Fixture
+  /** A node of the target's chain; absent: the fixture's. */
+  readonly rpcUrl?: string
+  /** Absent: `documents`. */
+  readonly edition?: Edition
+  /** Clause id, or what it begins with. */
+  readonly only?: string
+  /** Nothing is sent that could spend. */
+  readonly readOnly?: boolean
+  /** How many transactions the run may cause; absent: 200. */
+  readonly maxTransactions?: number
+  /** For each request to the target; absent: 10,000. */
+  readonly timeoutMs?: number
+  /** For a transaction to be mined; absent: 60,000. */
+  readonly receiptTimeoutMs?: number
+  readonly expectedFailures?: readonly ExpectedFailure[]
+  readonly progress?: Progress
+}
+
+/** A chain, or why there is none. Not having one is no reason not to judge the rest. */
+async function chainOf(
+  { rpcUrl, fixture }: CheckOptions,
+  notes: string[],
+): Promise<{ chain: ChainTruth; hasChain: boolean }> {
+  const url = rpcUrl ?? fixture?.chain.rpcUrl
+  if (url === undefined) return { chain: noChain('no chain to compare with: --rpc-url or --fixture'), hasChain: false }
+  try {
+    return { chain: await connectChain(url), hasChain: true }
+  } catch (error) {
+    if (!(error instanceof Untestable)) throw error
+    const reason = `the chain cannot be asked: ${error.message}`
+    notes.push(reason)
+    return { chain: noChain(reason), hasChain: false }
+  }
+}
+
+async function fixtureOf(
+  { fixture }: CheckOptions,
+  chain: ChainTruth,
+  hasChain: boolean,
+  notes: string[],
+): Promise<Environment['fixture']> {
+  if (!fixture) return { missing: 'no fixture: --fixture, made by the command provision' }
+  const wrong = hasChain
+    ? await verifyFixture(chain, fixture).catch((error: unknown) => (error as Error).message)
+    : undefined
+  if (wrong === undefined) return fixture
+  const missing = `the fixture does not fit the chain: ${wrong}`
+  notes.push(missing)
+  return { missing }
+}
+
+function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition): ClauseResult {
+  const { document, level, section, text, editions } = clauses[id]
+  const observation = [...new Set(tests.flatMap(({ observations }) => observations ?? []))].join('; ')
+  return {
+    id,
+    document,
+    level,
+    section,
+    text: (edition === 'lip' ? editions?.lip : undefined) ?? text,
+    status: clauseStatus(tests),
+    ...(observation === '' ? {} : { observation }),
+    tests,
+  }
+}
+
+/**
+ * Checks a target and says what it found.
+ *
+ * @throws UsageError for wrong options and a target that does not answer: then nothing is judged
+ * @example
+ * const report = await check({ relayUrl: 'http://127.0.0.1:3000', fixture })
+ * if (report.verdict !== 'conformant') process.exitCode = 1
+ */
+export async function check(options: CheckOptions): Promise<Report> {
+  const { edition = 'documents', only = null, readOnly = false, timeoutMs = 10_000, progress } = options
+  const { relayUrl, ethRpcUrl } = normaliseTarget({
+    relayUrl: options.relayUrl,
+    ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
+  })
+  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
+  const suites = (await loadSuites()).filter(({ id }) => judged[clauses[id].document] && isSelected(id, only))
+  if (only !== null && suites.length === 0) throw new UsageError(`no clause of the target is named ${only}`)
+
+  const startedAt = new Date()
+  const start = performance.now()
+  const notes: string[] = []
+  const clock = createTargetClock()
+  const http = createHttpClient(timeoutMs)
+  try {
+    await probe(http, { relayUrl, ethRpcUrl }, clock)
+    const { chain, hasChain } = await chainOf(options, notes)
+    const spending = createSpending({ readOnly, maxTransactions: options.maxTransactions ?? 200 })
+    const environment: Environment = {
+      edition,
+      http,
+      endpoints: endpointsOf({ relayUrl, ethRpcUrl }),
+      chain,
+      hasChain,
+      fixture: await fixtureOf(options, chain, hasChain, notes),
+      patience: createPatience(options.receiptTimeoutMs ?? 60_000),
+      clock,
+      spending,
+      shared: new Map(),
+      nextRpcId: 1,
+    }
+
+    const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
+    const checks = suites.reduce((sum, suite) => sum + suite.checks.length, 0)
+    progress?.started?.({ target, edition, checks })
+    const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
+    await runSuites(suites, environment, (id, result) => {
+      tests.get(id)?.push(result)
+      progress?.checked?.(resultOf(id, [], edition), result)
+    })
+
+    const found = suites.map(({ id }) => resultOf(id, tests.get(id) ?? [], edition))
+    const { results, stale } = applyExpectedFailures(found, options.expectedFailures ?? [])
+    const { requests, timeouts, unanswered } = http.traffic
+    const report: Report = {
+      suite: { name: 'touchstone', version: packageVersion(), edition },
+      target,
+      startedAt: startedAt.toISOString(),
+      durationMs: Math.round(performance.now() - start),
+      verdict: verdictOf(results, stale.length > 0),
+      summary: summarise(results),
+      clauses: results,
+      options: { timeoutMs, readOnly, only },
+      ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
+      traffic: { requests, timeouts, unanswered },
+      transactions: await describeTransactions(chain, spending.transactions),
+      ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
+      notes,
+    }
+    progress?.finished?.(report)
+    return report
+  } finally {
+    await http.close()
+  }
+}

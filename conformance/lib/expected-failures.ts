@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { parse, stringify } from 'yaml'
+import { clauses, type ClauseId } from '../../specs/index.ts'
+import type { ClauseResult, KnownFailure, Report } from './report-types.ts'
+import { UsageError } from './usage-error.ts'
+
+/** An entry of the file; its id may name no clause, which is stale and no usage error. */
+export interface ExpectedFailure {
+  readonly id: string
+  readonly reason: string
+  readonly link?: string
+}
+
+function isEntry(value: unknown): value is ExpectedFailure {
+  const { id, reason, link } = (value ?? {}) as Record<string, unknown>
+  return (
+    typeof id === 'string' &&
+    typeof reason === 'string' &&
+    reason !== '' &&
+    ['string', 'undefined'].includes(typeof link)
+  )
+}
+
+/** Reads a list of `{ id, reason, link? }` in YAML or JSON. @throws UsageError */
+export async function readExpectedFailures(path: string): Promise<ExpectedFailure[]> {
+  let value: unknown
+  try {
+    value = parse(await readFile(path, 'utf8')) ?? []
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(`the expected failures ${path} cannot be read (${code ?? message})`)
+  }
+  if (!Array.isArray(value)) throw new UsageError(`${path}: a list of { id, reason, link } is expected`)
+  const wrong = value.findIndex((entry) => !isEntry(entry))
+  if (wrong >= 0) throw new UsageError(`${path}: entry ${wrong + 1} needs an id and a reason, and may have a link`)
+  return value as ExpectedFailure[]
+}
+
+/** Marks the failures that were expected, and finds the entries that are not true any more. */
+export function applyExpectedFailures(
+  results: readonly ClauseResult[],
+  expected: readonly ExpectedFailure[],
+): { results: ClauseResult[]; stale: NonNullable<Report['staleExpectedFailures']> } {
+  const entries = new Map(expected.map((entry) => [entry.id, entry]))
+  const statuses = new Map<string, ClauseResult['status']>(results.map(({ id, status }) => [id, status]))
+  const stale = expected.flatMap(({ id }) => {
+    if (!Object.hasOwn(clauses, id)) return [{ id, why: 'there is no such clause' }]
+    const status = statuses.get(id)
+    // What was not asked, or could not be judged, says nothing of the entry.
+    return status === 'passed' || status === 'observed' ? [{ id, why: `it is expected to fail and ${status}` }] : []
+  })
+  const marked = results.map((result) => {
+    const entry = entries.get(result.id)
+    return result.status === 'failed' && entry ? { ...result, known: entry as KnownFailure & { id: ClauseId } } : result
+  })
+  return { results: marked, stale }
+}
+
+/** The file that expects exactly what failed, in YAML. */
+export function writeExpectedFailures(results: readonly ClauseResult[]): string {
+  const failed = results.filter(({ status }) => status === 'failed')
+  const entries = failed.map(({ id, tests }): ExpectedFailure => {
+    const test = tests.find(({ status }) => status === 'failed')
+    return { id, reason: test?.error?.message ?? 'failed', link: '' }
+  })
+  return `# Clauses that are known to fail: why, and where it is followed up.\n${stringify(entries)}`
+}

@@ -1,0 +1,75 @@
+import { hexlify, randomBytes } from 'ethers'
+import type { CheckContext } from '../context.ts'
+import type { Account } from '../fixture.ts'
+import { profileAbi } from './abi.ts'
+import { relayDigest, signDigest, type RelayMessage } from './message.ts'
+
+/** The documented body of POST /execute. */
+export interface ExecuteBody {
+  readonly address: string
+  readonly transaction: {
+    readonly abi: string
+    readonly signature: string
+    readonly nonce: bigint
+    readonly validityTimestamps?: string
+  }
+}
+
+/** A signed relay call whose effect can be seen: it stores a value on the profile under a key of its own. */
+export interface RelayCall {
+  readonly controller: Account
+  /** Data key and value that it sets. */
+  readonly key: string
+  readonly value: string
+  readonly message: RelayMessage
+  readonly signature: string
+  readonly body: ExecuteBody
+}
+
+export interface CallOptions {
+  readonly nonce: bigint
+  /** Absent: the controller with every permission. */
+  readonly controller?: Account
+  /** Absent: a random one. */
+  readonly key?: string
+  readonly value?: string
+  /** `start << 128 | end`; absent: 0. */
+  readonly validityTimestamps?: bigint
+  /** As it stands in the body; absent: not in the body, as the document has it. */
+  readonly validityText?: string
+}
+
+/** A channel that no other run uses. */
+export function randomChannel(): bigint {
+  return BigInt(hexlify(randomBytes(16))) | 1n
+}
+
+/** `channel << 128 | id` */
+export function nonceIn(channel: bigint, id: bigint): bigint {
+  return (channel << 128n) | id
+}
+
+/** Builds and signs a call. @throws Untestable without fixture or chain id */
+export function signCall(t: CheckContext, options: CallOptions): RelayCall {
+  const { profile, controllers, chain } = t.fixture
+  const controller = options.controller ?? controllers.full
+  const key = options.key ?? hexlify(randomBytes(32))
+  const value = options.value ?? hexlify(randomBytes(8))
+  const payload = profileAbi.encodeFunctionData('setData', [key, value])
+  const message: RelayMessage = {
+    keyManager: profile.keyManager,
+    chainId: BigInt(chain.chainId),
+    nonce: options.nonce,
+    validityTimestamps: options.validityTimestamps ?? 0n,
+    payload,
+  }
+  const signature = signDigest(controller.privateKey, relayDigest(message))
+  const validity = options.validityText === undefined ? {} : { validityTimestamps: options.validityText }
+  const transaction = { abi: payload, signature, nonce: options.nonce, ...validity }
+  return { controller, key, value, message, signature, body: { address: profile.address, transaction } }
+}
+
+/** The same body with some members of `transaction` changed; undefined takes one out. */
+export function withTransaction(body: ExecuteBody, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return { ...body, transaction: { ...body.transaction, ...change } }
+}

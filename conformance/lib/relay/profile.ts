@@ -1,0 +1,35 @@
+import type { Interface } from 'ethers'
+import type { ChainTruth } from '../chain-truth.ts'
+import { keyManagerAbi, profileAbi } from './abi.ts'
+
+async function read(
+  chain: ChainTruth,
+  abi: Interface,
+  to: string,
+  name: string,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const data = abi.encodeFunctionData(name, args)
+  const result = await chain.send('eth_call', [{ to, data }, 'latest'])
+  return abi.decodeFunctionResult(name, String(result))[0]
+}
+
+/** The value that the profile holds under a data key; `0x` when there is none. @throws Untestable */
+export async function readData(chain: ChainTruth, profile: string, key: string): Promise<string> {
+  return String(await read(chain, profileAbi, profile, 'getData', [key]))
+}
+
+/** The owner of the profile. @throws Untestable */
+export async function readOwner(chain: ChainTruth, profile: string): Promise<string> {
+  return String(await read(chain, profileAbi, profile, 'owner', []))
+}
+
+/** The next nonce of a controller in a channel, channel included. @throws Untestable */
+export async function readNonce(
+  chain: ChainTruth,
+  keyManager: string,
+  controller: string,
+  channel: bigint,
+): Promise<bigint> {
+  return BigInt(String(await read(chain, keyManagerAbi, keyManager, 'getNonce', [controller, channel])))
+}

@@ -1,0 +1,46 @@
+import type { EndpointState } from './endpoint.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Where the two documents are served; null: not to be judged. */
+export interface Target {
+  /** {relay_url} */
+  readonly relayUrl: string | null
+  /** {base_url} */
+  readonly ethRpcUrl: string | null
+}
+
+/** The base with its prefix and query, without the slash at its end. @throws UsageError */
+function parseBase(text: string): URL {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new UsageError(`"${text}" is no URL`)
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new UsageError(`"${text}" is no http or https URL`)
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  url.hash = ''
+  return url
+}
+
+function at(base: string, path: string): EndpointState {
+  const url = parseBase(base)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
+  return { url: url.href, silentInARow: 0, silent: 0 }
+}
+
+/** The two base URLs in their normal form. @throws UsageError */
+export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
+  const normal = (text: string | null): string | null => (text === null ? null : parseBase(text).href)
+  return { relayUrl: normal(relayUrl), ethRpcUrl: normal(ethRpcUrl) }
+}
+
+/** The URLs of the three endpoints; those of a document that is left out are never asked. */
+export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' | 'quota' | 'rpc', EndpointState> {
+  const unused = 'http://invalid.invalid'
+  return {
+    execute: at(relayUrl ?? unused, '/execute'),
+    quota: at(relayUrl ?? unused, '/quota'),
+    rpc: at(ethRpcUrl ?? unused, '/api/eth-rpc'),
+  }
+}

@@ -1,0 +1,39 @@
+import { Wallet } from 'ethers'
+import { summarise } from '../../lib/answer.ts'
+import { clause } from '../../lib/clause.ts'
+import { quotaTwin } from '../../lib/relay/quota.ts'
+import { signQuota } from '../../lib/relay/quota-message.ts'
+
+export default [
+  clause('relay.quota.unregistered', (check) => {
+    check('an address that nobody registered', async (t) => {
+      // An address of its own that signs for itself: whatever the registration is, this is not in it.
+      const stranger = Wallet.createRandom()
+      const message = { address: stranger.address, timestamp: t.clock.now() }
+      const answer = await t.relay.quota({ ...message, signature: signQuota(message, stranger) })
+      t.observe(`an address without a profile: ${summarise(answer)}`)
+    })
+  }),
+
+  clause('relay.quota.errors', (check) => {
+    check('what is no request', { needs: [] }, async (t) => {
+      const { quota } = t.relay.paths
+      const json = { 'content-type': 'application/json' }
+      t.observe(`no JSON: ${summarise(await quota.sendRaw('{"address":', { headers: json }))}`)
+      t.observe(`an empty body: ${summarise(await quota.sendRaw(undefined, { headers: json }))}`)
+      t.observe(`an empty object: ${summarise(await quota.sendRaw('{}', { headers: json }))}`)
+      t.observe(`text/plain: ${summarise(await quota.sendRaw('{}', { headers: { 'content-type': 'text/plain' } }))}`)
+      t.observe(`GET: ${summarise(await quota.sendRaw(undefined, { method: 'GET', headers: {} }))}`)
+    })
+
+    check('requests that are refused', async (t) => {
+      const { body, reading } = await quotaTwin(t)
+      const { full, noSign } = t.fixture.controllers
+      const ask = async (signed: typeof body, signer: typeof full): Promise<string> =>
+        summarise(await t.relay.quota({ ...signed, signature: signQuota(signed, signer, reading) }))
+      t.observe(`a stranger’s signature: ${await ask(body, Wallet.createRandom())}`)
+      t.observe(`a controller without SIGN: ${await ask(body, noSign)}`)
+      t.observe(`a timestamp that is long past: ${await ask({ ...body, timestamp: body.timestamp - 3600 }, full)}`)
+    })
+  }),
+]

@@ -1,0 +1,73 @@
+import { hexlify, randomBytes, Wallet } from 'ethers'
+import { clause } from '../../lib/clause.ts'
+import type { CheckContext } from '../../lib/context.ts'
+import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
+import { executeTwin } from '../../lib/relay/execute.ts'
+import { freshCall } from '../../lib/relay/first-execution.ts'
+import { relayDigest, signDigest, type RelayMessage } from '../../lib/relay/message.ts'
+import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+
+const needs = ['chain', 'fixture', 'spend'] as const
+
+/** A signature that the controller made over another message. */
+function over(call: RelayCall, change: Partial<RelayMessage>): string {
+  return signDigest(call.controller.privateKey, relayDigest({ ...call.message, ...change }))
+}
+
+/** Sends the call with a signature that is not its own. */
+async function expectRefused(
+  t: CheckContext,
+  what: string,
+  falsify: (call: RelayCall) => { readonly signature: string; readonly otherKey?: string },
+): Promise<void> {
+  await t.once('relay.execute.bad-signature twin', async (once) => executeTwin(once, await freshCall(once)))
+  const call = await freshCall(t)
+  const { signature, otherKey } = falsify(call)
+  const keys = otherKey === undefined ? [call.key] : [call.key, otherKey]
+  const barrier = signCall(t, { nonce: call.message.nonce })
+  await expectNotExecuted(t, { body: withTransaction(call.body, { signature }), keys, what }, barrier)
+}
+
+export default [
+  clause('relay.execute.bad-signature', (check) => {
+    check('a stranger’s signature executes nothing', { needs }, async (t) => {
+      const { privateKey } = Wallet.createRandom()
+      await expectRefused(t, 'a stranger’s signature', ({ message }) => ({
+        signature: signDigest(privateKey, relayDigest(message)),
+      }))
+    })
+
+    check('a signature over another payload executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a signature over another payload', (call) => {
+        const other = signCall(t, { nonce: call.message.nonce })
+        return { signature: other.signature, otherKey: other.key }
+      })
+    })
+
+    check('a signature over another nonce executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a signature over another nonce', (call) => ({
+        signature: over(call, { nonce: call.message.nonce + 1n }),
+      }))
+    })
+
+    check('a signature for another key manager executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a signature for another key manager', (call) => ({
+        signature: over(call, { keyManager: hexlify(randomBytes(20)) }),
+      }))
+    })
+
+    check('a signature for another chain executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a signature for another chain', (call) => ({
+        signature: over(call, { chainId: call.message.chainId + 1n }),
+      }))
+    })
+
+    check('a truncated signature executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a truncated signature', ({ signature }) => ({ signature: signature.slice(0, -8) }))
+    })
+
+    check('a signature of zeros executes nothing', { needs }, async (t) => {
+      await expectRefused(t, 'a signature of zeros', () => ({ signature: `0x${'00'.repeat(65)}` }))
+    })
+  }),
+]
