@@ -1,0 +1,92 @@
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible'
+import { ServiceError } from '../core/errors.ts'
+
+export interface RateLimitOptions {
+  /** Requests per minute from one address; 0: no limit. */
+  readonly requestsPerMinute: number
+  /** Relay calls per minute for one profile; 0: no limit. */
+  readonly relaysPerMinute: number
+  /** Counted there when several processes share it; absent: counted in this process. */
+  readonly databaseUrl?: string
+}
+
+/** What is left of a limit, for the `RateLimit-…` headers. */
+export interface RateLimitState {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+/** Whose requests are counted. */
+export type RateLimitSubject = 'address' | 'profile'
+
+export interface RateLimits {
+  /**
+   * Counts `points` requests of one address or profile.
+   *
+   * @returns undefined where there is no limit
+   * @throws ServiceError RATE_LIMITED, with the state in `details`
+   */
+  consume(subject: RateLimitSubject, key: string, points?: number): Promise<RateLimitState | undefined>
+  close(): Promise<void>
+}
+
+const windowSeconds = 60
+
+/** Counts requests by minute. A database that fails limits nobody more than this process alone would. */
+export async function createRateLimits(options: RateLimitOptions): Promise<RateLimits> {
+  const pool = options.databaseUrl === undefined ? undefined : await openPool(options.databaseUrl)
+  const limiter = async (subject: RateLimitSubject, points: number): Promise<RateLimiterAbstract | undefined> => {
+    if (points === 0) return undefined
+    const memory = { points, duration: windowSeconds, keyPrefix: `touchstone_${subject}` }
+    if (pool === undefined) return new RateLimiterMemory(memory)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const shared = new RateLimiterPostgres(
+      {
+        ...memory,
+        storeClient: pool,
+        tableName: 'touchstone_rate_limits',
+        insuranceLimiter: new RateLimiterMemory(memory),
+      },
+      (error) => (error ? reject(error) : resolve()),
+    )
+    await promise
+    return shared
+  }
+  const limiters = {
+    address: await limiter('address', options.requestsPerMinute),
+    profile: await limiter('profile', options.relaysPerMinute),
+  }
+
+  return {
+    async consume(subject, key, points = 1) {
+      const counter = limiters[subject]
+      if (counter === undefined) return undefined
+      try {
+        return stateOf(counter.points, await counter.consume(key, points))
+      } catch (thrown) {
+        if (!(thrown instanceof RateLimiterRes)) throw thrown
+        const state = stateOf(counter.points, thrown)
+        throw new ServiceError('RATE_LIMITED', `${state.limit} a minute for one ${subject}`, {
+          details: { ...state },
+          retryAfterSeconds: state.resetSeconds,
+        })
+      }
+    },
+    close: async () => {
+      await pool?.end()
+    },
+  }
+}
+
+function stateOf(limit: number, { remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitState {
+  return { limit, remaining: Math.max(0, remainingPoints), resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) }
+}
+
+async function openPool(connectionString: string) {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({ connectionString, max: 2, application_name: 'touchstone rate limits' })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  return pool
+}
