@@ -1,0 +1,133 @@
+#!/usr/bin/env node
+// Runs `scripts/touchstone.ts` from a bare clone: under a Node that is new enough, with what the lock file asks for.
+// Plain JavaScript without dependencies, because an old Node reads it before anything is installed.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** Holds the path of the Node that was fetched. Gone with node_modules, as it should be. */
+const rememberedRuntime = join(root, 'node_modules', '.cache', 'touchstone-node')
+const installLock = join(root, '.touchstone', 'install.lock')
+
+const say = (line) => process.stderr.write(`touchstone: ${line}\n`)
+const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
+
+/** Node 22.18 is the first that runs TypeScript and is kept; Node 23 is not kept. */
+function isNewEnough(version) {
+  const [major, minor] = version.split('.').map(Number)
+  return major >= 24 || (major === 22 && minor >= 18)
+}
+
+function chooseRuntime() {
+  if (isNewEnough(process.versions.node)) return process.execPath
+  const remembered = read(rememberedRuntime)
+  if (remembered && existsSync(remembered)) return remembered
+  say(`this is Node ${process.versions.node}; taking Node 24 from the npm registry`)
+  const npx = [findNpm(), 'exec', '--yes', '--package=node@24', '--', 'node', '-p', 'process.execPath']
+  const { status, stdout } = spawnSync(process.execPath, npx, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const runtime = stdout.trim().split('\n').pop()
+  if (status !== 0 || !existsSync(runtime)) throw new Error('no Node 24 to be had: install Node 22.18 or newer')
+  return runtime
+}
+
+/** npm's own JavaScript file: it must run under the chosen Node, not under the one that `npm` on the PATH starts. */
+function findNpm() {
+  const beside = dirname(process.execPath)
+  const onPath = (process.env.PATH || '').split(delimiter).map((folder) => join(folder, 'npm'))
+  const found = [
+    process.env.npm_execpath,
+    join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    join(beside, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    ...onPath.filter(existsSync).map((path) => realpathSync(path)),
+  ].find((path) => path && path.endsWith('npm-cli.js') && existsSync(path))
+  if (!found) throw new Error('npm is not found: install it beside Node')
+  return found
+}
+
+/** Whether node_modules holds what the lock file names. */
+function isInstalled() {
+  const present = JSON.parse(read(join(root, 'node_modules', '.package-lock.json')) || '{}').packages || {}
+  const wanted = JSON.parse(read(join(root, 'package-lock.json'))).packages
+  const complete = Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === '' || optional || (present[path] || {}).version === version,
+  )
+  // npm under an old Node silently leaves out Hardhat's native package, because it is optional.
+  const scope = join(root, 'node_modules', '@nomicfoundation')
+  return complete && existsSync(scope) && readdirSync(scope).some((name) => name.startsWith('edr-'))
+}
+
+async function install(runtime) {
+  while (!isInstalled()) {
+    if (!takeLock()) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      continue
+    }
+    say('installing what package-lock.json names')
+    const npm = [findNpm(), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+    // What npm prints is no output of the command that was asked for.
+    const status = await run(runtime, npm, ['ignore', 2, 2])
+    rmSync(installLock, { force: true })
+    if (status !== 0) process.exit(status)
+    if (!isInstalled()) throw new Error('npm ci left something out: see above')
+  }
+  if (!isNewEnough(process.versions.node) && read(rememberedRuntime) !== runtime) {
+    mkdirSync(dirname(rememberedRuntime), { recursive: true })
+    writeFileSync(rememberedRuntime, runtime)
+  }
+}
+
+/** Two launches at once must not both write node_modules. The lock of a process that is gone does not count. */
+function takeLock() {
+  mkdirSync(dirname(installLock), { recursive: true })
+  try {
+    writeFileSync(installLock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    const holder = Number(read(installLock))
+    try {
+      if (holder) process.kill(holder, 0)
+    } catch (gone) {
+      if (gone.code === 'ESRCH') rmSync(installLock, { force: true })
+    }
+    return false
+  }
+}
+
+/** Runs Node, hands signals on, and resolves with the exit code. */
+function run(runtime, args, stdio) {
+  // First on the PATH, so that whatever starts `node` gets the same one.
+  const env = { ...process.env, PATH: [dirname(runtime), process.env.PATH].join(delimiter) }
+  const child = spawn(runtime, args, { cwd: root, stdio, env })
+  const handOn = (signal) => child.kill(signal)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  signals.forEach((signal) => process.on(signal, handOn))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => {
+      signals.forEach((name) => process.off(name, handOn))
+      resolve(signal ? 128 + constants.signals[signal] : code)
+    })
+  })
+}
+
+async function main() {
+  const runtime = chooseRuntime()
+  await install(runtime)
+  return run(runtime, [join(root, 'scripts', 'touchstone.ts'), ...process.argv.slice(2)], 'inherit')
+}
+
+main().then(
+  (code) => (process.exitCode = code),
+  (error) => {
+    say(error.message)
+    process.exitCode = 2
+  },
+)

@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+/** Stands in for npm, whose registry no test may need: `ci` installs what the lock file names, `exec` finds a Node. */
+const npmCli = `
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
+const [command] = process.argv.slice(2)
+appendFileSync('npm-calls', command + '\\n')
+if (command === 'exec') console.log(process.execPath)
+if (command === 'ci') {
+  if (existsSync('node_modules/busy')) throw new Error('two installations at once')
+  mkdirSync('node_modules/busy', { recursive: true })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  rmSync('node_modules', { recursive: true, force: true })
+  if (existsSync('npm-fails')) process.exit(7)
+  mkdirSync('node_modules/@nomicfoundation/edr-here', { recursive: true })
+  copyFileSync('package-lock.json', 'node_modules/.package-lock.json')
+}
+`
+
+/** Stands in for the dispatcher. */
+const touchstone = `
+const [word, ...rest] = process.argv.slice(2)
+if (word === 'echo') console.log(JSON.stringify(rest))
+if (word === 'exit') process.exit(Number(rest[0]))
+if (word === 'wait') {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { console.log(signal); process.exit(0) })
+  setInterval(() => undefined, 1000)
+  console.log('ready ' + process.pid)
+}
+`
+
+const lockFile = (version: string) =>
+  JSON.stringify({
+    packages: { '': {}, 'node_modules/a': { version }, 'node_modules/o': { version, optional: true } },
+  })
+
+/** Makes the running Node pass for another. */
+const pretendNode = (version: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`,
+})
+
+describe('launch', () => {
+  let root: string
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'touchstone-launch-'))
+    await mkdir(join(root, 'scripts'))
+    await cp(join(import.meta.dirname, '..', 'launch.mjs'), join(root, 'scripts', 'launch.mjs'))
+    await writeFile(join(root, 'scripts', 'touchstone.ts'), touchstone)
+    await writeFile(join(root, 'package.json'), '{ "type": "module" }')
+    await writeFile(join(root, 'npm-cli.js'), npmCli)
+    await writeFile(join(root, 'package-lock.json'), lockFile('1.0.0'))
+  })
+
+  afterEach(() => rm(root, { recursive: true, force: true }))
+
+  function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+    return spawn(process.execPath, [join(root, 'scripts', 'launch.mjs'), ...args], {
+      env: { ...process.env, npm_execpath: join(root, 'npm-cli.js'), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  }
+
+  async function launch(args: readonly string[], env?: NodeJS.ProcessEnv) {
+    const child = start(args, env)
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout!),
+      text(child.stderr!),
+      once(child, 'exit') as Promise<[number]>,
+    ])
+    return { stdout, stderr, code }
+  }
+
+  const npmCalls = () => readFile(join(root, 'npm-calls'), 'utf8').catch(() => '')
+
+  it('installs once, and hands on arguments and exit code', async () => {
+    const first = await launch(['echo', '--a', 'b c'])
+    expect(first).to.include({ code: 0, stdout: '["--a","b c"]\n' })
+    const second = await launch(['exit', '3'])
+    expect(second).to.include({ code: 3, stderr: '' })
+    expect(await npmCalls()).to.equal('ci\n')
+  })
+
+  it('installs again when the lock file names another version', async () => {
+    await launch(['echo'])
+    await writeFile(join(root, 'package-lock.json'), lockFile('1.0.1'))
+    expect(await launch(['echo'])).to.include({ code: 0 })
+    expect(await npmCalls()).to.equal('ci\nci\n')
+  })
+
+  it('does not miss a package that is optional', async () => {
+    await launch(['echo'])
+    await writeFile(
+      join(root, 'node_modules', '.package-lock.json'),
+      JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }),
+    )
+    await launch(['echo'])
+    expect(await npmCalls()).to.equal('ci\n')
+  })
+
+  it('installs again what an old npm left incomplete', async () => {
+    await launch(['echo'])
+    await rm(join(root, 'node_modules', '@nomicfoundation', 'edr-here'), { recursive: true })
+    expect(await launch(['echo'])).to.include({ code: 0 })
+    expect(await npmCalls()).to.equal('ci\nci\n')
+  })
+
+  it('lets one of several launches install, and the others wait', async () => {
+    const launched = await Promise.all(['1', '2', '3'].map((name) => launch(['echo', name])))
+    expect(launched.map(({ code, stdout }) => [code, stdout])).to.deep.equal([
+      [0, '["1"]\n'],
+      [0, '["2"]\n'],
+      [0, '["3"]\n'],
+    ])
+    expect(await npmCalls()).to.equal('ci\n')
+  })
+
+  it('takes over the lock of a launch that was killed', async () => {
+    const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+    await once(gone, 'exit')
+    await mkdir(join(root, '.touchstone'))
+    await writeFile(join(root, '.touchstone', 'install.lock'), String(gone.pid))
+    expect(await launch(['echo'])).to.include({ code: 0 })
+  })
+
+  it('ends with the exit code of npm when it cannot install, and leaves no lock', async () => {
+    await writeFile(join(root, 'npm-fails'), '')
+    expect(await launch(['echo'])).to.include({ code: 7, stdout: '' })
+    await rm(join(root, 'npm-fails'))
+    expect(await launch(['echo'])).to.include({ code: 0 })
+  })
+
+  for (const old of ['20.20.2', '23.11.0']) {
+    it(`on Node ${old} fetches another Node, once`, async () => {
+      expect(await launch(['echo'], pretendNode(old))).to.include({ code: 0, stdout: '[]\n' })
+      expect(await launch(['echo'], pretendNode(old))).to.include({ code: 0, stderr: '' })
+      expect(await npmCalls()).to.equal('exec\nci\n')
+    })
+  }
+
+  for (const recent of ['22.18.0', '26.1.0']) {
+    it(`on Node ${recent} fetches none`, async () => {
+      await launch(['echo'], pretendNode(recent))
+      expect(await npmCalls()).to.equal('ci\n')
+    })
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`hands ${signal} on, and waits for the end`, async () => {
+      const child = start(['wait'])
+      let output = ''
+      child.stdout!.on('data', (chunk: Buffer) => {
+        output += chunk.toString()
+        if (output.endsWith('\n') && output.startsWith('ready') && !child.killed) child.kill(signal)
+      })
+      const [code] = (await once(child, 'exit')) as [number]
+      expect(code).to.equal(0)
+      expect(output).to.match(new RegExp(`${signal}\n$`))
+      const pid = Number(/ready (\d+)/.exec(output)?.[1])
+      expect(() => process.kill(pid, 0))
+        .to.throw()
+        .with.property('code', 'ESRCH')
+    })
+  }
+})

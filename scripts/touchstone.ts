@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+
+/** A command: gets the arguments after its word, and returns the exit code (design/commands: 2 is wrong usage). */
+interface CommandModule {
+  run(argv: readonly string[]): Promise<number>
+}
+
+/** Each is loaded only when it is asked for, so that none waits for the others. */
+const commands: Readonly<Record<string, { does: string; module: string }>> = {
+  up: { does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C', module: './up.ts' },
+  check: { does: 'the conformance suite against any relay; without a URL, against a testbed', module: './check.ts' },
+  serve: { does: 'the reference server alone, in front of any Ethereum node', module: '../server/cli.ts' },
+  provision: { does: 'deploys what the suite needs on any chain, and writes the fixture', module: './provision.ts' },
+  report: { does: 'shows results of check, one or several side by side', module: '../conformance/report-cli.ts' },
+  clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
+  mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
+  profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
+  bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
+  new: { does: 'begins a new plugin or clause', module: './new.ts' },
+  test: { does: 'types, lint, format, and all tests', module: './test.ts' },
+}
+
+/** After a command is done, nothing of it should hold the process; it is ended if something does. */
+const LINGER_MS = 2_000
+
+async function main(argv: readonly string[]): Promise<number> {
+  let exitCode = 0
+  const program = new Command('touchstone')
+    .description('Conformance suite, reference server and testbed for transaction relay services')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .enablePositionalOptions()
+    .exitOverride()
+  for (const [word, { does, module }] of Object.entries(commands)) {
+    program
+      .command(word)
+      .description(does)
+      .argument('[arguments...]')
+      // The command parses its own arguments, --help among them.
+      .helpOption(false)
+      .allowUnknownOption()
+      .passThroughOptions()
+      .action(async (rest: string[]) => {
+        const command = (await import(module)) as CommandModule
+        exitCode = await command.run(rest)
+      })
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof Error && error.name === 'UsageError') process.stderr.write(`${error.message}\n`)
+    // Not 1: that is the suite's word for a target that failed.
+    else console.error(error)
+    return 2
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2))
+setTimeout(() => process.exit(), LINGER_MS).unref()
