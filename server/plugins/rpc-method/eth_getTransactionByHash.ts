@@ -1,0 +1,15 @@
+import { defineRpcMethod } from '../../core/define.ts'
+
+/** A transaction by its hash, or null. */
+export default defineRpcMethod({
+  method: 'eth_getTransactionByHash',
+  clauses: [
+    'eth-rpc.eth_getTransactionByHash.success',
+    'eth-rpc.eth_getTransactionByHash.unknown',
+    'eth-rpc.eth_getTransactionByHash.result-schema',
+    'eth-rpc.eth_getTransactionByHash.bad-params',
+    'eth-rpc.types.hash',
+  ],
+  needs: ['chain'],
+  handle: ([hash]: readonly [string], { chain }) => chain.transaction(hash),
+})

@@ -1,0 +1,7 @@
+import type { BlockParam } from './chain.ts'
+
+/** A block number in any of its spellings; undefined for a tag. */
+export function numberOf(block: BlockParam): number | undefined {
+  if (typeof block === 'number') return block
+  return block.startsWith('0x') ? Number(block) : undefined
+}

@@ -1,0 +1,131 @@
+import type { Logger } from 'pino'
+import { ServiceError } from '../../core/errors.ts'
+import { numberOf } from './block-number.ts'
+import type { Chain } from './chain.ts'
+import { HeadTracker, type BlockRef } from './head-tracker.ts'
+import { LogFetcher } from './logs/fetcher.ts'
+import { LogPager } from './logs/pager.ts'
+import { NodeKind } from './node-kind.ts'
+import { toData, toQuantity } from './project/quantity.ts'
+import { projectReceipt } from './project/receipt.ts'
+import { projectTransaction } from './project/transaction.ts'
+import { ReadCache, type Lifetime } from './read-cache.ts'
+import { SingleFlight } from './single-flight.ts'
+import { translateErrors } from './translate-errors.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface CreateChainOptions {
+  readonly upstream: Upstream
+  /** Blocks on top of a block after which it is held to be final. */
+  readonly confirmations: number
+  /** What answers may take in memory, roughly. Default 64 MiB. */
+  readonly cacheBytes?: number
+  /** What logs that were fetched ahead may take in memory, roughly. Default 64 MiB. */
+  readonly logBytes?: number
+  /** How long a page of logs may take. Default 20,000. */
+  readonly logTimeoutMs?: number
+  readonly log?: Logger
+}
+
+const MIB = 1024 * 1024
+
+/** Reads the chain through an upstream; see {@link Chain}. */
+export function createChain(options: CreateChainOptions): Chain {
+  const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000, log } = options
+  const upstream = translateErrors(options.upstream)
+  const flights = new SingleFlight()
+  const nodeKind = new NodeKind(options.upstream)
+  const head = new HeadTracker(
+    upstream,
+    flights,
+    {
+      moved: () => cache.headMoved(),
+      reorganised: () => {
+        cache.clear()
+        pager.reorganised()
+      },
+    },
+    log,
+  )
+  const cache = new ReadCache(flights, head, { budgetBytes: cacheBytes, alwaysProve: () => nodeKind.mayRewind })
+  const pager = new LogPager({
+    fetcher: new LogFetcher(options.upstream, flights),
+    cache,
+    head,
+    confirmations,
+    mayRewind: () => nodeKind.mayRewind,
+    budgetBytes: logBytes,
+    timeoutMs: logTimeoutMs,
+  })
+  let id: string | undefined
+
+  const quantity = async (method: string, ...params: unknown[]) =>
+    toQuantity(await upstream.request(method, params)) as string
+
+  function lifetimeOfBlock(number: number, { number: headNumber }: BlockRef): Lifetime {
+    if (number > headNumber) return 'unproven'
+    return number <= headNumber - confirmations ? 'final' : 'head'
+  }
+
+  /** What is mined holds; what is pending, or unknown, may be mined at any time. */
+  const lifetimeOfMined = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime =>
+    typeof mined?.blockNumber === 'string' ? lifetimeOfBlock(Number(mined.blockNumber), at) : 'never'
+
+  /** What belongs to the head, unless tools may change it without a block (`hardhat_setBalance` and its like). */
+  async function readAtHead(method: string, ...params: unknown[]): Promise<string> {
+    const isDevelopment = await nodeKind.isDevelopment()
+    return cache.read({
+      key: `${method} ${params.join(' ')}`,
+      fetch: () => quantity(method, ...params),
+      lifetime: () => (isDevelopment ? 'never' : 'head'),
+    })
+  }
+
+  async function balanceAtNumber(address: string, number: number): Promise<string> {
+    if (number > (head.last?.number ?? -1) && number > (await head.probe()).number) {
+      throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no block ${number} yet`)
+    }
+    const isDevelopment = await nodeKind.isDevelopment()
+    return cache.read({
+      key: `eth_getBalance ${address} ${number}`,
+      fetch: () => quantity('eth_getBalance', address, toQuantity(number)),
+      lifetime: (_balance, at) => (isDevelopment ? 'never' : lifetimeOfBlock(number, at)),
+    })
+  }
+
+  return {
+    id: async () => (id ??= await quantity('eth_chainId')),
+    blockNumber: async () => toQuantity((await head.probe()).number) as string,
+    gasPrice: () => readAtHead('eth_gasPrice'),
+    maxPriorityFeePerGas: () => readAtHead('eth_maxPriorityFeePerGas'),
+
+    balance: async (address, block) => {
+      const account = String(toData(address))
+      const number = numberOf(block)
+      if (number !== undefined) return balanceAtNumber(account, number)
+      if (block === 'latest') return readAtHead('eth_getBalance', account, 'latest')
+      return flights.fresh(`eth_getBalance ${account} ${block}`, () => quantity('eth_getBalance', account, block))
+    },
+
+    transaction: (hash) =>
+      cache.read({
+        key: `eth_getTransactionByHash ${String(toData(hash))}`,
+        fetch: async () =>
+          freeze(projectTransaction(await upstream.request('eth_getTransactionByHash', [toData(hash)]))),
+        lifetime: lifetimeOfMined,
+      }),
+
+    receipt: (hash) =>
+      cache.read({
+        key: `eth_getTransactionReceipt ${String(toData(hash))}`,
+        fetch: async () => freeze(projectReceipt(await upstream.request('eth_getTransactionReceipt', [toData(hash)]))),
+        lifetime: lifetimeOfMined,
+      }),
+
+    logs: (filter) => pager.page(filter),
+  }
+}
+
+function freeze<T extends object | null>(value: T): T {
+  return value === null ? value : Object.freeze(value)
+}

@@ -1,0 +1,106 @@
+import type { Logger } from 'pino'
+import { ServiceError } from '../../core/errors.ts'
+import { isRaw, toData, toQuantity } from './project/quantity.ts'
+import type { SingleFlight } from './single-flight.ts'
+import type { Upstream } from './upstream.ts'
+
+/** A block by its place in the chain. */
+export interface BlockRef {
+  readonly number: number
+  readonly hash: string
+  readonly parentHash: string
+}
+
+export interface HeadListener {
+  /** The head is another block now; the chain up to the last one is unchanged. */
+  moved(): void
+  /** Blocks that were seen are no longer part of the chain. */
+  reorganised(): void
+}
+
+/**
+ * Looks at the head of the chain, and finds out whether what was known of the chain still holds. It looks when it is
+ * asked, never by itself: on a chain that mines at once, a head seen a moment ago proves nothing.
+ */
+export class HeadTracker {
+  readonly #upstream: Upstream
+  readonly #flights: SingleFlight
+  readonly #listener: HeadListener
+  readonly #log: Logger | undefined
+  #last: BlockRef | undefined
+  #generation = 0
+
+  constructor(upstream: Upstream, flights: SingleFlight, listener: HeadListener, log?: Logger) {
+    this.#upstream = upstream
+    this.#flights = flights
+    this.#listener = listener
+    this.#log = log
+  }
+
+  /** The head when it was last looked at. */
+  get last(): BlockRef | undefined {
+    return this.#last
+  }
+
+  /** Counts the reorganisations seen: within one generation the chain only grew. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  /**
+   * The head as it is now, not before this call; listeners have heard of every change when it resolves.
+   *
+   * @throws ServiceError UPSTREAM_UNAVAILABLE, RPC_SERVER_ERROR
+   */
+  probe(): Promise<BlockRef> {
+    return this.#flights.fresh('head', async () => {
+      const head = await this.block('latest')
+      if (head === null) throw new ServiceError('RPC_SERVER_ERROR', 'the node has no latest block')
+      await this.#observe(head)
+      return head
+    })
+  }
+
+  /** A block by tag or number, as it is now; null when the chain has none there. */
+  async block(tagOrNumber: string | number): Promise<BlockRef | null> {
+    const param = typeof tagOrNumber === 'number' ? toQuantity(tagOrNumber) : tagOrNumber
+    return toBlockRef(await this.#upstream.request('eth_getBlockByNumber', [param, false]))
+  }
+
+  /** Whether the node knows a block with this hash. */
+  async hasBlock(hash: string): Promise<boolean> {
+    return toBlockRef(await this.#upstream.request('eth_getBlockByHash', [hash, false])) !== null
+  }
+
+  async #observe(head: BlockRef): Promise<void> {
+    const last = this.#last
+    if (last?.hash === head.hash) return
+    const grew = last === undefined || (await this.#descendsFrom(head, last))
+    this.#last = head
+    if (grew) {
+      this.#listener.moved()
+      return
+    }
+    this.#generation++
+    this.#log?.warn({ from: last, to: head }, 'the chain was reorganised')
+    this.#listener.reorganised()
+  }
+
+  async #descendsFrom(head: BlockRef, last: BlockRef): Promise<boolean> {
+    if (head.number <= last.number) return false
+    if (head.parentHash === last.hash) return true
+    return (await this.block(last.number))?.hash === last.hash
+  }
+}
+
+/** @throws ServiceError RPC_SERVER_ERROR on what is no block */
+function toBlockRef(raw: unknown): BlockRef | null {
+  if (raw === null) return null
+  const number = isRaw(raw) ? toQuantity(raw['number']) : undefined
+  const hash = isRaw(raw) ? toData(raw['hash']) : undefined
+  const parentHash = isRaw(raw) ? toData(raw['parentHash']) : undefined
+  if (typeof number !== 'string' || typeof hash !== 'string' || typeof parentHash !== 'string') {
+    throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what is no block')
+  }
+  return { number: Number(number), hash, parentHash }
+}

@@ -1,0 +1,205 @@
+import { ServiceError } from '../../../core/errors.ts'
+import { ByteCache } from '../byte-cache.ts'
+import type { BlockParam } from '../chain.ts'
+import type { BlockRef, HeadTracker } from '../head-tracker.ts'
+import { numberOf } from '../block-number.ts'
+import type { Log } from '../project/log.ts'
+import type { Lifetime, ReadCache } from '../read-cache.ts'
+import { translateError } from '../translate-errors.ts'
+import { Cursors, placeOf, type LogPlace } from './cursors.ts'
+import type { LogFetcher } from './fetcher.ts'
+import { selectionOf, type LogFilter, type LogSelection } from './filter.ts'
+
+/** The document's limit: a response never holds more. */
+export const PAGE_LENGTH = 1000
+
+export interface LogPagerOptions {
+  readonly fetcher: LogFetcher
+  readonly cache: ReadCache
+  readonly head: HeadTracker
+  readonly confirmations: number
+  /** Whether blocks may be taken back however deep they are. */
+  readonly mayRewind: () => boolean
+  /** For logs that were fetched ahead. */
+  readonly budgetBytes: number
+  /** How long one page may take. */
+  readonly timeoutMs: number
+}
+
+/** Logs that are known to be all from a place up to the end of a block. */
+interface Ahead {
+  readonly logs: readonly Log[]
+  readonly coveredTo: number
+}
+
+/**
+ * Pages of logs. What a chunk holds beyond a page is kept for who asks for the next one, by selection and place, within a
+ * budget of bytes: so a walk fetches each log once. What is not there any more is fetched again.
+ */
+export class LogPager {
+  readonly #options: LogPagerOptions
+  readonly #ahead: ByteCache<Ahead>
+  readonly #cursors: Cursors
+
+  constructor(options: LogPagerOptions) {
+    this.#options = options
+    this.#ahead = new ByteCache(options.budgetBytes)
+    this.#cursors = new Cursors(options.head)
+  }
+
+  /** See `Chain.logs`. */
+  async page(filter: LogFilter): Promise<readonly Log[]> {
+    const { head, cache } = this.#options
+    const selection = selectionOf(filter)
+    const after = filter.paging_options && afterOf(filter.paging_options)
+    if (filter.blockHash !== undefined) {
+      await head.probe()
+      return this.#pageOfBlock(selection, filter.blockHash.toLowerCase(), after)
+    }
+    const { from, to } = await this.#range(filter)
+    if (after) await this.#cursors.check(selection, after)
+    const start =
+      after && after.block >= from ? { block: after.block, index: after.index + 1 } : { block: from, index: 0 }
+    if (start.block > to) return Object.freeze([])
+
+    const { generation } = head
+    const page = await cache.read({
+      key: `logs ${keyOf(selection, start)} ${to}`,
+      fetch: () => this.#walk(selection, start, to),
+      lifetime: (answer, at) => this.#lifetime(answer, to, at),
+      bytes: bytesOf,
+    })
+    this.#cursors.deliver(selection, page, generation)
+    return page
+  }
+
+  /** Forgets what was fetched ahead. */
+  reorganised(): void {
+    this.#ahead.clear()
+  }
+
+  /** First and last block, the last at most the head. A range that lies ahead of the chain has no logs. */
+  async #range({ fromBlock = 'latest', toBlock = 'latest' }: LogFilter): Promise<{ from: number; to: number }> {
+    const { head, confirmations, mayRewind } = this.#options
+    const [from, to] = [numberOf(fromBlock), numberOf(toBlock)]
+    if (from !== undefined && to !== undefined) {
+      if (from > to) throw new ServiceError('RPC_INVALID_PARAMS', 'fromBlock lies after toBlock')
+      if (to <= (head.last?.number ?? -1) - confirmations && !mayRewind()) return { from, to }
+    }
+    const { number: last } = await head.probe()
+    const resolve = async (block: BlockParam): Promise<number> => {
+      const number = numberOf(block)
+      if (number !== undefined) return number
+      if (block === 'earliest') return 0
+      // There are no logs of what is pending.
+      if (block === 'latest' || block === 'pending') return last
+      const tagged = await head.block(String(block))
+      if (tagged === null) throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no ${block} block yet`)
+      return tagged.number
+    }
+    return { from: from ?? (await resolve(fromBlock)), to: Math.min(to ?? (await resolve(toBlock)), last) }
+  }
+
+  async #walk(selection: LogSelection, start: LogPlace, to: number): Promise<readonly Log[]> {
+    const { fetcher, head, timeoutMs } = this.#options
+    const { generation } = head
+    const deadline = performance.now() + timeoutMs
+    const ahead = this.#ahead.get(keyOf(selection, start))
+    const logs = [...(ahead?.logs ?? [])]
+    let next = ahead ? ahead.coveredTo + 1 : start.block
+
+    while (countUpTo(logs, to) < PAGE_LENGTH && next <= to) {
+      if (performance.now() > deadline) {
+        this.#keep(selection, start, logs, next - 1, generation)
+        throw new ServiceError('RPC_LIMIT_EXCEEDED', 'the range takes long: ask again, and it goes on from here')
+      }
+      const chunk = await fetcher.chunk(selection, next, to)
+      for (const log of chunk.logs) if (!isBefore(log, start)) logs.push(log)
+      next = chunk.end + 1
+    }
+    const page = logs.slice(0, Math.min(countUpTo(logs, to), PAGE_LENGTH))
+    const last = page.at(-1)
+    if (page.length === PAGE_LENGTH && last) {
+      const { block, index } = placeOf(last)
+      this.#keep(selection, { block, index: index + 1 }, logs.slice(PAGE_LENGTH), next - 1, generation, block)
+    }
+    return Object.freeze(page)
+  }
+
+  /**
+   * Keeps what lies after a page. That a young block has no logs is not believed for longer than one answer: a node may
+   * know a block before it knows its logs. So beyond what is final nothing is covered after the last log.
+   */
+  #keep(
+    selection: LogSelection,
+    start: LogPlace,
+    logs: readonly Log[],
+    fetchedTo: number,
+    generation: number,
+    lastBlock = -1,
+  ): void {
+    const { head, confirmations } = this.#options
+    if (generation !== head.generation) return
+    const final = (head.last?.number ?? -1) - confirmations
+    const last = logs.at(-1)
+    const coveredTo = Math.min(fetchedTo, Math.max(final, last ? placeOf(last).block : lastBlock))
+    if (coveredTo < start.block) return
+    this.#ahead.set(keyOf(selection, start), { logs, coveredTo }, bytesOf(logs))
+  }
+
+  async #pageOfBlock(selection: LogSelection, blockHash: string, after: LogPlace | undefined): Promise<readonly Log[]> {
+    const { fetcher, head } = this.#options
+    const key = `${blockHash} ${selection.key}`
+    const { generation } = head
+    let logs = this.#ahead.get(key)?.logs
+    if (logs === undefined) {
+      logs = await fetcher.ofBlock(selection, blockHash).catch(async (error: unknown) => {
+        await this.#assertBlock(blockHash)
+        throw translateError(error)
+      })
+      if (logs.length === 0) await this.#assertBlock(blockHash)
+      else if (generation === head.generation) this.#ahead.set(key, { logs, coveredTo: 0 }, bytesOf(logs))
+    }
+    const start = after && { block: after.block, index: after.index + 1 }
+    const rest = start ? logs.filter((log) => !isBefore(log, start)) : logs
+    return Object.freeze(rest.slice(0, PAGE_LENGTH))
+  }
+
+  /** Some nodes answer an unknown block with no logs. @throws ServiceError RPC_RESOURCE_NOT_FOUND */
+  async #assertBlock(blockHash: string): Promise<void> {
+    if (await this.#options.head.hasBlock(blockHash)) return
+    throw new ServiceError('RPC_RESOURCE_NOT_FOUND', 'the node knows no block with this hash')
+  }
+
+  #lifetime(page: readonly Log[], to: number, { number: headNumber }: BlockRef): Lifetime {
+    const last = page.at(-1)
+    if (last === undefined) return 'never'
+    const end = page.length === PAGE_LENGTH ? placeOf(last).block : to
+    if (end <= headNumber - this.#options.confirmations) return 'final'
+    return end <= headNumber ? 'head' : 'never'
+  }
+}
+
+const keyOf = (selection: LogSelection, { block, index }: LogPlace) => `${selection.key} ${block}:${index}`
+
+function isBefore(log: Log, { block, index }: LogPlace): boolean {
+  const place = placeOf(log)
+  return place.block < block || (place.block === block && place.index < index)
+}
+
+/** How many of the first logs lie in blocks up to this one. */
+function countUpTo(logs: readonly Log[], to: number): number {
+  const last = logs.at(-1)
+  if (last === undefined || placeOf(last).block <= to) return logs.length
+  return logs.findIndex((log) => placeOf(log).block > to)
+}
+
+/** Paging keys are hex with or without 0x; a number beyond every chain is as good as the last one. */
+function afterOf({ blockNumber, logIndex }: { blockNumber: string; logIndex: string }): LogPlace {
+  return { block: fromHex(blockNumber), index: fromHex(logIndex) }
+}
+
+const fromHex = (text: string) => Math.min(Number.parseInt(text.replace(/^0x/, ''), 16), Number.MAX_SAFE_INTEGER - 1)
+
+const bytesOf = (logs: readonly Log[]) =>
+  logs.reduce((sum, { topics, data }) => sum + 800 + 100 * topics.length + data.length, 200)

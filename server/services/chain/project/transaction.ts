@@ -1,0 +1,95 @@
+import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from './quantity.ts'
+
+/** A transaction as `specs/schemas/ethereum/transaction.json` has it; types hold once the schema has been checked. */
+export interface Transaction {
+  readonly hash: string
+  readonly blockHash: string | null
+  readonly blockNumber: string | null
+  readonly [member: string]: unknown
+}
+
+/** The members that a type has beside those of every transaction. */
+const membersOfType: Readonly<Record<string, readonly string[]>> = {
+  '0x0': ['gasPrice'],
+  '0x1': ['gasPrice', 'accessList'],
+  '0x2': ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'accessList'],
+  '0x3': ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'maxFeePerBlobGas', 'accessList', 'blobVersionedHashes'],
+  '0x4': ['gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'accessList', 'authorizationList'],
+}
+
+/** How members are written that are no quantity. */
+const writers: Readonly<Record<string, (value: unknown) => unknown>> = {
+  accessList: (value) => mapList(value, projectAccess),
+  blobVersionedHashes: (value) => mapList(value, toData),
+  authorizationList: (value) => mapList(value, projectAuthorization),
+}
+
+/**
+ * A node's transaction without anything that the standard does not have for its type, and with what nodes leave out
+ * although it follows from the rest: yParity and v from each other, the chain's id of a legacy transaction from v.
+ */
+export function projectTransaction(raw: unknown): Transaction | null {
+  if (!isRaw(raw)) return raw as null
+  const type = String(toQuantity(raw['type'] ?? '0x0'))
+  const mined = raw['blockHash'] !== undefined && raw['blockHash'] !== null
+  const transaction: Record<string, unknown> = {
+    type,
+    hash: toData(raw['hash']),
+    from: toData(raw['from']),
+    blockHash: orNull(raw['blockHash'], toData),
+    blockNumber: mined ? toQuantity(raw['blockNumber']) : null,
+    transactionIndex: mined ? toQuantity(raw['transactionIndex']) : null,
+    nonce: toQuantity(raw['nonce']),
+    to: orNull(raw['to'], toData),
+    gas: toQuantity(raw['gas']),
+    value: toQuantity(raw['value']),
+    input: toData(raw['input']),
+  }
+  if (mined) setIfSent(transaction, raw, 'blockTimestamp', toQuantity)
+  setIfSent(transaction, raw, 'chainId', toQuantity)
+  for (const name of membersOfType[type] ?? []) setIfSent(transaction, raw, name, writers[name] ?? toQuantity)
+  if (type === '0x0') setLegacySignature(transaction, raw)
+  else setTypedSignature(transaction, raw)
+  return transaction as unknown as Transaction
+}
+
+function setLegacySignature(transaction: Record<string, unknown>, raw: Raw): void {
+  const v = toQuantity(raw['v'])
+  const isProtected = typeof v === 'string' && /^0x[0-9a-f]+$/.test(v) && BigInt(v) >= 35n
+  // EIP-155: v = chainId * 2 + 35 + parity.
+  if (isProtected) transaction['chainId'] ??= `0x${((BigInt(v) - 35n) / 2n).toString(16)}`
+  else delete transaction['chainId']
+  Object.assign(transaction, { v, r: toQuantity(raw['r']), s: toQuantity(raw['s']) })
+}
+
+function setTypedSignature(transaction: Record<string, unknown>, raw: Raw): void {
+  transaction['accessList'] ??= []
+  const yParity = toParity(raw['yParity'] ?? raw['v'])
+  Object.assign(transaction, { yParity, v: yParity, r: toQuantity(raw['r']), s: toQuantity(raw['s']) })
+}
+
+/** 0 or 1; some nodes send the 27 or 28 of old. */
+function toParity(value: unknown): unknown {
+  const quantity = toQuantity(value)
+  return quantity === '0x1b' ? '0x0' : quantity === '0x1c' ? '0x1' : quantity
+}
+
+function projectAccess(raw: unknown): unknown {
+  if (!isRaw(raw)) return raw
+  return { address: toData(raw['address']), storageKeys: mapList(raw['storageKeys'], toData) }
+}
+
+function projectAuthorization(raw: unknown): unknown {
+  if (!isRaw(raw)) return raw
+  return {
+    chainId: toQuantity(raw['chainId']),
+    nonce: toQuantity(raw['nonce']),
+    address: toData(raw['address']),
+    yParity: toParity(raw['yParity'] ?? raw['v']),
+    r: toQuantity(raw['r']),
+    s: toQuantity(raw['s']),
+  }
+}
+
+const mapList = (value: unknown, project: (one: unknown) => unknown) =>
+  Array.isArray(value) ? value.map((one) => project(one)) : value

@@ -1,0 +1,106 @@
+import { ByteCache } from './byte-cache.ts'
+import type { BlockRef, HeadTracker } from './head-tracker.ts'
+import type { SingleFlight } from './single-flight.ts'
+
+/**
+ * How long an answer holds: `never` only for who asked; `head` while the head is the same block; `final` for good, unless
+ * the chain is reorganised deeper than it should be. `unproven`: it is about a block that is newer than the head was when
+ * it was last looked at.
+ */
+export type Lifetime = 'never' | 'unproven' | 'head' | 'final'
+
+export interface Read<T> {
+  /** Identifies the question; never the caller. */
+  readonly key: string
+  /** Asks the node; must not resolve to undefined. */
+  readonly fetch: () => Promise<T>
+  /** How long the answer holds, seen from a head that was looked at before the question was asked. */
+  readonly lifetime: (answer: T, head: BlockRef) => Lifetime
+  /** What an answer takes in memory, roughly; absent: told by its text. */
+  readonly bytes?: (answer: T) => number
+}
+
+export interface ReadCacheOptions {
+  readonly budgetBytes: number
+  /**
+   * Whether even a final answer needs a look at the head before it is given again. True in front of development nodes,
+   * whose tools take back any block (`evm_revert`).
+   */
+  readonly alwaysProve: () => boolean
+}
+
+/** The head's share of the budget. */
+const HEAD_SHARE = 0.2
+
+/**
+ * Answers from memory only what is proven to be what the node would say now. A final answer is proven by its depth; one
+ * that holds while the head stays, by a look at the head that begins after the question was asked. That look is one call
+ * for all who ask at the same time, whatever they ask.
+ */
+export class ReadCache {
+  readonly #flights: SingleFlight
+  readonly #head: HeadTracker
+  readonly #alwaysProve: () => boolean
+  readonly #final: ByteCache<unknown>
+  readonly #atHead: ByteCache<unknown>
+
+  constructor(flights: SingleFlight, head: HeadTracker, { budgetBytes, alwaysProve }: ReadCacheOptions) {
+    this.#flights = flights
+    this.#head = head
+    this.#alwaysProve = alwaysProve
+    this.#final = new ByteCache(budgetBytes * (1 - HEAD_SHARE))
+    this.#atHead = new ByteCache(budgetBytes * HEAD_SHARE)
+  }
+
+  async read<T>(read: Read<T>): Promise<T> {
+    const { key } = read
+    for (;;) {
+      const known = this.#final.get(key)
+      if (known !== undefined && !this.#alwaysProve()) return known as T
+      if (known !== undefined || this.#atHead.get(key) !== undefined) {
+        await this.#head.probe()
+        const proven = this.#final.get(key) ?? this.#atHead.get(key)
+        if (proven !== undefined) return proven as T
+      }
+      const answer = await this.#flights.run(key, () => this.#fetchAndKeep(read))
+      if (answer !== undefined) return answer
+    }
+  }
+
+  /** Forgets what held for one head only. */
+  headMoved(): void {
+    this.#atHead.clear()
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#atHead.clear()
+    this.#final.clear()
+  }
+
+  async #fetchAndKeep<T>({ key, fetch, lifetime, bytes = sizeOf }: Read<T>): Promise<T> {
+    const head = this.#head.last ?? (await this.#head.probe())
+    const { generation } = this.#head
+    const answer = await fetch()
+    // What was asked before the chain changed is only for who asked before.
+    if (generation !== this.#head.generation) return answer
+    switch (lifetime(answer, head)) {
+      case 'final':
+        this.#final.set(key, answer, key.length + bytes(answer))
+        break
+      case 'head':
+        if (this.#head.last?.hash === head.hash) this.#atHead.set(key, answer, key.length + bytes(answer))
+        break
+      case 'unproven':
+        // For the next time; who asked now need not wait for it, nor hear of its failure.
+        this.#head.probe().catch(() => undefined)
+        break
+      case 'never':
+        break
+    }
+    return answer
+  }
+}
+
+/** Objects take several times the bytes of their text; it need not be exact. */
+const sizeOf = (answer: unknown) => 200 + 3 * JSON.stringify(answer).length
