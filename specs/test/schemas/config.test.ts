@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { schemas, type Config } from '../../index.ts'
-import { exampleOf, judge } from './judge.ts'
+import { altered, exampleOf, judge, lacking } from './judge.ts'
 
 const config = exampleOf('config')
 const chain = config['chain'] as Record<string, unknown>
@@ -17,7 +17,44 @@ judge('config', {
     },
   },
   refuses: {
-    'no node': {},
+    ...lacking(config, ['chain']),
+    ...altered(config, { $schema: 1, chain: {}, registration: 1 }),
+    // Each group refuses a member that it does not know: a typo is never a silent default.
+    ...altered(
+      { chain },
+      Object.fromEntries(
+        ['listen', 'database', 'signers', 'relay', 'quota', 'plugins', 'limits', 'shutdown', 'log'].map((group) => [
+          group,
+          { typo: 1 },
+        ]),
+      ),
+    ),
+    'an empty host': { ...config, listen: { host: '' } },
+    'a port below zero': { ...config, listen: { port: -1 } },
+    'no time at all for a node': { chain: { ...chain, requestTimeoutMs: 0 } },
+    'hours for a node': { chain: { ...chain, requestTimeoutMs: 3_600_000 } },
+    'a node twice': { chain: { rpcUrls: ['http://a', 'http://a'] } },
+    'negative depth': { chain: { ...chain, confirmations: -1 } },
+    'an empty folder': { ...config, database: { folder: '' } },
+    'no folder but a number': { ...config, database: { folder: 0 } },
+    'wei with a unit': { ...config, signers: { lowBalanceWei: '0.1 ether' } },
+    'a fee with a unit': { ...config, relay: { maxFeePerGasWei: '500 gwei' } },
+    'negative padding': { ...config, relay: { gasPaddingPercent: -1 } },
+    'a cap below any transaction': { ...config, relay: { gasCap: 20_999 } },
+    'a password file without a keystore': { ...config, signers: { keystores: [{ passwordFile: 'a' }] } },
+    'a password in the file': { ...config, signers: { keystores: [{ file: 'a', passwordFile: 'b', password: 'c' }] } },
+    'no plan': { ...config, quota: { plans: {} } },
+    'a plan in capitals': { ...config, quota: { plans: { Monthly: { model: 'gas' } } } },
+    'a plan of a malformed model': { ...config, quota: { plans: { a: { model: 'Gas' } } } },
+    'a plan with a typo': { ...config, quota: { plans: { a: { model: 'gas', option: {} } } } },
+    'options that are no object': { ...config, quota: { plans: { a: { model: 'gas', options: 1 } } } },
+    'an external plugin twice': { ...config, plugins: { external: ['a', 'a'] } },
+    'an external plugin without a name': { ...config, plugins: { external: [''] } },
+    'plugin options that are no object': { ...config, plugins: { options: { 'quota/gas': 1 } } },
+    'a body of nothing': { ...config, limits: { bodyBytes: 0 } },
+    'an empty batch': { ...config, limits: { batchSize: 0 } },
+    'no nesting': { ...config, limits: { nestingDepth: 1 } },
+    'negative grace': { ...config, shutdown: { graceSeconds: -1 } },
     'no URL': { chain: { rpcUrls: [] } },
     'a URL of another scheme': { chain: { rpcUrls: ['ftp://node'] } },
     'an unknown member': { ...config, port: 3000 },

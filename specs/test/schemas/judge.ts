@@ -36,3 +36,18 @@ export function exampleOf(reference: string, index = 0): Record<string, unknown>
 export function without(value: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([member]) => member !== name))
 }
+
+/** One value for each name, without that member. */
+export function lacking(value: Readonly<Record<string, unknown>>, names: readonly string[]): Values {
+  return Object.fromEntries(names.map((name) => [`no ${name}`, without(value, name)]))
+}
+
+/** One value for each change, made to `value` alone. */
+export function altered(value: Readonly<Record<string, unknown>>, changes: Values): Values {
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, bad]) => [
+      `${name} ${JSON.stringify(bad)?.slice(0, 40)}`,
+      { ...value, [name]: bad },
+    ]),
+  )
+}

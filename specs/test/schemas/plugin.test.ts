@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { clauses } from '../../index.ts'
 import { compiler } from '../ajv.ts'
-import { exampleOf, judge, without } from './judge.ts'
+import { altered, exampleOf, judge, lacking } from './judge.ts'
 
 const method = exampleOf('plugin/rpc-method')
 judge('plugin/rpc-method', {
@@ -11,15 +11,14 @@ judge('plugin/rpc-method', {
     'options and a schema of its own': { ...method, options: {}, schema: { properties: { params: {}, result: {} } } },
   },
   refuses: {
+    ...lacking(method, ['kind', 'method', 'clauses', 'needs', 'handle']),
     'another kind': { ...method, kind: 'relay' },
-    'no method': without(method, 'method'),
     'a method without a namespace': { ...method, method: 'chainId' },
-    'no clauses at all': without(method, 'clauses'),
     'a clause of no document': { ...method, clauses: ['other.thing'] },
     'a clause twice': { ...method, clauses: ['eth-rpc.batch', 'eth-rpc.batch'] },
-    'a need that is no name': { ...method, needs: [1] },
+    ...altered(method, { needs: ['chain', 'chain'], schema: {} }),
+    'a need that is no name': { ...method, needs: ['the chain'] },
     'a handler that is no function': { ...method, handle: {} },
-    'no handler': without(method, 'handle'),
     'options that are no schema': { ...method, options: 'none' },
     'a schema without a result': { ...method, schema: { properties: { params: {} } } },
     'an unknown member': { ...method, handler: 'function' },
@@ -30,12 +29,22 @@ const relay = exampleOf('plugin/relay')
 judge('plugin/relay', {
   accepts: { 'a relay': relay },
   refuses: {
+    ...lacking(relay, ['kind', 'id', 'path', 'clauses', 'needs', 'keyManagerInterfaceIds', 'verify', 'submit']),
+    ...altered(relay, {
+      kind: 'quota',
+      clauses: ['other.thing'],
+      needs: ['the chain'],
+      options: 'none',
+      schema: { properties: { request: {} } },
+      verify: {},
+      submit: {},
+      handle: 'function',
+    }),
+    'an interface id twice': { ...relay, keyManagerInterfaceIds: ['0x5ac79908', '0x5ac79908'] },
     'an id in capitals': { ...relay, id: 'LSP25' },
     'a path without a slash': { ...relay, path: 'execute' },
     'no key manager': { ...relay, keyManagerInterfaceIds: [] },
     'a malformed interface id': { ...relay, keyManagerInterfaceIds: ['0x5ac7'] },
-    'no verify': without(relay, 'verify'),
-    'no submit': without(relay, 'submit'),
   },
 })
 
@@ -43,10 +52,20 @@ const quota = exampleOf('plugin/quota')
 judge('plugin/quota', {
   accepts: { 'a model': quota },
   refuses: {
-    'an unknown unit': { ...quota, unit: 'wei' },
-    ...Object.fromEntries(
-      ['open', 'remaining', 'reserve', 'settle'].map((name) => [`no ${name}`, without(quota, name)]),
-    ),
+    ...lacking(quota, ['kind', 'id', 'unit', 'clauses', 'needs', 'open', 'remaining', 'reserve', 'settle']),
+    ...altered(quota, {
+      kind: 'relay',
+      id: 'Gas',
+      unit: 'wei',
+      clauses: ['other.thing'],
+      needs: ['the chain'],
+      options: 'none',
+      open: {},
+      remaining: {},
+      reserve: {},
+      settle: {},
+      handle: 'function',
+    }),
   },
 })
 

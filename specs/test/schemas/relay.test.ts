@@ -1,4 +1,4 @@
-import { exampleOf, judge, without } from './judge.ts'
+import { altered, exampleOf, judge, lacking, without } from './judge.ts'
 
 const request = exampleOf('relay/execute#/properties/request')
 const transaction = request['transaction'] as Record<string, unknown>
@@ -48,6 +48,9 @@ judge('relay/execute#/properties/request', {
     'a nonce with an exponent': signed({ nonce: '1e3' }),
     'a nonce with leading zeros': signed({ nonce: '01' }),
     'a nonce beyond 256 bits': signed({ nonce: `0x1${'0'.repeat(64)}` }),
+    'negative validity': signed({ validityTimestamps: -1 }),
+    'validity in words': signed({ validityTimestamps: 'always' }),
+    'validity beyond 256 bits': signed({ validityTimestamps: `0x1${'0'.repeat(64)}` }),
     'validity as an object': signed({ validityTimestamps: { start: 0, end: 0 } }),
     'a value that would be sent': signed({ value: '0x1' }),
     'a value of one wei': signed({ value: 1 }),
@@ -97,9 +100,20 @@ const status = exampleOf('relay/transactions#/properties/response')
 judge('relay/transactions#/properties/response', {
   accepts: { pending: status },
   refuses: {
-    'an unknown status': { ...status, status: 'lost' },
-    'no attempt': { ...status, attempts: [] },
-    'no block': without(status, 'block'),
+    ...lacking(status, ['status', 'transactionHash', 'attempts', 'block', 'gasUsed', 'charged']),
+    ...altered(status, {
+      status: 'lost',
+      attempts: [],
+      block: 436,
+      gasUsed: -1,
+      charged: { amount: -1, unit: 'gas' },
+    }),
+    'an attempt without a hash': { ...status, attempts: [{ sentAt: 1767225600 }] },
+    'a block without a hash': { ...status, block: { number: 436 } },
+    'a block without a number': { ...status, block: { hash: status['transactionHash'] } },
+    'a charge without a unit': { ...status, charged: { amount: 1 } },
+    'a charge without an amount': { ...status, charged: { unit: 'gas' } },
+    'a charge in wei': { ...status, charged: { amount: 1, unit: 'wei' } },
   },
 })
 
@@ -107,8 +121,8 @@ const error = exampleOf('error')
 judge('error', {
   accepts: { 'an error': error },
   refuses: {
-    'no code': without(error, 'code'),
-    'no word on the broadcast': without(error, 'broadcast'),
+    ...lacking(error, ['code', 'message', 'details', 'broadcast']),
+    ...altered(error, { code: 'nonce gap', message: 1, details: 'none', broadcast: 'no' }),
     text: 'Error',
   },
 })
@@ -124,6 +138,13 @@ judge('json-rpc#/$defs/response', {
     'neither result nor error': { jsonrpc: '2.0', id: 1 },
     'another version': { jsonrpc: '1.0', id: 1, result: 1 },
     'no id': { jsonrpc: '2.0', result: 1 },
+    'an id that is an object': { jsonrpc: '2.0', id: {}, result: 1 },
+    'a failure of another version': { jsonrpc: '1.0', id: 1, error: { code: 1, message: 'no' } },
+    'a failure without a version': { id: 1, error: { code: 1, message: 'no' } },
+    'a failure without an id': { jsonrpc: '2.0', error: { code: 1, message: 'no' } },
+    'a result without a version': { id: 1, result: 1 },
+    'an error without a code': { jsonrpc: '2.0', id: 1, error: { message: 'no' } },
+    'a message that is a number': { jsonrpc: '2.0', id: 1, error: { code: 1, message: 1 } },
     'an error that is text': { jsonrpc: '2.0', id: 1, error: 'no' },
     'a code that is text': { jsonrpc: '2.0', id: 1, error: { code: '-32601', message: 'no' } },
     'an error without a message': { jsonrpc: '2.0', id: 1, error: { code: -32601 } },
