@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 
-/** A command: gets the arguments after its word, and returns the exit code (design/commands: 2 is wrong usage). */
+/** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
   run(argv: readonly string[]): Promise<number>
 }

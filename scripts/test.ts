@@ -1,0 +1,105 @@
+import { Command, CommanderError } from 'commander'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { contractNames, loadArtifact } from '../contracts/artifacts.ts'
+import type { TestCounts } from './test-reporter.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** What is checked beside the tests; each counts as one test. */
+const checks: readonly { name: string; script: string; args: readonly string[] }[] = [
+  { name: 'types', script: 'typescript/bin/tsc', args: ['-b'] },
+  { name: 'lint', script: 'eslint/bin/eslint.js', args: ['.'] },
+  { name: 'format', script: 'prettier/bin/prettier.cjs', args: ['--check', '.'] },
+]
+
+/** For single files; without them `.mocharc.json` says what is run and how. */
+const fileOptions = ['--no-config', '--timeout', '60000']
+
+/**
+ * The command `test`: types, lint and format, then all tests; or, with files, the tests of these alone.
+ * The last line says `N passed, N failed`.
+ *
+ * @returns the exit code: 0 all passed, 1 something failed, 2 wrong usage
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const command = new Command('test')
+    .description('types, lint, format, and all tests; with files, these tests alone')
+    .argument('[files...]', 'test files')
+    .option('-g, --grep <pattern>', 'only tests whose title matches')
+    .option('-b, --bail', 'stop at the first failure')
+    .exitOverride()
+  try {
+    command.parse([...argv], { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    throw error
+  }
+  const { grep, bail } = command.opts<{ grep?: string; bail?: true }>()
+  const mochaArgs = [...(grep === undefined ? [] : ['--grep', grep]), ...(bail ? ['--bail'] : [])]
+  const isWhole = command.args.length === 0
+  const results = [
+    ...(isWhole && grep === undefined ? await runChecks() : []),
+    await runMocha(isWhole ? mochaArgs : [...fileOptions, ...mochaArgs, ...command.args]),
+  ]
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const failed = results.reduce((sum, result) => sum + result.failed, 0)
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed === 0 ? 0 : 1
+}
+
+async function runChecks(): Promise<TestCounts[]> {
+  return Promise.all(
+    checks.map(async ({ name, script, args }) => {
+      const start = performance.now()
+      const { code, output } = await runScript(script, args)
+      const seconds = ((performance.now() - start) / 1000).toFixed(1)
+      console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`)
+      if (code !== 0) console.log(output)
+      return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+    }),
+  )
+}
+
+async function runMocha(args: readonly string[]): Promise<TestCounts> {
+  // Once here, so that the test processes need not each do it.
+  await Promise.all(contractNames.map(loadArtifact))
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-test-'))
+  try {
+    const counts = join(folder, 'counts.json')
+    const reporter = [
+      '--reporter',
+      join(import.meta.dirname, 'test-reporter.ts'),
+      '--reporter-option',
+      `counts=${counts}`,
+    ]
+    const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], 'inherit')
+    const counted = await readFile(counts, 'utf8').then(
+      (json) => JSON.parse(json) as TestCounts,
+      () => undefined,
+    )
+    // A file that cannot be loaded ends mocha before it counts anything.
+    const { passed, failed } = counted ?? { passed: 0, failed: 1 }
+    return { passed, failed: code === 0 ? failed : Math.max(failed, 1) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs a package's script with this Node. Output is gathered, unless it is inherited. */
+async function runScript(script: string, args: readonly string[], output: 'pipe' | 'inherit' = 'pipe') {
+  const child = spawn(process.execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    stdio: ['ignore', output, output],
+  })
+  const exit = new Promise<number>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? 1))
+  })
+  const texts = [child.stdout, child.stderr].map((stream) => (stream ? text(stream) : ''))
+  const [code, ...outputs] = await Promise.all([exit, ...texts])
+  return { code, output: outputs.join('') }
+}
