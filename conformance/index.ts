@@ -2,7 +2,7 @@ import { clauses, type ClauseId } from '../specs/index.ts'
 import { describeTransactions } from './lib/caused-transactions.ts'
 import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
 import type { Environment } from './lib/environment.ts'
-import { applyExpectedFailures, type ExpectedFailure } from './lib/expected-failures.ts'
+import { applyExpectedFailures, expectedFrom, type ExpectedFailure } from './lib/expected-failures.ts'
 import type { Fixture } from './lib/fixture.ts'
 import { createHttpClient } from './lib/http.ts'
 import { Untestable } from './lib/outcome.ts'
@@ -46,6 +46,8 @@ export interface CheckOptions {
   /** For a transaction to be mined; absent: 60,000. */
   readonly receiptTimeoutMs?: number
   readonly expectedFailures?: readonly ExpectedFailure[]
+  /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
+  readonly acceptFailures?: boolean
   readonly progress?: Progress
 }
 
@@ -148,7 +150,8 @@ export async function check(options: CheckOptions): Promise<Report> {
     })
 
     const found = suites.map(({ id }) => resultOf(id, tests.get(id) ?? [], edition))
-    const { results, stale } = applyExpectedFailures(found, options.expectedFailures ?? [])
+    const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
+    const { results, stale } = applyExpectedFailures(found, expected)
     const { requests, timeouts, unanswered } = http.traffic
     const report: Report = {
       suite: { name: 'touchstone', version: packageVersion(), edition },

@@ -31,7 +31,8 @@ function at(base: string, path: string): EndpointState {
 
 /** The two base URLs in their normal form. @throws UsageError */
 export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
-  const normal = (text: string | null): string | null => (text === null ? null : parseBase(text).href)
+  const normal = (text: string | null): string | null =>
+    text === null ? null : parseBase(text).href.replace(/\/$/, '')
   return { relayUrl: normal(relayUrl), ethRpcUrl: normal(ethRpcUrl) }
 }
 

@@ -1,5 +1,6 @@
-import type { Answer } from '../answer.ts'
+import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
+import { Untestable } from '../outcome.ts'
 import { nonceIn, randomChannel, signCall, type CallOptions, type RelayCall } from './call.ts'
 import { execute, hashIn, isAccepted, isHash, requireExecutable } from './execute.ts'
 import { readData, readNonce } from './profile.ts'
@@ -43,15 +44,13 @@ export async function firstExecution(t: CheckContext): Promise<Execution> {
     const first = await execute(once, inChannel.body)
     if (await isExecuted(once, inChannel, first)) return { call: inChannel, answer: first, takesChannels: true }
     if (!once.hasChain) return { call: inChannel, answer: first, takesChannels: false }
-    const { call, answer } = await executeInChannelZero(once)
+    const { call, answer } = await executeInZero(once)
     return { call, answer, takesChannels: false }
   })
 }
 
-/**
- * Sends a valid call in channel 0. Another run may take the nonce first: then the next one is tried, a few times.
- */
-export async function executeInChannelZero(t: CheckContext): Promise<{ call: RelayCall; answer: Answer }> {
+/** Sends a valid call in channel 0. Another run may take the nonce first: then the next one is tried, a few times. */
+async function executeInZero(t: CheckContext): Promise<{ call: RelayCall; answer: Answer }> {
   for (let attempt = 1; ; attempt++) {
     const call = signCall(t, { nonce: await channelZeroNonce(t) })
     await requireExecutable(t, call)
@@ -60,6 +59,16 @@ export async function executeInChannelZero(t: CheckContext): Promise<{ call: Rel
     const taken = await poll(async () => (await channelZeroNonce(t)) > call.message.nonce || undefined, raceMs)
     if (!taken) return { call, answer }
   }
+}
+
+/**
+ * An accepted twin in channel 0.
+ * @throws Untestable when it is refused
+ */
+export async function twinInChannelZero(t: CheckContext): Promise<void> {
+  const first = await firstExecution(t)
+  const { answer } = isAccepted(first.answer) ? await executeInZero(t) : first
+  if (!isAccepted(answer)) throw new Untestable(`the accepted twin was refused: ${describe(answer)}`)
 }
 
 /** Calls with consecutive nonces of a channel of their own, where the target takes channels. */

@@ -36,29 +36,35 @@ export function signQuotaBody(t: CheckContext, options: QuotaOptions & { readonl
   return { ...message, signature: signQuota(message, options.controller ?? controllers.full, options.reading) }
 }
 
+/** What the target takes for the signed message; undefined: nothing that this suite knows. */
+function takenReading(t: CheckContext): Promise<QuotaReading | undefined> {
+  return t.once('quota.reading', async (once) => {
+    const ask = async (reading: QuotaReading, timestamp?: number): Promise<boolean> =>
+      isServed(
+        await once.relay.quota(signQuotaBody(once, { reading, ...(timestamp === undefined ? {} : { timestamp }) })),
+      )
+    await setClock(once, (timestamp) => ask('personal message', timestamp))
+    for (const reading of quotaReadings) if (await ask(reading)) return reading
+    return undefined
+  })
+}
+
 /**
  * The reading of the signed message that the target takes, so that one clause judges it and the others do not suffer.
  * Sets the clock as well. The described one when the target takes none.
  */
 export async function quotaReading(t: CheckContext): Promise<QuotaReading> {
-  return t.once('quota.reading', async (once) => {
-    await setClock(once, async (timestamp) =>
-      isServed(await once.relay.quota(signQuotaBody(once, { timestamp, reading: 'personal message' }))),
-    )
-    for (const reading of quotaReadings) {
-      if (isServed(await askSigned(once, { reading }))) return reading
-    }
-    return 'personal message'
-  })
+  return (await takenReading(t)) ?? 'personal message'
 }
 
 /**
- * Asks with a valid body. A target may take a signed message only once: a refusal in a second that was asked for before
- * is asked again in the next one.
+ * Asks with a valid body. A target may take a signed message only once: where it has served before, a refusal is asked
+ * again in the next second.
  */
 async function askSigned(t: CheckContext, options: QuotaOptions & { readonly reading: QuotaReading }): Promise<Answer> {
   const answer = await t.relay.quota(signQuotaBody(t, options))
   if (isServed(answer) || answer.failure || options.timestamp !== undefined) return answer
+  if ((await takenReading(t)) !== options.reading) return answer
   const nowMs = Date.now() + t.clock.offsetSeconds * 1000
   await delay(1000 - (nowMs % 1000) + 20)
   return t.relay.quota(signQuotaBody(t, options))

@@ -22,7 +22,7 @@ export default [
     for (const reading of quotaReadings.slice(1)) {
       check(`another reading: ${reading}`, async (t) => {
         await expectQuota(t)
-        const answer = await askQuota(t, { reading })
+        const answer = await askQuota(t, { reading, timestamp: t.clock.now() })
         t.observe(`${reading}: ${isServed(answer) ? 'taken' : `refused with ${summarise(answer)}`}`)
       })
     }

@@ -2,10 +2,10 @@ import { hexlify, randomBytes, Wallet } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
-import { executeTwin } from '../../lib/relay/execute.ts'
 import { freshCall } from '../../lib/relay/first-execution.ts'
 import { relayDigest, signDigest, type RelayMessage } from '../../lib/relay/message.ts'
 import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+import { expectTwinExecuted } from '../../lib/relay/twin.ts'
 
 const needs = ['chain', 'fixture', 'spend'] as const
 
@@ -20,7 +20,7 @@ async function expectRefused(
   what: string,
   falsify: (call: RelayCall) => { readonly signature: string; readonly otherKey?: string },
 ): Promise<void> {
-  await t.once('relay.execute.bad-signature twin', async (once) => executeTwin(once, await freshCall(once)))
+  await t.once('relay.execute.bad-signature twin', async (once) => expectTwinExecuted(once, await freshCall(once)))
   const call = await freshCall(t)
   const { signature, otherKey } = falsify(call)
   const keys = otherKey === undefined ? [call.key] : [call.key, otherKey]

@@ -1,13 +1,13 @@
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { executeTwin } from '../../lib/relay/execute.ts'
 import { freshCall } from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+import { expectTwinExecuted } from '../../lib/relay/twin.ts'
 
 export default [
   clause('relay.execute.permission', (check) => {
     check('a controller without EXECUTE_RELAY_CALL', { needs: ['chain', 'fixture', 'spend'] }, async (t) => {
-      await executeTwin(t, await freshCall(t))
+      await expectTwinExecuted(t, await freshCall(t))
       const call = await freshCall(t, { controller: t.fixture.controllers.noRelay })
       const forbidden = { body: call.body, keys: [call.key], what: 'a controller without EXECUTE_RELAY_CALL' }
       const { receipt } = await expectNotExecuted(t, forbidden, await freshCall(t))

@@ -1,11 +1,9 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { Untestable } from '../../lib/outcome.ts'
 import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
-import { execute, executeTwin, isAccepted } from '../../lib/relay/execute.ts'
-import { channelZeroNonce, executeInChannelZero, freshCalls } from '../../lib/relay/first-execution.ts'
+import { execute, executeTwin } from '../../lib/relay/execute.ts'
+import { channelZeroNonce, twinInChannelZero, freshCalls } from '../../lib/relay/first-execution.ts'
 import { expectNoHash } from '../../lib/relay/no-hash.ts'
 
 const needs = ['fixture', 'spend'] as const
@@ -35,8 +33,7 @@ export default [
   clause('relay.execute.requires-nonce', (check) => {
     // In channel 0, so that a target that makes up for the missing nonce with the chain's would have it right.
     check('without transaction.nonce there is no transactionHash', { needs: ['chain', ...needs] }, async (t) => {
-      const { answer } = await executeInChannelZero(t)
-      if (!isAccepted(answer)) throw new Untestable(`the accepted twin was refused: ${describe(answer)}`)
+      await twinInChannelZero(t)
       const call = signCall(t, { nonce: await channelZeroNonce(t) })
       expectNoHash(
         t,

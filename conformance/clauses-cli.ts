@@ -1,0 +1,43 @@
+import { clauses, type ClauseId } from '../specs/index.ts'
+import { isSelected, loadSuites } from './lib/suites.ts'
+
+const usage = `touchstone clauses [prefix] [--json]
+
+Lists the clauses of the documents: level, section, what their checks need, and the titles of the checks.
+`
+
+/**
+ * The command `clauses`.
+ *
+ * @param argv what follows the word: a clause id or what it begins with, and `--json`
+ * @returns the exit code: 0, or 2 for a prefix that no clause has
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  if (argv.includes('--help')) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const only = argv.find((argument) => !argument.startsWith('--')) ?? null
+  const suites = new Map((await loadSuites()).map(({ id, checks }) => [id, checks]))
+  const rows = (Object.keys(clauses) as ClauseId[])
+    .filter((id) => isSelected(id, only))
+    .map((id) => ({ id, ...clauses[id], checks: (suites.get(id) ?? []).map(({ title }) => title) }))
+  if (rows.length === 0) {
+    process.stderr.write(`no clause begins with ${only}\n${usage}`)
+    return 2
+  }
+  if (argv.includes('--json')) {
+    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
+    return 0
+  }
+  for (const { id, level, section, text, needs, untested, checks } of rows) {
+    process.stdout.write(
+      `${id}  ${level}, section ${section}${needs.length > 0 ? `, needs ${needs.join(', ')}` : ''}\n`,
+    )
+    process.stdout.write(`  ${text}\n`)
+    if (untested) process.stdout.write(`  no check: ${untested}\n`)
+    for (const title of checks) process.stdout.write(`  - ${title}\n`)
+    process.stdout.write('\n')
+  }
+  return 0
+}

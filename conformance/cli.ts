@@ -1,0 +1,165 @@
+import { writeFile } from 'node:fs/promises'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { check, UsageError, type Edition, type Report } from './index.ts'
+import { readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
+import { readFixture, type Fixture } from './lib/fixture.ts'
+import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
+import { parseOutput, type Output } from './lib/report/parse-output.ts'
+import { createTerminalProgress } from './lib/report/terminal-progress.ts'
+import { wantsColour } from './lib/report/terminal-style.ts'
+import { writeOutput } from './lib/report/write-output.ts'
+import { normaliseTarget } from './lib/target.ts'
+import { exitCodes } from './lib/verdict.ts'
+
+/** Where `npm start` leaves the fixture of its testbed. */
+const testbedFixture = '.touchstone/testbed.json'
+
+/** A testbed of our own: a chain, contracts and the reference server. */
+export interface Testbed {
+  readonly fixture: Fixture
+  readonly relayUrl: string
+  readonly ethRpcBaseUrl: string
+  readonly rpcUrl: string
+  close(): Promise<void>
+}
+
+/** What the command does not know how to do itself: the suite must not know the server. */
+export interface CheckDependencies {
+  readonly startTestbed?: () => Promise<Testbed>
+}
+
+interface Flags {
+  readonly rpcUrl?: string
+  readonly ethRpcUrl?: string
+  readonly relay: boolean
+  readonly ethRpc: boolean
+  readonly fixture?: string
+  readonly edition: Edition
+  readonly only?: string
+  readonly readOnly?: true
+  readonly maxTransactions?: number
+  readonly timeoutMs?: number
+  readonly receiptTimeoutMs?: number
+  readonly expectedFailures?: string
+  readonly writeExpectedFailures?: string
+  readonly report: readonly Output<ReportFormat>[]
+}
+
+function positiveInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('a whole number above zero is expected')
+  return value
+}
+
+function outputs(text: string, before: readonly Output<ReportFormat>[]): readonly Output<ReportFormat>[] {
+  return [...before, parseOutput(text, reportFormats)]
+}
+
+function createCommand(): Command {
+  return new Command('touchstone check')
+    .description('Checks a relay against the two documents. Without a URL: starts a testbed and checks that.')
+    .argument('[relay-url]', 'where POST /execute and POST /quota are')
+    .option('--rpc-url <url>', "a node of the target's chain, as the truth to compare with")
+    .option('--eth-rpc-url <url>', "the base of POST /api/eth-rpc, where it is not the relay's")
+    .option('--no-eth-rpc', 'leave the eth-rpc document out')
+    .option('--no-relay', 'leave the relay document out')
+    .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
+    .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
+    .option('--only <clause>', 'a clause id, or what it begins with')
+    .option('--read-only', 'send nothing that could spend')
+    .option('--max-transactions <count>', 'that the run may cause (default: 200)', positiveInteger)
+    .option('--timeout-ms <ms>', 'for each answer (default: 10000)', positiveInteger)
+    .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', positiveInteger)
+    .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
+    .option('--write-expected-failures <file>', 'write that list from what failed, and expect it')
+    .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
+    .exitOverride()
+}
+
+/** The fixture that `npm start` left here, if it is of the server at this URL. */
+async function fixtureNearby(relayUrl: string): Promise<Fixture | undefined> {
+  const fixture = await readFixture(testbedFixture).catch(() => undefined)
+  if (!fixture?.server?.relayUrl) return undefined
+  const same = normaliseTarget({ relayUrl: fixture.server.relayUrl, ethRpcUrl: null }).relayUrl
+  return same === normaliseTarget({ relayUrl, ethRpcUrl: null }).relayUrl ? fixture : undefined
+}
+
+interface Where {
+  readonly relayUrl: string
+  readonly ethRpcUrl: string
+  readonly fixture: Fixture | undefined
+  readonly rpcUrl: string | undefined
+  close?(): Promise<void>
+}
+
+async function whereOf(url: string | undefined, flags: Flags, { startTestbed }: CheckDependencies): Promise<Where> {
+  const given = flags.fixture === undefined ? undefined : await readFixture(flags.fixture)
+  const relayUrl = url ?? given?.server?.relayUrl
+  if (relayUrl !== undefined) {
+    const fixture = given ?? (await fixtureNearby(relayUrl))
+    const ethRpcUrl = flags.ethRpcUrl ?? (url === undefined ? given?.server?.ethRpcBaseUrl : undefined) ?? relayUrl
+    return { relayUrl, ethRpcUrl, fixture, rpcUrl: flags.rpcUrl }
+  }
+  if (!startTestbed) throw new UsageError('the URL of the relay is missing')
+  const testbed = await startTestbed()
+  const { fixture, ethRpcBaseUrl, rpcUrl } = testbed
+  return { relayUrl: testbed.relayUrl, ethRpcUrl: ethRpcBaseUrl, fixture, rpcUrl, close: () => testbed.close() }
+}
+
+async function runCheck(url: string | undefined, flags: Flags, dependencies: CheckDependencies): Promise<Report> {
+  if (flags.expectedFailures !== undefined && flags.writeExpectedFailures !== undefined) {
+    throw new UsageError('--expected-failures and --write-expected-failures exclude each other')
+  }
+  const expectedFailures =
+    flags.expectedFailures === undefined ? undefined : await readExpectedFailures(flags.expectedFailures)
+  const where = await whereOf(url, flags, dependencies)
+  try {
+    const { only, maxTransactions, timeoutMs, receiptTimeoutMs } = flags
+    // Standard output belongs to a report that is asked for there.
+    const stream = flags.report.some(({ path }) => path === '-') ? process.stderr : process.stdout
+    return await check({
+      relayUrl: flags.relay ? where.relayUrl : null,
+      ethRpcUrl: flags.ethRpc ? where.ethRpcUrl : null,
+      edition: flags.edition,
+      readOnly: flags.readOnly ?? false,
+      progress: createTerminalProgress(stream, wantsColour(stream, process.env)),
+      ...(where.fixture ? { fixture: where.fixture } : {}),
+      ...(where.rpcUrl === undefined ? {} : { rpcUrl: where.rpcUrl }),
+      ...(only === undefined ? {} : { only }),
+      ...(maxTransactions === undefined ? {} : { maxTransactions }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),
+      ...(expectedFailures ? { expectedFailures } : {}),
+      acceptFailures: flags.writeExpectedFailures !== undefined,
+    })
+  } finally {
+    await where.close?.()
+  }
+}
+
+/**
+ * The command `check`.
+ *
+ * @param argv what follows the word
+ * @returns the exit code: 0 conformant, 1 not conformant, 2 could not judge, 3 a required clause was untestable
+ */
+export async function run(argv: readonly string[], dependencies: CheckDependencies = {}): Promise<number> {
+  const command = createCommand()
+  try {
+    command.parse([...argv], { from: 'user' })
+    const flags = command.opts<Flags>()
+    const report = await runCheck(command.args[0], flags, dependencies)
+    if (flags.writeExpectedFailures !== undefined) {
+      await writeFile(flags.writeExpectedFailures, writeExpectedFailures(report.clauses))
+    }
+    for (const { format, path } of flags.report)
+      await writeOutput(reportRenderers[format](report), path, process.stdout)
+    return exitCodes[report.verdict]
+  } catch (error) {
+    // Commander has written its message already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`touchstone check: ${error.message}\n`)
+    return 2
+  }
+}
