@@ -185,25 +185,6 @@ for (const [name, start] of Object.entries(nodeKinds)) {
         for (let round = 0; round < 6; round++) await transfer()
         expect(await front.call('eth_blockNumber')).to.equal(await node.request('eth_blockNumber'))
       })
-
-      it('never tell a client null that knows better, whoever asks at the same time', async () => {
-        await node.request('evm_setAutomine', false)
-        try {
-          for (let round = 0; round < 10; round++) {
-            const { hash } = await node.wallet.sendTransaction({ to: node.accounts[1] ?? null, value: 1n })
-            let polling = true
-            const pollers = Array.from({ length: 5 }, async () => {
-              while (polling) await front.call('eth_getTransactionReceipt', hash)
-            })
-            await node.request('evm_mine')
-            expect(await front.call('eth_getTransactionReceipt', hash)).not.to.equal(null)
-            polling = false
-            await Promise.all(pollers)
-          }
-        } finally {
-          await node.request('evm_setAutomine', true)
-        }
-      })
     })
   })
 }

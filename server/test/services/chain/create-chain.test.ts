@@ -1,0 +1,215 @@
+import { expect } from 'chai'
+import type { Chain } from '../../../services/chain/chain.ts'
+import { createChain } from '../../../services/chain/create-chain.ts'
+import { ScriptedChain } from '../../support/scripted-chain.ts'
+import { until } from '../../support/until.ts'
+
+const ADDRESS = `0x${'11'.repeat(20)}`
+const HASH = `0x${'22'.repeat(32)}`
+
+describe('createChain', () => {
+  let node: ScriptedChain
+  let chain: Chain
+
+  beforeEach(async () => {
+    node = new ScriptedChain(100)
+    chain = createChain({ upstream: node, confirmations: 10 })
+    // Asks once what kind of node it is.
+    await chain.gasPrice()
+    node.mine()
+    await chain.blockNumber()
+    node.forget()
+  })
+
+  const times = (count: number, call: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, call))
+  const mineReceipt = (depth = 0) => {
+    if (depth === 0) node.mine()
+    node.receipts.set(HASH, node.blocks.at(-1 - depth)?.hash ?? '')
+  }
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+  describe('identical calls at the same time', () => {
+    it('are made once', async () => {
+      await chain.blockNumber()
+      for (const [method, call] of [
+        ['eth_getBalance', () => chain.balance(ADDRESS, 'latest')],
+        ['eth_getTransactionReceipt', () => chain.receipt(HASH)],
+        ['eth_gasPrice', () => chain.gasPrice()],
+      ] as const) {
+        await times(50, call)
+        expect(node.asked(method), method).to.equal(1)
+      }
+    })
+
+    it('are made once too for who comes while the call is under way, if the head proves to be the same', async () => {
+      node.hold()
+      const first = chain.balance(ADDRESS, 'latest')
+      await until(() => node.heldCount === 1)
+      const late = times(20, () => chain.balance(ADDRESS, 'latest'))
+      await nextTurn()
+      node.release()
+      await Promise.all([first, late])
+      expect(node.asked('eth_getBalance')).to.equal(1)
+    })
+
+    it('share no answer that was read before one of them asked', async () => {
+      node.hold()
+      const early = chain.receipt(HASH)
+      const earlyHead = chain.blockNumber()
+      const earlyBalance = chain.balance(ADDRESS, 'latest')
+      await until(() => node.heldCount === 3)
+      // The relay has sent a transaction, its block is there, and a client that knows so asks now.
+      mineReceipt()
+      node.balance = 5n
+      const late = chain.receipt(HASH)
+      const lateHead = chain.blockNumber()
+      const lateBalance = chain.balance(ADDRESS, 'latest')
+      await nextTurn()
+      node.release()
+      expect([await early, await earlyHead, await earlyBalance]).to.deep.equal([null, '0x65', '0x0'])
+      expect([(await late)?.blockNumber, await lateHead, await lateBalance]).to.deep.equal(['0x66', '0x66', '0x5'])
+    })
+
+    it('fail together only if they began together', async () => {
+      const failing = { ...node, request: () => Promise.reject(new Error('gone')), close: () => node.close() }
+      const dead = createChain({ upstream: failing, confirmations: 10 })
+      const outcomes = await Promise.allSettled([dead.id(), dead.id(), dead.blockNumber()])
+      expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected', 'rejected'])
+    })
+  })
+
+  describe('what is final', () => {
+    it('is asked once, and needs no look at the head', async () => {
+      mineReceipt(10)
+      await chain.receipt(HASH)
+      node.forget()
+      const [one, other] = [await chain.receipt(HASH), await chain.receipt(HASH)]
+      expect(one).to.equal(other)
+      expect(node.calls).to.be.empty
+      for (let round = 0; round < 2; round++) await chain.balance(ADDRESS, '0x5b')
+      expect(node.asked('eth_getBalance')).to.equal(1)
+    })
+
+    it('is not what has one block less on top', async () => {
+      mineReceipt(9)
+      await chain.receipt(HASH)
+      node.mine()
+      node.forget()
+      await chain.receipt(HASH)
+      expect(node.asked('eth_getTransactionReceipt')).to.equal(1)
+      node.forget()
+      await chain.receipt(HASH)
+      expect(node.calls).to.be.empty
+    })
+
+    it('needs a look at the head in front of a development node', async () => {
+      node.clientVersion = 'anvil/v1.7.1'
+      chain = createChain({ upstream: node, confirmations: 10 })
+      mineReceipt(10)
+      await chain.receipt(HASH)
+      await chain.gasPrice()
+      node.forget()
+      await chain.receipt(HASH)
+      expect(node.calls.map(({ method }) => method)).to.deep.equal(['eth_getBlockByNumber'])
+    })
+  })
+
+  describe('what belongs to the head', () => {
+    it('is asked once per block', async () => {
+      await chain.blockNumber()
+      for (let block = 0; block < 3; block++) {
+        node.forget()
+        for (let round = 0; round < 3; round++)
+          expect(await chain.gasPrice()).to.equal(`0x${(node.height + 1).toString(16)}`)
+        expect(node.asked('eth_gasPrice')).to.equal(1)
+        node.mine()
+      }
+    })
+
+    it('is never kept of a block that nobody has looked at yet', async () => {
+      await chain.gasPrice()
+      mineReceipt()
+      await chain.receipt(HASH)
+      node.rewind(1)
+      expect(await chain.receipt(HASH)).to.equal(null)
+    })
+
+    it('is not kept when the head moves between question and answer', async () => {
+      await chain.blockNumber()
+      node.hold()
+      const first = chain.balance(ADDRESS, 'latest')
+      await until(() => node.heldCount === 1)
+      node.mine()
+      const head = chain.blockNumber()
+      await until(() => node.heldCount === 2)
+      node.balance = 7n
+      node.releaseLatest()
+      await head
+      node.release()
+      expect(await first).to.equal('0x0')
+      expect(await chain.balance(ADDRESS, 'latest')).to.equal('0x7')
+    })
+  })
+
+  describe('never kept', () => {
+    it('is null', async () => {
+      for (let round = 0; round < 3; round++) expect(await chain.receipt(HASH)).to.equal(null)
+      expect(node.asked('eth_getTransactionReceipt')).to.equal(3)
+    })
+    it('is an error', async () => {
+      await chain.transaction(HASH).catch(() => undefined)
+      await chain.transaction(HASH).catch(() => undefined)
+      expect(node.asked('eth_getTransactionByHash')).to.equal(2)
+    })
+  })
+
+  describe('a reorganisation', () => {
+    const reorganisations: [string, () => void][] = [
+      ['a head that goes back', () => node.rewind(1)],
+      ['another block at the same height', () => (node.rewind(1), node.mine())],
+      ['a longer chain from an earlier block', () => (node.rewind(3), node.mine(5))],
+      ['a next block with another parent', () => (node.rewind(1), node.mine(2))],
+    ]
+    for (const [name, reorganise] of reorganisations) {
+      it(`is found: ${name}`, async () => {
+        mineReceipt(10)
+        await chain.receipt(HASH)
+        await chain.gasPrice()
+        reorganise()
+        await chain.blockNumber()
+        node.forget()
+        await chain.receipt(HASH)
+        expect(node.asked('eth_getTransactionReceipt')).to.equal(1)
+      })
+    }
+    it('is not seen in a chain that grew by several blocks', async () => {
+      mineReceipt(10)
+      await chain.receipt(HASH)
+      node.mine(7)
+      await chain.blockNumber()
+      node.forget()
+      await chain.receipt(HASH)
+      expect(node.calls).to.be.empty
+    })
+  })
+
+  it('keeps its caches within the budget', async () => {
+    const small = createChain({ upstream: node, confirmations: 10, cacheBytes: 50_000 })
+    await small.blockNumber()
+    const ask = async (block: number) => small.balance(ADDRESS, block)
+    for (let block = 0; block < 90; block++) await ask(block)
+    for (let round = 0; round < 10; round++) for (let block = 0; block < 90; block++) await ask(block)
+    expect(node.asked('eth_getBalance'), 'all fit').to.equal(90)
+
+    const tiny = createChain({ upstream: node, confirmations: 10, cacheBytes: 2_000 })
+    node.forget()
+    for (let round = 0; round < 2; round++) for (let block = 0; block < 90; block++) await tiny.balance(ADDRESS, block)
+    expect(node.asked('eth_getBalance'), 'none of a cycle longer than the budget').to.equal(180)
+  })
+
+  it('refuses a block ahead of the chain without asking for it', async () => {
+    const outcome = await chain.balance(ADDRESS, '0xffff').catch((error: unknown) => (error as { code: string }).code)
+    expect(outcome).to.equal('RPC_RESOURCE_NOT_FOUND')
+    expect(node.asked('eth_getBalance')).to.equal(0)
+  })
+})

@@ -1,0 +1,113 @@
+import { UpstreamRpcError, type Upstream } from '../../services/chain/upstream.ts'
+
+interface Block {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+}
+
+/**
+ * A chain whose timing and history a test decides: what a node answers while it is slow, reorganised or wrong. Values are
+ * read when a call is made and told when it is released, as from a node far away.
+ */
+export class ScriptedChain implements Upstream {
+  blocks: Block[] = []
+  clientVersion = 'Geth/v1.16.0'
+  balance = 0n
+  readonly receipts = new Map<string, string>()
+  readonly calls: { readonly method: string; readonly params: readonly unknown[] }[] = []
+  #held: (() => void)[] | undefined
+  #forks = 0
+
+  constructor(height: number) {
+    this.mine(height + 1)
+  }
+
+  get height(): number {
+    return this.blocks.length - 1
+  }
+
+  mine(count = 1): void {
+    for (let index = 0; index < count; index++) {
+      const number = this.blocks.length
+      const hash = this.#hash(number)
+      this.blocks.push({ number: quantity(number), hash, parentHash: this.blocks.at(-1)?.hash ?? hash })
+    }
+  }
+
+  /** Takes blocks back; what is mined afterwards has other hashes. */
+  rewind(count: number): void {
+    this.#forks++
+    this.blocks.splice(-count)
+  }
+
+  /** From now on calls are answered only when they are released. */
+  hold(): void {
+    this.#held = []
+  }
+
+  get heldCount(): number {
+    return this.#held?.length ?? 0
+  }
+
+  release(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const answer of held) answer()
+  }
+
+  /** Answers the call that was made last. */
+  releaseLatest(): void {
+    this.#held?.pop()?.()
+  }
+
+  asked(method: string): number {
+    return this.calls.filter((call) => call.method === method).length
+  }
+
+  forget(): void {
+    this.calls.length = 0
+  }
+
+  async request<Result>(method: string, params: readonly unknown[]): Promise<Result> {
+    this.calls.push({ method, params })
+    const result = this.#answer(method, params)
+    await new Promise<void>((resolve) => {
+      if (this.#held) this.#held.push(resolve)
+      else resolve()
+    })
+    return result as Result
+  }
+
+  async close(): Promise<void> {}
+
+  #answer(method: string, [first]: readonly unknown[]): unknown {
+    switch (method) {
+      case 'web3_clientVersion':
+        return this.clientVersion
+      case 'eth_chainId':
+        return '0x1'
+      case 'eth_gasPrice':
+        return quantity(this.height + 1)
+      case 'eth_getBalance':
+        return `0x${this.balance.toString(16)}`
+      case 'eth_getBlockByNumber':
+        return (first === 'latest' ? this.blocks.at(-1) : this.blocks[Number(first)]) ?? null
+      case 'eth_getTransactionReceipt':
+        return this.#receipt(String(first))
+      default:
+        throw new UpstreamRpcError({ code: -32601, message: `no ${method}` })
+    }
+  }
+
+  #receipt(transactionHash: string): unknown {
+    const block = this.blocks.find(({ hash }) => hash === this.receipts.get(transactionHash))
+    return block ? { transactionHash, blockHash: block.hash, blockNumber: block.number, logs: [] } : null
+  }
+
+  #hash(number: number): string {
+    return `0x${this.#forks.toString(16).padStart(8, '0')}${number.toString(16).padStart(56, '0')}`
+  }
+}
+
+const quantity = (value: number) => `0x${value.toString(16)}`
