@@ -182,6 +182,22 @@ describe('createChain', () => {
         expect(node.asked('eth_getTransactionReceipt')).to.equal(1)
       })
     }
+    it('lets nothing be kept that was read before it', async () => {
+      mineReceipt(10)
+      node.hold()
+      const early = chain.receipt(HASH)
+      await until(() => node.heldCount === 1)
+      node.rewind(20)
+      const head = chain.blockNumber()
+      await until(() => node.heldCount === 2)
+      node.releaseLatest()
+      await head
+      node.release()
+      expect(await early).not.to.equal(null)
+      node.mine(40)
+      await chain.blockNumber()
+      expect(await chain.receipt(HASH)).to.equal(null)
+    })
     it('is not seen in a chain that grew by several blocks', async () => {
       mineReceipt(10)
       await chain.receipt(HASH)
