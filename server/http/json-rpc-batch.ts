@@ -31,7 +31,10 @@ export function createBatchRunner(
     if (requests.length === 0) {
       return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
     }
-    if (requests.length > limits.batchLength) return Readable.from(refusals(requests, limits.batchLength))
+    if (requests.length > limits.batchLength) {
+      const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${limits.batchLength} requests`)
+      return Readable.from(refusals(requests, error))
+    }
     return running.run(() => runBatch(requests, call, limits, log))
   }
 }
@@ -66,13 +69,13 @@ function tooLong(request: Json, { batchResponseBytes }: BatchLimits): string {
   )
 }
 
-const idOf = (request: Json) => (isObject(request) ? idText(request['id']) : undefined)
+/** The id of a request as it was written; undefined where there is none to echo. */
+export const idOf = (request: Json) => (isObject(request) ? idText(request['id']) : undefined)
 
 /**
  * One error per id, and one for all that have none. A stream, since a body of small requests grows tenfold by them.
  */
-function* refusals(requests: readonly Json[], batchLength: number): Generator<string> {
-  const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${batchLength} requests`)
+export function* refusals(requests: readonly Json[], error: ServiceError): Generator<string> {
   let chunk = ''
   let separator = '['
   let toldNameless = false

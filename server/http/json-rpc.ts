@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import { ServiceError } from '../core/errors.ts'
 import { readBody } from './body.ts'
-import { createBatchRunner, type BatchLimits } from './json-rpc-batch.ts'
+import { createBatchRunner, idOf, refusals, type BatchLimits } from './json-rpc-batch.ts'
 import { createCaller, errorText, type RpcMethod } from './json-rpc-call.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
 
@@ -9,6 +10,11 @@ export interface JsonRpcOptions {
   /** What can be called, by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>
   readonly limits?: Partial<JsonRpcLimits>
+  /**
+   * Counts the calls of one message before any runs.
+   * @throws ServiceError for a caller who has had enough; each call is answered with it
+   */
+  readonly admit?: (ctx: Context, calls: number) => Promise<void>
 }
 
 export interface JsonRpcLimits extends BatchLimits {
@@ -36,7 +42,7 @@ const defaultLimits: JsonRpcLimits = {
  *
  * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
-export function jsonRpcEndpoint({ methods, limits: given = {} }: JsonRpcOptions): Middleware {
+export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcOptions): Middleware {
   const limits = { ...defaultLimits, ...given }
   const call = createCaller(methods)
   const runBatch = createBatchRunner(call, limits)
@@ -44,10 +50,26 @@ export function jsonRpcEndpoint({ methods, limits: given = {} }: JsonRpcOptions)
   return async (ctx) => {
     const message = await readMessage(ctx, limits)
     ctx.set('Content-Type', 'application/json')
-    if (message instanceof ServiceError) ctx.body = errorText('null', message)
+    if (message instanceof ServiceError) {
+      ctx.body = errorText('null', message)
+      return
+    }
+    const refusal = await admit?.(ctx, Array.isArray(message) ? Math.max(1, message.length) : 1).catch(asServiceError)
+    if (refusal) ctx.body = refuse(message, refusal)
     else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state.log)
     else ctx.body = await call(message, ctx.state.log)
   }
+}
+
+/** Every call of the message answered with the same error. */
+function refuse(message: Json, error: ServiceError): string | Readable {
+  if (!Array.isArray(message)) return errorText(idOf(message) ?? 'null', error)
+  return message.length === 0 ? errorText('null', error) : Readable.from(refusals(message, error))
+}
+
+function asServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  throw thrown
 }
 
 /** The JSON that came, or what to answer to what is none. */

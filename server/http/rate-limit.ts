@@ -1,0 +1,32 @@
+import type { Context } from 'koa'
+import { ServiceError } from '../core/errors.ts'
+import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/rate-limits.ts'
+
+/**
+ * Counts requests of the caller's address, or of a profile, and tells what is left in `RateLimit-…` headers.
+ *
+ * @param key a profile; absent: the address that the request comes from
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function countRequests(
+  ctx: Context,
+  limits: RateLimits,
+  { subject = 'address', key = ctx.ip, points = 1 }: { subject?: RateLimitSubject; key?: string; points?: number } = {},
+): Promise<void> {
+  try {
+    setHeaders(ctx, await limits.consume(subject, key, points))
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'RATE_LIMITED') {
+      setHeaders(ctx, error.details as unknown as RateLimitState)
+      ctx.set('Retry-After', String(error.retryAfterSeconds))
+    }
+    throw error
+  }
+}
+
+function setHeaders(ctx: Context, state: RateLimitState | undefined): void {
+  if (state === undefined) return
+  ctx.set('RateLimit-Limit', String(state.limit))
+  ctx.set('RateLimit-Remaining', String(state.remaining))
+  ctx.set('RateLimit-Reset', String(state.resetSeconds))
+}
