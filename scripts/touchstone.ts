@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, { does: string; module: string }>> = {
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
   mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
   profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
+  sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
   bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
   new: { does: 'begins a new plugin or clause', module: './new.ts' },
   test: { does: 'types, lint, format, and all tests', module: './test.ts' },

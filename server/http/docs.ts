@@ -126,7 +126,7 @@ function openRpcAsOpenApi({ info, components, methods }: OpenRpc): object {
     }
     return [`/api/eth-rpc#${name}`, { post: operation }]
   })
-  return { openapi: '3.1.0', info, servers: [{ url: '..' }], paths: Object.fromEntries(paths), components }
+  return { openapi: '3.1.0', info, servers: [{ url: '..' }], paths: Object.fromEntries(paths) as object, components }
 }
 
 // Swagger UI writes styles into elements; scripts come from here alone.

@@ -4,7 +4,7 @@ import type { Route } from './route.ts'
 export interface ReadinessCheck {
   readonly name: string
   /** @throws when it is not there; the reason is logged, not shown */
-  check(): Promise<void>
+  readonly check: () => Promise<void>
 }
 
 /** Reports of `/readyz`. */
