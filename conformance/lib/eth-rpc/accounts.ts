@@ -1,0 +1,29 @@
+import type { CheckContext } from '../context.ts'
+import { Untestable } from '../outcome.ts'
+import { knownTransactions } from './known-transactions.ts'
+
+/**
+ * Addresses of accounts that are likely to hold something: senders of mined transactions, and those of the fixture.
+ *
+ * @returns possibly none
+ */
+export async function accountsOf(t: CheckContext): Promise<string[]> {
+  const senders = await knownTransactions(t).then(
+    (known) => known.flatMap(({ fields }) => (typeof fields['from'] === 'string' ? [fields['from']] : [])),
+    (error: unknown) => {
+      if (error instanceof Untestable) return []
+      throw error
+    },
+  )
+  return [...new Set([...senders, ...fixtureAccounts(t)])]
+}
+
+function fixtureAccounts(t: CheckContext): string[] {
+  try {
+    const { profile, controllers, funder } = t.fixture
+    return [profile.address, controllers.full.address, ...(funder ? [funder.address] : [])]
+  } catch (error) {
+    if (error instanceof Untestable) return []
+    throw error
+  }
+}

@@ -1,0 +1,126 @@
+import { Untestable } from '../outcome.ts'
+import { logsBetween, type EmitterLogs } from './emitter-logs.ts'
+import type { Filter } from './paging.ts'
+import { pageLimit } from './long-filters.ts'
+import type { Log } from './logs.ts'
+import { quantity } from './quantity.ts'
+import { unknownAddress, unknownHash } from './samples.ts'
+
+/** A filter and what it selects on the chain, found by reading the chain's logs and not by asking a node to filter. */
+export interface FilterCase {
+  readonly selects: string
+  readonly make: (logs: EmitterLogs) => { readonly filter: Filter; readonly truth: readonly Log[] }
+}
+
+function topic(log: Log, position: number): string {
+  const topics = log['topics'] as readonly string[] | undefined
+  const value = topics?.[position]
+  if (value === undefined) throw new Untestable(`the logs of the fixture have no topic ${position}`)
+  return value
+}
+
+/** The blocks from the first on that together have no more logs than a page: what a filter selects there is one page. */
+function onePage(logs: EmitterLogs): { readonly range: Filter; readonly truth: readonly Log[]; readonly last: bigint } {
+  let last: bigint | undefined
+  for (let block = logs.fromBlock; block <= logs.toBlock; block += 1n) {
+    if (logsBetween(logs, logs.fromBlock, block).length > pageLimit) break
+    last = block
+  }
+  const truth = last === undefined ? [] : logsBetween(logs, logs.fromBlock, last)
+  if (last === undefined || truth.length < 2) throw new Untestable('the fixture has too few logs in its first blocks')
+  return { range: { fromBlock: quantity(logs.fromBlock), toBlock: quantity(last) }, truth, last }
+}
+
+function byTopics(
+  selects: string,
+  topics: (sample: Log, other: Log) => readonly unknown[],
+  isSelected: (log: Log, sample: Log, other: Log) => boolean,
+): FilterCase {
+  return {
+    selects,
+    make(logs) {
+      const { range, truth } = onePage(logs)
+      const sample = truth[0] as Log
+      const other = truth.find((log) => topic(log, 0) !== topic(sample, 0) && topic(log, 1) !== topic(sample, 1))
+      if (!other) throw new Untestable('the logs of the fixture do not differ in their topics')
+      return {
+        filter: { address: logs.emitter, ...range, topics: topics(sample, other) },
+        truth: truth.filter((log) => isSelected(log, sample, other)),
+      }
+    },
+  }
+}
+
+const is = (log: Log, like: Log, position: number) => topic(log, position) === topic(like, position)
+
+/** The forms of the filter of the execution-apis. */
+export const filterCases: readonly FilterCase[] = [
+  {
+    selects: 'address: one',
+    make(logs) {
+      const { range, truth } = onePage(logs)
+      return { filter: { address: logs.emitter, ...range }, truth }
+    },
+  },
+  {
+    selects: 'address: another, that has no logs',
+    make: (logs) => ({ filter: { address: unknownAddress(), ...onePage(logs).range }, truth: [] }),
+  },
+  {
+    selects: 'address: many',
+    make(logs) {
+      const { range, truth } = onePage(logs)
+      return { filter: { address: [unknownAddress(), logs.emitter], ...range }, truth }
+    },
+  },
+  {
+    selects: 'fromBlock and toBlock: the blocks between, both included',
+    make(logs) {
+      const { last } = onePage(logs)
+      const from = last > logs.fromBlock ? logs.fromBlock + 1n : last
+      const filter = { address: logs.emitter, fromBlock: quantity(from), toBlock: quantity(last) }
+      return { filter, truth: logsBetween(logs, from, last) }
+    },
+  },
+  {
+    selects: 'blockHash: that block',
+    make(logs) {
+      const { truth } = onePage(logs)
+      const blockHash = truth[0]?.['blockHash']
+      return {
+        filter: { address: logs.emitter, blockHash },
+        truth: truth.filter((log) => log['blockHash'] === blockHash),
+      }
+    },
+  },
+  byTopics(
+    'topics: an empty list selects all',
+    () => [],
+    () => true,
+  ),
+  byTopics(
+    'topics: one value at the first position',
+    (sample) => [topic(sample, 0)],
+    (log, sample) => is(log, sample, 0),
+  ),
+  byTopics(
+    'topics: alternatives',
+    (sample, other) => [null, [topic(sample, 1), topic(other, 1)]],
+    (log, sample, other) => is(log, sample, 1) || is(log, other, 1),
+  ),
+  byTopics(
+    'topics: null stands for any value',
+    (sample) => [null, topic(sample, 1)],
+    (log, sample) => is(log, sample, 1),
+  ),
+  byTopics(
+    'topics: values at several positions must all match',
+    (sample, other) => [topic(sample, 0), topic(other, 1)],
+    (log, sample, other) => is(log, sample, 0) && is(log, other, 1),
+  ),
+  byTopics(
+    'topics: a value that no log has',
+    () => [unknownHash()],
+    () => false,
+  ),
+]

@@ -1,0 +1,55 @@
+import { schemas, type ClauseId, type JsonSchema } from '../../../specs/index.ts'
+import type { CheckContext } from '../context.ts'
+import { expectSchema } from '../schema.ts'
+
+type ResultSchemaClause = Extract<ClauseId, `eth-rpc.${string}.result-schema`>
+type Method = ResultSchemaClause extends `eth-rpc.${infer Name}.result-schema` ? Name : never
+
+type Value = Readonly<Record<string, unknown>>
+
+function isObject(value: unknown): value is Value {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function keep(value: Value, properties: unknown, extra: Set<string>): Value {
+  const known = new Set(Object.keys(isObject(properties) ? properties : {}))
+  for (const name of Object.keys(value)) if (!known.has(name)) extra.add(name)
+  return Object.fromEntries(Object.entries(value).filter(([name]) => known.has(name)))
+}
+
+function keepLog(value: unknown, extra: Set<string>): unknown {
+  return isObject(value) ? keep(value, schemas['ethereum/log']?.['properties'], extra) : value
+}
+
+function transactionForm(value: Value): JsonSchema | undefined {
+  const forms = Object.values((schemas['ethereum/transaction']?.['$defs'] ?? {}) as Record<string, JsonSchema>)
+  return forms.find((form) => {
+    const properties = form['properties'] as Record<string, JsonSchema> | undefined
+    return properties?.['type']?.['const'] === value['type']
+  })
+}
+
+/** The value without the members that the standard does not have, which it does not forbid a node to add. */
+function standardMembers(method: Method, value: unknown, extra: Set<string>): unknown {
+  if (method === 'eth_getLogs' && Array.isArray(value)) return value.map((log: unknown) => keepLog(log, extra))
+  if (!isObject(value)) return value
+  if (method === 'eth_getTransactionReceipt') {
+    const receipt = keep(value, schemas['ethereum/receipt']?.['properties'], extra)
+    const { logs } = receipt
+    return Array.isArray(logs) ? { ...receipt, logs: logs.map((log: unknown) => keepLog(log, extra)) } : receipt
+  }
+  const form = method === 'eth_getTransactionByHash' ? transactionForm(value) : undefined
+  return form ? keep(value, form['properties'], extra) : value
+}
+
+/**
+ * The result has the form that the standard gives it. Members beyond the standard's are told, not judged.
+ *
+ * @throws Fault
+ */
+export function expectResultSchema(t: Pick<CheckContext, 'observe'>, method: Method, result: unknown): void {
+  const extra = new Set<string>()
+  const standard = standardMembers(method, result, extra)
+  if (extra.size > 0) t.observe(`${method} has members beyond the standard: ${[...extra].sort().join(', ')}`)
+  expectSchema(standard, `rpc-method/${method}#/properties/result`)
+}

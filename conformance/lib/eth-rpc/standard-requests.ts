@@ -1,0 +1,35 @@
+import type { CheckContext } from '../context.ts'
+import { Untestable } from '../outcome.ts'
+import { knownTransactions } from './known-transactions.ts'
+import { sampleAddress } from './samples.ts'
+
+export interface StandardRequest {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/**
+ * One request for each listed method, as clients send it to any node. The two that name a transaction are left out
+ * where no mined one is known: what an unknown hash is answered with, the document does not say.
+ */
+export async function inStandardFormat(t: CheckContext): Promise<StandardRequest[]> {
+  const hashes = await knownTransactions(t).then(
+    ([{ hash }]) => [hash],
+    (error: unknown) => {
+      if (error instanceof Untestable) return []
+      throw error
+    },
+  )
+  return [
+    { method: 'eth_blockNumber', params: [] },
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_gasPrice', params: [] },
+    { method: 'eth_maxPriorityFeePerGas', params: [] },
+    { method: 'eth_getBalance', params: [sampleAddress, 'latest'] },
+    { method: 'eth_getLogs', params: [{ address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' }] },
+    ...hashes.flatMap((hash) => [
+      { method: 'eth_getTransactionByHash', params: [hash] },
+      { method: 'eth_getTransactionReceipt', params: [hash] },
+    ]),
+  ]
+}

@@ -1,0 +1,54 @@
+import { clause } from '../../lib/clause.ts'
+import { served } from '../../lib/expect-rpc.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
+import { requireService } from '../../lib/eth-rpc/sample-answers.ts'
+import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
+
+/** Bodies and headers as these clients send them (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
+const chainId: Readonly<Record<string, { readonly body: string; readonly headers: Record<string, string> }>> = {
+  ethers: {
+    body: '{"method":"eth_chainId","params":[],"id":1,"jsonrpc":"2.0"}',
+    headers: { 'content-type': 'application/json' },
+  },
+  'viem, without params': {
+    body: '{"jsonrpc":"2.0","id":0,"method":"eth_chainId"}',
+    headers: { 'content-type': 'application/json', accept: '*/*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' },
+  },
+  'web3, with a string id': {
+    body: '{"jsonrpc":"2.0","id":"5f8ea243-6ef4-45a4-8edc-3de28cff3994","method":"eth_chainId","params":[]}',
+    headers: { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'node-fetch/1.0' },
+  },
+  'cast, without params': {
+    body: '{"method":"eth_chainId","id":0,"jsonrpc":"2.0"}',
+    headers: { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'foundry/1.7.1' },
+  },
+}
+
+/** What each client makes of "the logs of this address". */
+const logs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'ethers and web3': { address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' },
+  'viem and cast, with an empty list of topics': {
+    address: sampleAddress,
+    topics: [],
+    fromBlock: 'latest',
+    toBlock: 'latest',
+  },
+}
+
+export default [
+  clause('eth-rpc.clients', (check) => {
+    for (const [client, { body, headers }] of Object.entries(chainId)) {
+      check(`eth_chainId as sent by ${client}`, async (t) => {
+        await requireService(t)
+        await expectChainId(t, await t.rpc.sendRaw(body, { headers }))
+      })
+    }
+
+    for (const [client, filter] of Object.entries(logs)) {
+      check(`eth_getLogs as sent by ${client}`, async (t) => {
+        await requireService(t)
+        served(await t.rpc.call('eth_getLogs', [filter]))
+      })
+    }
+  }),
+]

@@ -1,0 +1,19 @@
+import { clause } from '../../lib/clause.ts'
+import { served } from '../../lib/expect-rpc.ts'
+import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
+import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
+
+export default [
+  clause('eth-rpc.eth_chainId.success', (check) => {
+    check('is the id of the chain', async (t) => expectChainId(t, await t.rpc.call('eth_chainId')))
+  }),
+
+  clause('eth-rpc.eth_chainId.result-schema', (check) => {
+    check('is a quantity', async (t) => {
+      expectResultSchema(t, 'eth_chainId', served(await t.rpc.call('eth_chainId')))
+    })
+  }),
+
+  badParams('eth_chainId', async () => [], unexpectedParams),
+]

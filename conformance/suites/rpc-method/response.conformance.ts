@@ -1,0 +1,101 @@
+import { describe, objectOf, type Answer } from '../../lib/answer.ts'
+import { clause } from '../../lib/clause.ts'
+import { errorCodeOf, errorOf } from '../../lib/eth-rpc/error-of.ts'
+import { requireServed } from '../../lib/eth-rpc/expect-refused.ts'
+import { askSamples, requireService } from '../../lib/eth-rpc/sample-answers.ts'
+import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
+
+function expectEnvelope(answer: Answer): void {
+  const fault = (message: string, expected: string) => new Fault(message, { expected, actual: describe(answer) })
+  const body = objectOf(answer)
+  if (!body) throw fault('the body is no JSON object', 'a response object')
+  if (body['jsonrpc'] !== '2.0') throw fault('jsonrpc is missing or another', 'jsonrpc "2.0"')
+  if ('result' in body === 'error' in body) {
+    throw fault(`the response has ${'result' in body ? 'both' : 'neither'}`, 'exactly one of result and error')
+  }
+}
+
+/** @throws Untestable when there is no error to judge: that there must be one is a matter of other clauses */
+function requireError(answer: Answer): unknown {
+  const error = errorOf(answer)
+  if (error === undefined) throw new Untestable(`the answer holds no error: ${describe(answer)}`)
+  return error
+}
+
+const request = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })
+const complete = JSON.stringify(request('eth_chainId', []))
+
+/** What is wrong, the body, its twin that is served, and the code that JSON-RPC 2.0 gives it. */
+const wrong: readonly (readonly [string, string, string, number])[] = [
+  ['what is not JSON', complete.slice(0, -1), complete, -32700],
+  ['what names no method', '{"id":1,"jsonrpc":"2.0","params":[]}', complete, -32600],
+  ['a method that is no string', '{"id":1,"jsonrpc":"2.0","method":1,"params":[]}', complete, -32600],
+  ['an unknown method', JSON.stringify(request(inventedMethod, [])), complete, -32601],
+  [
+    'bad parameters',
+    JSON.stringify(request('eth_getBalance', ['0x12', 'latest'])),
+    JSON.stringify(request('eth_getBalance', [sampleAddress, 'latest'])),
+    -32602,
+  ],
+]
+
+export default [
+  clause('eth-rpc.response.envelope', (check) => {
+    for (const kind of ['served', 'refused'] as const) {
+      check(`of a request that is ${kind}`, async (t) => {
+        await requireService(t)
+        for (const { answer } of await askSamples(t, kind)) expectEnvelope(answer)
+      })
+    }
+  }),
+
+  clause('eth-rpc.response.id-echo', (check) => {
+    const ids: Readonly<Record<string, (index: number) => number | string>> = {
+      'an integer': (index) => 4_294_967_296 + index,
+      zero: () => 0,
+      'a string': (index) => `5f8ea243-6ef4-45a4-8edc-3de28cff399${index}`,
+      'a string of digits': (index) => `${index + 1}`,
+    }
+    for (const [name, idOf] of Object.entries(ids)) {
+      check(`${name} comes back as it was`, async (t) => {
+        await requireService(t)
+        for (const kind of ['served', 'refused'] as const) {
+          for (const { id, answer } of await askSamples(t, kind, idOf)) {
+            const found = objectOf(answer)?.['id']
+            if (found === id) continue
+            throw new Fault('the id is not that of the request', {
+              expected: JSON.stringify(id),
+              actual: `${JSON.stringify(found) ?? 'no id'} in ${describe(answer)}`,
+            })
+          }
+        }
+      })
+    }
+  }),
+
+  clause('eth-rpc.response.error-object', (check) => {
+    check('has an integer code and a string message', async (t) => {
+      await requireService(t)
+      for (const { answer } of await askSamples(t, 'refused')) {
+        const error = requireError(answer) as { code?: unknown; message?: unknown }
+        if (Number.isInteger(error.code) && typeof error.message === 'string') continue
+        throw new Fault('the error has another form', {
+          expected: 'an object with an integer code and a string message',
+          actual: JSON.stringify(error),
+        })
+      }
+    })
+  }),
+
+  clause('eth-rpc.response.error-codes', (check) => {
+    for (const [what, body, twin, code] of wrong) {
+      check(`${code} for ${what}`, async (t) => {
+        requireServed(await t.rpc.sendRaw(twin))
+        const answer = await t.rpc.sendRaw(body)
+        if (errorCodeOf(answer) === code) return
+        throw new Fault('the error code is another', { expected: `${code}`, actual: describe(answer) })
+      })
+    }
+  }),
+]
