@@ -7,7 +7,6 @@ export const hashFaults: readonly BadParamsCase[] = [
   { fault: 'a hash of 31 bytes', spoil: ([hash]) => [String(hash).slice(0, -2)] },
   { fault: 'a hash of 33 bytes', spoil: ([hash]) => [`${String(hash)}00`] },
   { fault: 'a hash that is not hex', spoil: ([hash]) => [`${String(hash).slice(0, -1)}g`] },
-  { fault: 'a hash without 0x', spoil: ([hash]) => [String(hash).slice(2)] },
   { fault: 'a number instead of a hash', spoil: () => [1] },
   { fault: 'null instead of a hash', spoil: () => [null] },
 ]

@@ -29,8 +29,7 @@ export const waysOfPaging: readonly Paging[] = spellings.flatMap((spelling) =>
 )
 
 export function describePaging({ place, thirdKey, spelling }: Paging): string {
-  const keys = thirdKey ? 'logIndex, blockNumber and transactionIndex' : 'logIndex and blockNumber'
-  return `${keys} in the ${place}, ${spelling}`
+  return `${place}, ${thirdKey ? 'three' : 'two'} keys, ${spelling}`
 }
 
 function spelt(value: unknown, number: bigint, spelling: KeySpelling): unknown {

@@ -21,25 +21,39 @@ function keepLog(value: unknown, extra: Set<string>): unknown {
   return isObject(value) ? keep(value, schemas['ethereum/log']?.['properties'], extra) : value
 }
 
-function transactionForm(value: Value): JsonSchema | undefined {
-  const forms = Object.values((schemas['ethereum/transaction']?.['$defs'] ?? {}) as Record<string, JsonSchema>)
-  return forms.find((form) => {
+/** The name of the form of a transaction of this type. */
+function transactionForm(value: Value): string | undefined {
+  const forms = Object.entries((schemas['ethereum/transaction']?.['$defs'] ?? {}) as Record<string, JsonSchema>)
+  return forms.find(([, form]) => {
     const properties = form['properties'] as Record<string, JsonSchema> | undefined
     return properties?.['type']?.['const'] === value['type']
-  })
+  })?.[0]
 }
 
-/** The value without the members that the standard does not have, which it does not forbid a node to add. */
-function standardMembers(method: Method, value: unknown, extra: Set<string>): unknown {
-  if (method === 'eth_getLogs' && Array.isArray(value)) return value.map((log: unknown) => keepLog(log, extra))
-  if (!isObject(value)) return value
+interface Judged {
+  /** Without the members that the standard does not have, which it does not forbid a node to add. */
+  readonly value: unknown
+  readonly schema: string
+}
+
+function judged(method: Method, value: unknown, extra: Set<string>): Judged {
+  const schema = `rpc-method/${method}#/properties/result`
+  if (method === 'eth_getLogs' && Array.isArray(value)) {
+    return { schema, value: value.map((log: unknown) => keepLog(log, extra)) }
+  }
+  if (!isObject(value)) return { schema, value }
   if (method === 'eth_getTransactionReceipt') {
     const receipt = keep(value, schemas['ethereum/receipt']?.['properties'], extra)
     const { logs } = receipt
-    return Array.isArray(logs) ? { ...receipt, logs: logs.map((log: unknown) => keepLog(log, extra)) } : receipt
+    const standardLogs = Array.isArray(logs) ? { logs: logs.map((log: unknown) => keepLog(log, extra)) } : {}
+    return { schema, value: { ...receipt, ...standardLogs } }
   }
   const form = method === 'eth_getTransactionByHash' ? transactionForm(value) : undefined
-  return form ? keep(value, form['properties'], extra) : value
+  if (form === undefined) return { schema, value }
+  // Of all the forms only that of its type can fit, and says best what is wrong.
+  const pointer = `ethereum/transaction#/$defs/${form}`
+  const forms = schemas['ethereum/transaction']?.['$defs'] as Record<string, JsonSchema>
+  return { schema: pointer, value: keep(value, forms[form]?.['properties'], extra) }
 }
 
 /**
@@ -49,7 +63,7 @@ function standardMembers(method: Method, value: unknown, extra: Set<string>): un
  */
 export function expectResultSchema(t: Pick<CheckContext, 'observe'>, method: Method, result: unknown): void {
   const extra = new Set<string>()
-  const standard = standardMembers(method, result, extra)
+  const { value, schema } = judged(method, result, extra)
   if (extra.size > 0) t.observe(`${method} has members beyond the standard: ${[...extra].sort().join(', ')}`)
-  expectSchema(standard, `rpc-method/${method}#/properties/result`)
+  expectSchema(value, schema)
 }

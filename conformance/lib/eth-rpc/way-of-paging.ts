@@ -10,8 +10,8 @@ import { askPageAfter, describePage, describePaging, isPageAfter, waysOfPaging, 
 export interface WayOfPaging {
   /** Undefined when none of the ways leads to the next page. */
   readonly paging: Paging | undefined
-  /** Each way that was tried in vain, and what came back. */
-  readonly tried: readonly string[]
+  /** What came back, and which ways were tried in vain with that outcome. */
+  readonly tried: ReadonlyMap<string, readonly string[]>
 }
 
 /**
@@ -42,11 +42,13 @@ async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
 
 async function search(t: CheckContext): Promise<WayOfPaging> {
   const { filter, last, next } = await anyFirstPage(t)
-  const tried: string[] = []
+  const tried = new Map<string, string[]>()
   for (const paging of waysOfPaging) {
     const answer = await askPageAfter(t, filter, last, paging)
     if (isPageAfter(answer, last, positionOf(next))) return { paging, tried }
-    tried.push(`${describePaging(paging)}: ${describePage(answer)}`)
+    // The id differs from request to request, and says nothing here.
+    const outcome = describePage(answer).replace(/"id":\d+,?/, '')
+    tried.set(outcome, [...(tried.get(outcome) ?? []), describePaging(paging)])
   }
   return { paging: undefined, tried }
 }
@@ -66,6 +68,6 @@ export async function requireWayOfPaging(t: CheckContext): Promise<Paging> {
   const { paging, tried } = await findWayOfPaging(t).catch((error: unknown) => {
     throw error instanceof Fault ? new Untestable(error.message) : error
   })
-  if (!paging) throw new Untestable(`no way to the next page was found: ${tried[0]}`)
+  if (!paging) throw new Untestable(`no way to the next page was found: ${[...tried.keys()][0]}`)
   return paging
 }

@@ -25,8 +25,10 @@ export interface TerminalOptions {
   readonly width?: number
 }
 
-function put(page: Page, text: string, indent = ''): void {
-  page.lines.push(wrap(visibleControls(text), page.width, indent))
+/** @param bullet stands in the first line in place of the end of its indentation */
+function put(page: Page, text: string, indent = '', bullet = ''): void {
+  const lines = wrap(visibleControls(text), page.width, indent)
+  page.lines.push(bullet === '' ? lines : `${indent.slice(2)}${bullet} ${lines.slice(indent.length)}`)
 }
 
 function heading(page: Page, text: string): void {
@@ -39,7 +41,7 @@ function labelled(page: Page, label: string, text: string): void {
 }
 
 function failedCheck(page: Page, check: CheckResult): void {
-  put(page, `${check.title}`, '    • ')
+  put(page, check.title, '      ', '•')
   if (check.error) {
     put(page, shorten(check.error.message, messageLimit), '      ')
     if (check.error.expected !== undefined) labelled(page, 'expected', check.error.expected)
@@ -86,7 +88,7 @@ function untestables(page: Page, clauses: readonly ClauseResult[]): void {
   if (byReason.size === 0) return
   heading(page, `Could not be tested (${clauses.filter((clause) => clause.status === 'untestable').length})`)
   for (const [reason, ids] of byReason) {
-    put(page, shorten(reason, messageLimit), `  ${paintedSign('untestable', page.paint)} `)
+    put(page, shorten(reason, messageLimit), '    ', paintedSign('untestable', page.paint))
     put(page, ids.join(', '), '      ')
   }
 }

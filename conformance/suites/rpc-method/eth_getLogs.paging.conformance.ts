@@ -86,9 +86,10 @@ export default [
     check('the keys of the last entry lead to the next page', async (t) => {
       const { paging, tried } = await findWayOfPaging(t)
       if (paging) return
-      throw new Fault(`no way of asking for the next page leads to it: ${tried.join('; ')}`, {
+      const outcomes = Array.from(tried, ([outcome, ways]) => `${outcome} for ${ways.join('; for ')}`)
+      throw new Fault('none of the ways to ask for the next page leads to it', {
         expected: 'what comes strictly after the last entry',
-        actual: tried[0] ?? 'nothing',
+        actual: outcomes.join('\n'),
       })
     })
 
