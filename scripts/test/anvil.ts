@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** Starts anvil on a free port; its accounts are Hardhat's. */
+export async function startAnvil(...args: string[]): Promise<{ rpcUrl: string; close(): Promise<void> }> {
+  const script = join(import.meta.dirname, '../../node_modules/@foundry-rs/anvil/bin.mjs')
+  const child = spawn(process.execPath, [script, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const close = async () => {
+    child.kill()
+    await exited
+  }
+  for await (const line of createInterface({ input: child.stdout })) {
+    const address = /Listening on (\S+)/.exec(line)?.[1]
+    if (address === undefined) continue
+    // Read on, so that its output does not fill the pipe.
+    child.stdout.resume()
+    return { rpcUrl: `http://${address}`, close }
+  }
+  throw new Error('anvil ended before it listened')
+}
