@@ -5,18 +5,20 @@ import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import type { JsonRpcLimits } from '../../http/json-rpc.ts'
 import { createChain, type CreateChainOptions } from '../../services/chain/create-chain.ts'
 import { createUpstream } from '../../services/chain/create-upstream.ts'
-import type { Upstream } from '../../services/chain/upstream.ts'
+import type { Upstream, UpstreamOptions } from '../../services/chain/upstream.ts'
 import { startRpcServer, type RpcServer } from './rpc-server.ts'
 
 export interface FrontOptions extends Partial<Omit<CreateChainOptions, 'upstream'>> {
   readonly limits?: Partial<JsonRpcLimits>
 }
 
-/** Upstream calls that were made, by method. */
 export interface RpcFront extends RpcServer {
+  /** Calls of the node since the last `forget`. */
   readonly upstreamCalls: { readonly method: string; readonly params: readonly unknown[] }[]
   /** How often the node was asked this since the last `forget`. */
   asked(method: string): number
+  /** Logs that the node sent since the last `forget`. */
+  logsFetched(): number
   forget(): void
 }
 
@@ -27,10 +29,13 @@ export async function startRpcFront(
 ): Promise<RpcFront> {
   const upstream = createUpstream({ rpcUrls })
   const upstreamCalls: RpcFront['upstreamCalls'] = []
+  let logsFetched = 0
   const counting: Upstream = {
-    request: (method, params, requestOptions) => {
+    request: async <Result>(method: string, params: readonly unknown[], requestOptions?: UpstreamOptions) => {
       upstreamCalls.push({ method, params })
-      return upstream.request(method, params, requestOptions)
+      const result = await upstream.request<Result>(method, params, requestOptions)
+      if (method === 'eth_getLogs') logsFetched += (result as unknown[]).length
+      return result
     },
     close: () => upstream.close(),
   }
@@ -40,7 +45,11 @@ export async function startRpcFront(
     ...server,
     upstreamCalls,
     asked: (method) => upstreamCalls.filter((call) => call.method === method).length,
-    forget: () => upstreamCalls.splice(0),
+    logsFetched: () => logsFetched,
+    forget: () => {
+      upstreamCalls.length = 0
+      logsFetched = 0
+    },
     close: async () => {
       await server.close()
       await upstream.close()

@@ -25,7 +25,8 @@ export function selectionOf({ address, topics }: LogFilter): LogSelection {
 }
 
 export function createSelection(addresses: LogSelection['addresses'], topics: LogSelection['topics']): LogSelection {
-  return { key: `${addresses.join()}|${topics.map((one) => one.join()).join('|')}`, addresses, topics }
+  // A position without alternatives still is one: `[null]` is not `[]`.
+  return { key: addresses.join() + topics.map((one) => `|${one.join()}`).join(''), addresses, topics }
 }
 
 /** The part of a filter that nodes agree on: no empty list, no wildcard at the end, one alternative as itself. */
