@@ -105,7 +105,7 @@ describe('the command provision', () => {
   })
 
   it('prepares a chain that mines at intervals', async () => {
-    const slow = await startChain({ blockTimeSeconds: 0.2 })
+    const slow = await startChain({ blockTimeSeconds: 0.5 })
     try {
       const { code, stderr } = await provision(['--rpc-url', slow.rpcUrl], { key: funderKey() })
       expect(code, stderr).to.equal(0)
@@ -148,6 +148,7 @@ describe('the command provision', () => {
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
       expect(stderr).to.match(/^.+\n$/)
       if (key !== undefined) expect(stderr).not.to.include(key)
+      expect(await readdir(folder), 'nothing was begun').to.deep.equal([])
     })
   }
 })
