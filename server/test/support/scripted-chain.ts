@@ -6,6 +6,16 @@ interface Block {
   readonly parentHash: string
 }
 
+interface NodeFilter {
+  readonly fromBlock: string
+  readonly toBlock: string
+  readonly address?: string | string[]
+  readonly topics?: (null | string | string[])[]
+}
+
+export const ADDRESSES = ['a1', 'a2'].map((byte) => `0x${byte.repeat(20)}`)
+export const TOPICS = ['b1', 'b2', 'b3'].map((byte) => `0x${byte.repeat(32)}`)
+
 /**
  * A chain whose timing and history a test decides: what a node answers while it is slow, reorganised or wrong. Values are
  * read when a call is made and told when it is released, as from a node far away.
@@ -15,6 +25,10 @@ export class ScriptedChain implements Upstream {
   clientVersion = 'Geth/v1.16.0'
   balance = 0n
   readonly receipts = new Map<string, string>()
+  /** How many logs a block has; their addresses and first topics take turns. */
+  logsIn: (block: number) => number = () => 0
+  /** Throws to refuse a call of eth_getLogs that would be answered with so many logs of so many blocks. */
+  refuseLogs: (logs: number, blocks: number) => void = () => {}
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[] = []
   #held: (() => void)[] | undefined
   #forks = 0
@@ -95,9 +109,34 @@ export class ScriptedChain implements Upstream {
         return (first === 'latest' ? this.blocks.at(-1) : this.blocks[Number(first)]) ?? null
       case 'eth_getTransactionReceipt':
         return this.#receipt(String(first))
+      case 'eth_getLogs':
+        return this.#logs(first as NodeFilter)
       default:
         throw new UpstreamRpcError({ code: -32601, message: `no ${method}` })
     }
+  }
+
+  #logs({ fromBlock, toBlock, address, topics: [topic] = [] }: NodeFilter): unknown[] {
+    const [from, to] = [Number(fromBlock), Math.min(Number(toBlock), this.height)]
+    const blocks = this.blocks.slice(from, to + 1)
+    const isWanted = (wanted: undefined | null | string | string[], value: string) =>
+      wanted === undefined || wanted === null || [wanted].flat().includes(value)
+    const found = blocks.flatMap(({ number, hash }) =>
+      Array.from({ length: this.logsIn(Number(number)) }, (_, index) => ({
+        address: ADDRESSES[index % 2],
+        topics: [TOPICS[index % 3]],
+        data: '0x',
+        blockHash: hash,
+        blockNumber: number,
+        transactionHash: hash,
+        transactionIndex: '0x0',
+        logIndex: quantity(index),
+        removed: false,
+      })),
+    )
+    const logs = found.filter((log) => isWanted(address, log.address ?? '') && isWanted(topic, log.topics[0] ?? ''))
+    this.refuseLogs(logs.length, to - from + 1)
+    return logs
   }
 
   #receipt(transactionHash: string): unknown {

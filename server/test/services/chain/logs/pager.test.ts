@@ -1,0 +1,214 @@
+import { expect } from 'chai'
+import { ServiceError } from '../../../../core/errors.ts'
+import type { Chain } from '../../../../services/chain/chain.ts'
+import { createChain, type CreateChainOptions } from '../../../../services/chain/create-chain.ts'
+import type { LogFilter } from '../../../../services/chain/logs/filter.ts'
+import type { Log } from '../../../../services/chain/project/log.ts'
+import { NodeFailure } from '../../../../services/chain/node-connection.ts'
+import { UpstreamRpcError } from '../../../../services/chain/upstream.ts'
+import { ADDRESSES, ScriptedChain, TOPICS } from '../../../support/scripted-chain.ts'
+
+describe('Chain.logs', () => {
+  let node: ScriptedChain
+  let fetched: number
+  let fetchedBlocks: number[]
+
+  beforeEach(() => {
+    node = new ScriptedChain(1000)
+    node.logsIn = (block) => (block === 500 ? 5000 : block % 7)
+    fetched = 0
+    fetchedBlocks = []
+  })
+
+  const open = (options: Partial<CreateChainOptions> = {}): Chain =>
+    createChain({ upstream: node, confirmations: 10, ...options })
+  const total = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => node.logsIn(from + index)).reduce(
+      (sum, count) => sum + count,
+      0,
+    )
+  /** Counts what is served, and refuses by a rule. */
+  const limit = (rule: (logs: number, blocks: number) => Error | undefined = () => undefined) => {
+    node.refuseLogs = (logs, blocks) => {
+      fetchedBlocks.push(blocks)
+      const refusal = rule(logs, blocks)
+      if (refusal) throw refusal
+      fetched += logs
+    }
+  }
+  const refusal = (message: string, code = -32000) => new UpstreamRpcError({ code, message })
+
+  async function walk(chain: Chain, filter: LogFilter = { fromBlock: '0x0', toBlock: '0x3e8' }): Promise<Log[]> {
+    const logs: Log[] = []
+    for (let next: Partial<LogFilter> = {}; ;) {
+      const page = await chain.logs({ ...filter, ...next })
+      logs.push(...page)
+      const last = page.at(-1)
+      if (page.length < 1000 || !last) return logs
+      next = { paging_options: { blockNumber: last.blockNumber, logIndex: last.logIndex } }
+    }
+  }
+  function expectComplete(logs: readonly Log[], count: number) {
+    expect(logs).to.have.length(count)
+    const places = logs.map((log) => Number(log.blockNumber) * 100_000 + Number(log.logIndex))
+    expect(places.every((place, index) => index === 0 || place > (places[index - 1] ?? 0))).to.equal(true)
+  }
+  const codeOf = (call: Promise<unknown>) =>
+    call.then(
+      () => 'served',
+      (error: unknown) => (error instanceof ServiceError ? error.code : error),
+    )
+
+  it('fetches each log once on a walk', async () => {
+    limit()
+    expectComplete(await walk(open()), total(0, 1000))
+    expect(fetched).to.equal(total(0, 1000))
+  })
+
+  it('asks for more blocks at a time where there are few logs', async () => {
+    node = new ScriptedChain(500_000)
+    limit()
+    await walk(open(), { fromBlock: '0x0', toBlock: 'latest' })
+    expect(fetchedBlocks.length).to.be.lessThan(15)
+  })
+
+  describe('under the limits of a node', () => {
+    const limits: [string, (logs: number, blocks: number) => Error | undefined][] = [
+      ['of results, in words', (logs) => (logs > 6000 ? refusal('query returned more than 10000 results') : undefined)],
+      ['of results, otherwise', (logs) => (logs > 5000 ? refusal('query exceeds max results 5000') : undefined)],
+      ['by code', (logs) => (logs > 5500 ? refusal('limit exceeded', -32005) : undefined)],
+      ['by HTTP 413', (logs) => (logs > 5500 ? refusal('HTTP 413', 413) : undefined)],
+      ['of bytes', (logs) => (logs > 5500 ? refusal('Log response size exceeded.', -32602) : undefined)],
+      ['of blocks', (_logs, blocks) => (blocks > 50 ? refusal('exceed maximum block range: 50') : undefined)],
+      [
+        'of blocks, otherwise',
+        (_logs, blocks) => (blocks > 3 ? refusal('eth_getLogs is limited to a 3 range') : undefined),
+      ],
+      [
+        'of time',
+        (logs) =>
+          logs > 5500
+            ? new ServiceError('UPSTREAM_UNAVAILABLE', 'slow', { cause: new NodeFailure('no answer', 'unanswered') })
+            : undefined,
+      ],
+    ]
+    for (const [name, rule] of limits) {
+      it(name, async () => {
+        limit(rule)
+        expectComplete(await walk(open()), total(0, 1000))
+        expect(fetched).to.equal(total(0, 1000))
+      })
+    }
+
+    it('of blocks, learned once', async () => {
+      limit((_logs, blocks) => (blocks > 50 ? refusal('exceed maximum block range: 50') : undefined))
+      const chain = open()
+      await walk(chain)
+      fetchedBlocks = []
+      await walk(chain, { fromBlock: '0x0', toBlock: '0x3e8', address: ADDRESSES[0] ?? '' })
+      expect(Math.max(...fetchedBlocks)).to.be.most(50)
+    })
+
+    it('at one block, divided by address and by topic', async () => {
+      limit((logs) => (logs > 1700 ? refusal('query returned more than 1700 results') : undefined))
+      const chain = open()
+      const count = total(490, 510)
+      const range = { fromBlock: '0x1ea', toBlock: '0x1fe' }
+      expectComplete(await walk(chain, { ...range, address: ADDRESSES, topics: [TOPICS] }), count)
+      expectComplete(await walk(chain, { ...range, topics: [TOPICS] }), count)
+    })
+
+    it('at one block that cannot be divided, says so', async () => {
+      limit((logs) => (logs > 4000 ? refusal('query returned more than 4000 results') : undefined))
+      expect(await codeOf(walk(open()))).to.equal('RPC_RESPONSE_TOO_LARGE')
+    })
+
+    it('divides nothing for another refusal', async () => {
+      for (const message of ['missing trie node', 'project ID request rate exceeded']) {
+        fetchedBlocks = []
+        limit(() => refusal(message, -32005 - message.length))
+        expect(await codeOf(walk(open()))).to.equal('RPC_SERVER_ERROR')
+        expect(fetchedBlocks).to.have.length(1)
+      }
+      limit(() => refusal('daily request count exceeded, request rate limited', -32005))
+      fetchedBlocks = []
+      expect(await codeOf(walk(open()))).to.equal('RPC_SERVER_ERROR')
+      expect(fetchedBlocks).to.have.length(1)
+    })
+
+    it('never sends a list that is longer than nodes take', async () => {
+      const many = Array.from({ length: 1200 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+      const address = [...many, ...ADDRESSES]
+      expectComplete(await walk(open(), { fromBlock: '0x0', toBlock: '0x3e8', address }), total(0, 1000))
+      const lengths = node.calls.map(({ params: [filter] }) => (filter as { address?: string[] }).address?.length ?? 0)
+      expect(Math.max(...lengths)).to.be.most(500)
+    })
+  })
+
+  it('stays right with nothing kept ahead, and with little', async () => {
+    for (const logBytes of [0, 500_000]) {
+      expectComplete(await walk(open({ logBytes, cacheBytes: 0 })), total(0, 1000))
+    }
+  })
+
+  it('keeps pages that are final, and asks again for the young ones only when the head has moved', async () => {
+    const chain = open()
+    const final = { fromBlock: '0x0', toBlock: '0x64' }
+    const page = await chain.logs(final)
+    await chain.gasPrice()
+    node.forget()
+    expect(await chain.logs(final)).to.equal(page)
+    expect(node.calls).to.be.empty
+    const young = { fromBlock: '0x3e0', toBlock: 'latest' }
+    for (let round = 0; round < 3; round++) await chain.logs(young)
+    expect(node.asked('eth_getLogs')).to.equal(1)
+    node.mine()
+    await chain.logs(young)
+    expect(node.asked('eth_getLogs')).to.equal(2)
+  })
+
+  it('never keeps an answer without logs', async () => {
+    const chain = open()
+    const empty = { fromBlock: '0x0', toBlock: '0x0' }
+    for (let round = 0; round < 3; round++) expect(await chain.logs(empty)).to.deep.equal([])
+    expect(node.asked('eth_getLogs')).to.equal(3)
+  })
+
+  it('does not take it for granted that a young block has no logs', async () => {
+    node.logsIn = (block) => (block === 995 ? 1500 : 0)
+    const chain = open()
+    const first = await chain.logs({ fromBlock: '0x3de', toBlock: 'latest' })
+    // The node knew the block, and now it knows its logs too.
+    node.logsIn = (block) => (block === 995 ? 1500 : block === 998 ? 5 : 0)
+    const last = first.at(-1)
+    const paging_options = { blockNumber: last?.blockNumber ?? '', logIndex: last?.logIndex ?? '' }
+    expect(await chain.logs({ fromBlock: '0x3de', toBlock: 'latest', paging_options })).to.have.length(505)
+  })
+
+  it('gives up after a time, and goes on from there when asked again', async () => {
+    node = new ScriptedChain(3000)
+    node.logsIn = (block) => (block > 2900 ? 1 : 0)
+    let slow = true
+    limit((_logs, blocks) => {
+      const end = performance.now() + (slow ? 15 : 0)
+      while (performance.now() < end);
+      return blocks > 100 ? refusal('block range too wide') : undefined
+    })
+    const chain = open({ logTimeoutMs: 60 })
+    const filter = { fromBlock: '0x0', toBlock: 'latest' }
+    expect(await codeOf(chain.logs(filter))).to.equal('RPC_LIMIT_EXCEEDED')
+    const before = node.asked('eth_getLogs')
+    slow = false
+    expectComplete(await walk(chain, filter), 100)
+    const firstAgain = node.calls.filter(({ method }) => method === 'eth_getLogs')[before]
+    expect(Number((firstAgain?.params[0] as { fromBlock: string }).fromBlock)).to.be.greaterThan(100)
+  })
+
+  it('lets many walk at the same time, each log fetched once for all in step', async () => {
+    limit()
+    const chain = open()
+    const walks = await Promise.all(Array.from({ length: 10 }, () => walk(chain)))
+    for (const logs of walks) expectComplete(logs, total(0, 1000))
+    expect(fetched).to.be.most(2 * total(0, 1000))
+  })
+})
