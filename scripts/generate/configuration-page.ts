@@ -49,7 +49,13 @@ function table(rows: readonly string[]): string[] {
 
 function row(path: string, schema: JsonSchema, variable: string | undefined): string {
   const fallback = schema['default'] === undefined ? '' : `\`${JSON.stringify(schema['default'])}\``
-  const cells = [`\`${path}\``, typeOf(schema), fallback, variable ? `\`${variable}\`` : '', schema['description'] ?? '']
+  const cells = [
+    `\`${path}\``,
+    typeOf(schema),
+    fallback,
+    variable ? `\`${variable}\`` : '',
+    String(schema['description']),
+  ]
   return `| ${cells.join(' | ')} |`
 }
 
