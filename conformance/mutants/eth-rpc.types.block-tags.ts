@@ -1,0 +1,11 @@
+import { defineMutant } from './define.ts'
+import { refuse } from './lib/rpc.ts'
+
+export default defineMutant({
+  clause: 'eth-rpc.types.block-tags',
+  fault: '"pending" is refused as a bad parameter',
+  rpc: refuse(
+    -32602,
+    ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'pending',
+  ),
+})

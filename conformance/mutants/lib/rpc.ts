@@ -1,0 +1,67 @@
+import { mapResponses, respond, withJson, type MutantHandler, type MutantRequest } from '../define.ts'
+
+/** A single JSON-RPC request. */
+export type RpcBody = Readonly<Record<string, unknown>>
+
+function bodyOf({ json }: MutantRequest): RpcBody | undefined {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as RpcBody) : undefined
+}
+
+/** Alters the results of one method, errors excepted. Batches pass. */
+export function alterResult(method: string, alter: (result: unknown, body: RpcBody) => unknown): MutantHandler {
+  return async (request, forward) => {
+    const body = bodyOf(request)
+    const response = await forward(request)
+    if (body?.['method'] !== method) return response
+    return mapResponses(response, (answer) =>
+      'result' in answer ? { ...answer, result: alter(answer['result'], body) } : answer,
+    )
+  }
+}
+
+/** Alters single requests before the unbroken server sees them. */
+export function alterRequest(alter: (body: RpcBody) => unknown): MutantHandler {
+  return (request, forward) => {
+    const body = bodyOf(request)
+    return forward(body ? withJson(request, alter(body)) : request)
+  }
+}
+
+/** Alters the parameters of one method before the unbroken server sees them. */
+export function alterParams(method: string, alter: (params: readonly unknown[]) => readonly unknown[]): MutantHandler {
+  return alterRequest((body) =>
+    body['method'] === method && Array.isArray(body['params']) ? { ...body, params: alter(body['params']) } : body,
+  )
+}
+
+/** Answers some single requests with an error of its own. */
+export function refuse(code: number, when: (body: RpcBody, request: MutantRequest) => boolean): MutantHandler {
+  return async (request, forward) => {
+    const body = bodyOf(request)
+    if (!body || !when(body, request)) return forward(request)
+    return respond(200, { jsonrpc: '2.0', id: body['id'] ?? null, error: { code, message: 'refused by the mutant' } })
+  }
+}
+
+/** Answers with the result null where the unbroken server has an error for bad parameters of one method. */
+export function nullForBadParams(method: string): MutantHandler {
+  return async (request, forward) => {
+    const response = await forward(request)
+    if (bodyOf(request)?.['method'] !== method) return response
+    return mapResponses(response, ({ jsonrpc, id, ...rest }) => ({
+      jsonrpc,
+      id,
+      ...('error' in rest ? { result: null } : rest),
+    }))
+  }
+}
+
+/** Serves a method without parameters whatever its parameters are. */
+export function ignoreParams(method: string): MutantHandler {
+  return alterRequest((body) => (body['method'] === method ? { ...body, params: [] } : body))
+}
+
+/** A quantity with a leading zero: the same number, in a form that the standard does not have. */
+export function paddedQuantity(result: unknown): unknown {
+  return typeof result === 'string' ? result.replace(/^0x/, '0x0') : result
+}
