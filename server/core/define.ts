@@ -77,6 +77,15 @@ export interface RelayCall {
   readonly payload: string
   /** Call data for the key manager: `executeRelayCall(…)` with the normalised signature. */
   readonly callData: string
+  /** Call data for the key manager: the signer's next nonce in the channel of this one. */
+  readonly nonceCallData: string
+  /**
+   * Who has signed if one of the usual mistakes was made. A wrong digest recovers a signer that is no controller; only
+   * then it is asked, and the mistake that leads to a controller is named.
+   */
+  misreadings(): readonly { readonly mistake: string; readonly signer: string }[]
+  /** Of the HTTP request, for the log of what follows. */
+  readonly requestId?: string
 }
 
 /** One way of relaying a call: a version of the key manager. */

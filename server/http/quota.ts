@@ -1,0 +1,79 @@
+import type { Services } from '../core/define.ts'
+import { ServiceError } from '../core/errors.ts'
+import type { Registry } from '../core/registry.ts'
+import { createValidator } from '../core/validate.ts'
+import { personalDigest, quotaMessage } from '../services/signatures/digest.ts'
+import { MalformedSignatureError, parseSignature, recoverSigner } from '../services/signatures/signature.ts'
+import { permissionBits } from '../services/simulator/contracts.ts'
+import { assertValid, readJson, type JsonLimits } from './json-body.ts'
+import type { Route } from './route.ts'
+
+interface QuotaRequest {
+  readonly address: string
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly signature: string
+}
+
+/** Clause relay.quota.window. */
+const WINDOW_SECONDS = 5
+
+/** `POST /quota`: what a profile has left, told to its controllers that may sign. Clause relay.quota.post. */
+export function quotaRoute({
+  registry,
+  services,
+  limits,
+}: {
+  readonly registry: Registry
+  readonly services: Services
+  readonly limits: JsonLimits
+}): Route {
+  const { profiles, quotas, clock } = services
+  const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
+  const validator = createValidator('all-errors')
+  const validateRequest = validator.compileKey('quota/quota', 'request')
+  const validateResponse = validator.compileKey('quota/quota', 'response')
+
+  return {
+    method: 'POST',
+    path: '/quota',
+    handle: async (ctx) => {
+      const body = await readJson(ctx.req, limits)
+      assertValid(body, validateRequest)
+      const request = body as QuotaRequest
+      assertFresh(request.timestamp, clock.nowMs())
+      const signer = signerOf(request)
+      const { address } = await profiles.resolve(request.address, interfaceIds)
+      const [permissions = 0n] = await profiles.permissions(address, [signer])
+      if ((permissions & permissionBits.SIGN) === 0n) {
+        const reason = permissions === 0n ? `is no controller of ${address}` : 'lacks the permission SIGN'
+        throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} ${reason}`, { details: { signer } })
+      }
+      const quota = await quotas.remaining(address)
+      if (!validateResponse(quota)) throw new Error('the quota model answers against its schema')
+      ctx.body = quota
+    },
+  }
+}
+
+function assertFresh(timestamp: number, nowMs: number): void {
+  // In whole seconds, as the timestamp is.
+  const serverTime = Math.floor(nowMs / 1000)
+  if (Math.abs(timestamp - serverTime) <= WINDOW_SECONDS) return
+  const hint = timestamp > 1e11 ? ' (it looks like milliseconds)' : ''
+  throw new ServiceError(
+    'STALE_TIMESTAMP',
+    `${timestamp} is not within ${WINDOW_SECONDS} seconds of the time here${hint}`,
+    { details: { timestamp, serverTime, windowSeconds: WINDOW_SECONDS } },
+  )
+}
+
+/** Clauses relay.quota.hash and relay.quota.bound-to-message. */
+function signerOf({ address, timestamp, signature }: QuotaRequest): string {
+  try {
+    return recoverSigner(personalDigest(quotaMessage(address, timestamp)), parseSignature(signature))
+  } catch (error) {
+    if (!(error instanceof MalformedSignatureError)) throw error
+    throw new ServiceError('INVALID_SIGNATURE', error.message, { cause: error })
+  }
+}

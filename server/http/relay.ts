@@ -1,0 +1,22 @@
+import type { Registry } from '../core/registry.ts'
+import type { Services } from '../core/define.ts'
+import { executeRoutes } from './execute.ts'
+import { quotaRoute } from './quota.ts'
+import { transactionRoute } from './transactions.ts'
+import type { JsonLimits } from './json-body.ts'
+import type { Route } from './route.ts'
+
+export interface RelayRoutesOptions {
+  readonly registry: Registry
+  readonly services: Services
+  readonly limits: JsonLimits
+}
+
+/** The routes of the relay document, and `GET /transactions/{hash}` beside it. */
+export function relayRoutes({ registry, services, limits }: RelayRoutesOptions): Route[] {
+  return [
+    ...executeRoutes({ registry, services, limits }),
+    quotaRoute({ registry, services, limits }),
+    transactionRoute(services),
+  ]
+}

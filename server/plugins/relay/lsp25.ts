@@ -1,0 +1,37 @@
+import { defineRelay } from '../../core/define.ts'
+import { verifyRelayCall } from '../../services/relayer/verify.ts'
+import { lsp25Form } from '../../services/signatures/digest.ts'
+import { keyManagerInterface } from '../../services/simulator/contracts.ts'
+
+/** Relays for key managers with LSP25 (LSP6 since contracts 0.11). */
+export default defineRelay({
+  id: 'lsp25',
+  path: '/execute',
+  clauses: [
+    'relay.execute.post',
+    'relay.execute.response',
+    'relay.execute.hash-of-transaction',
+    'relay.execute.execute-relay-call',
+    'relay.execute.on-behalf',
+    'relay.execute.signature-authenticates',
+    'relay.execute.bad-signature',
+    'relay.execute.key-manager-nonce',
+    'relay.execute.channels',
+    'relay.execute.channel-order',
+    'relay.execute.validity-timestamps',
+    'relay.execute.permission',
+    'relay.execute.repeat',
+  ],
+  needs: ['chain', 'relayer'],
+  keyManagerInterfaceIds: ['0x5ac79908'],
+  verify: async ({ transaction }, profile, { chain }) => {
+    const { nonce, validityTimestamps, abi: payload } = transaction
+    return verifyRelayCall(transaction, profile, {
+      chainId: BigInt(await chain.id()),
+      form: lsp25Form,
+      encode: (signature) =>
+        keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, validityTimestamps, payload]),
+    })
+  },
+  submit: (call, { relayer }) => relayer.submit(call),
+})

@@ -1,0 +1,156 @@
+import type { Logger } from 'pino'
+import type { Registry as MetricsRegistry } from 'prom-client'
+import type { Config } from '../../specs/index.ts'
+import type { Secrets } from '../config/secrets.ts'
+import type { Services } from '../core/define.ts'
+import type { Registry } from '../core/registry.ts'
+import type { ReadinessCheck } from '../http/health.ts'
+import { createChain } from './chain/create-chain.ts'
+import { createUpstream } from './chain/create-upstream.ts'
+import type { Clock } from './clock.ts'
+import { openDatabase } from './database/database.ts'
+import { createFollower } from './follower/follower.ts'
+import { startJobs, type Jobs } from './jobs/jobs.ts'
+import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
+import { accountsWithOpenRelays } from './ledger/open-relays.ts'
+import { createRelays } from './ledger/relays.ts'
+import { createProfiles } from './profiles/profiles.ts'
+import { createPlans } from './quotas/plans.ts'
+import { createQuotas } from './quotas/quotas.ts'
+import { createFeeSource } from './relayer/fees.ts'
+import { createRelayer } from './relayer/relayer.ts'
+import { openKeystores } from './signers/keystore.ts'
+import { signerFromKey } from './signers/signer-account.ts'
+import { createSigners } from './signers/signers.ts'
+import { createSequenceRunner } from './simulator/sequences.ts'
+import { createSimulator } from './simulator/simulator.ts'
+
+export interface ComposeOptions {
+  readonly config: Config
+  readonly secrets: Secrets
+  readonly registry: Registry
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: MetricsRegistry
+}
+
+export interface Composed {
+  readonly services: Services
+  readonly readinessChecks: readonly ReadinessCheck[]
+  /** Answers what is under way, hands back the jobs, closes everything. */
+  close(): Promise<void>
+}
+
+/** Transactions without a receipt are sent again with higher fees after this time. */
+const REPLACE_AFTER_MS = 45_000
+/** A transaction that no node has is sent again after this time. */
+const RESEND_AFTER_MS = 2_000
+/** A nonce is held to be used by something else after this time without a receipt. */
+const LOST_AFTER_MS = 5_000
+/** Connections to PostgreSQL beside one for each signer, which holds it while it sends. */
+const POOL_SIZE = 8
+
+/**
+ * Builds every service in the order of their needs; they are closed in the reverse one.
+ *
+ * @throws ServiceError UPSTREAM_UNAVAILABLE no node answers; FolderLockedError; LedgerMismatchError; PlanError
+ */
+export async function composeServices(options: ComposeOptions): Promise<Composed> {
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne()
+  }
+  try {
+    return { ...(await compose(options, closers)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function compose({ config, secrets, registry, clock, log }: ComposeOptions, closers: (() => Promise<void>)[]) {
+  const { confirmations } = config.chain
+  const upstream = createUpstream({ ...config.chain, log })
+  closers.push(() => upstream.close())
+  const chain = createChain({ upstream, confirmations, log })
+  const chainId = BigInt(await chain.id())
+
+  const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
+  const database = await openDatabase({
+    url: secrets.databaseUrl ?? null,
+    folder: config.database.folder,
+    schema: `touchstone_${chainId}`,
+    poolSize: POOL_SIZE + accounts.length,
+  })
+  closers.push(() => database.close())
+  await assertSameChain(database.db, upstream)
+  await openSignerAccounts(database.db, upstream, accounts)
+
+  const plans = createPlans(config.quota, registry.quotas, { clock, upstream, chain })
+  await assertPlansKnown(database.db, plans)
+  const fees = createFeeSource({ upstream, clock, maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei) })
+  const signers = createSigners({
+    accounts,
+    upstream,
+    clock,
+    log,
+    lowBalanceWei: BigInt(config.signers.lowBalanceWei),
+    pendingCostWei: (address) => pendingCostWei(database.db, address),
+  })
+  const runner = createSequenceRunner({ upstream, from: accounts[0]?.address ?? ZERO_ADDRESS })
+  const simulator = createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) })
+  const profiles = createProfiles({ runner })
+  const quotas = createQuotas({ database, plans, registration: config.registration, clock })
+  const relays = createRelays({ database, plans })
+
+  const follower = createFollower({
+    chainId,
+    database,
+    upstream,
+    simulator,
+    fees,
+    plans,
+    signerOf: signers.byAddress,
+    clock,
+    log,
+    confirmations,
+    replaceAfterMs: REPLACE_AFTER_MS,
+    resendAfterMs: RESEND_AFTER_MS,
+    lostAfterMs: LOST_AFTER_MS,
+    onSettled: () => {},
+  })
+  const jobs: Jobs = await startJobs({
+    database,
+    log,
+    look: (account) => follower.follow(account),
+    accountsWithWork: () => accountsWithOpenRelays(database.db),
+  })
+  closers.push(() => jobs.close())
+  const relayer = createRelayer({
+    chainId,
+    database,
+    upstream,
+    simulator,
+    profiles,
+    signers,
+    fees,
+    plans,
+    registration: config.registration,
+    gasPaddingPercent: config.relay.gasPaddingPercent,
+    gasCap: BigInt(config.relay.gasCap),
+    clock,
+    log,
+    onStored: (account) => jobs.request(account),
+  })
+  closers.push(() => relayer.close())
+
+  const services: Services = { clock, upstream, chain, profiles, relayer, quotas, relays }
+  const readinessChecks: ReadinessCheck[] = [
+    { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
+    { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },
+    { name: 'signers', check: () => signers.assertAble() },
+  ]
+  return { services, readinessChecks }
+}
+
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

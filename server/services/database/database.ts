@@ -1,0 +1,102 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import type { Db as BossDatabase } from 'pg-boss'
+import { lockFolder } from './folder-lock.ts'
+import { migrate } from './migrate.ts'
+import { ExclusivePGliteDialect } from './pglite-dialect.ts'
+import type { Tables } from './tables.ts'
+
+export type Queries = Kysely<Tables>
+
+export interface DatabaseOptions {
+  /** URL of a PostgreSQL server; null: PGlite in this process. */
+  readonly url: string | null
+  /** Where PGlite keeps its files; null: in memory. */
+  readonly folder: string | null
+  /** Schema (namespace) of the tables; one per chain. */
+  readonly schema: string
+  /** The most connections to a PostgreSQL server. */
+  readonly poolSize: number
+}
+
+/** The tables of one schema, in PGlite or on a PostgreSQL server. */
+export interface Database {
+  readonly db: Queries
+  readonly schema: string
+  /** For pg-boss: the same database. */
+  readonly boss: { readonly backend: 'pglite' | 'postgres' } & (
+    { readonly db: BossDatabase } | { readonly connectionString: string }
+  )
+  /**
+   * Runs `work` while nobody else, in this process or another one on the same database, runs with the same key.
+   * A process that dies lets go at once. `work` must query through the `db` that it is given.
+   */
+  exclusively<Result>(key: string, work: (db: Queries) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the database and brings its tables up to date.
+ *
+ * @throws FolderLockedError; what the driver throws when the server cannot be reached
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const database = options.url === null ? await openPGlite(options) : await openPostgres(options, options.url)
+  try {
+    await migrate(database.db, options.schema)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return database
+}
+
+async function openPGlite({ folder, schema }: DatabaseOptions): Promise<Database> {
+  const [{ PGlite }, { fromPglite }] = await Promise.all([import('@electric-sql/pglite'), import('pg-boss')])
+  const lock = folder === null ? undefined : await lockFolder(folder)
+  const pglite = folder === null ? new PGlite() : new PGlite(`${folder}/pgdata`)
+  await pglite.waitReady
+  const db = new Kysely<Tables>({ dialect: new ExclusivePGliteDialect(pglite) }).withSchema(schema)
+  const tails = new Map<string, Promise<unknown>>()
+  return {
+    db,
+    schema,
+    boss: { backend: 'pglite', db: fromPglite(pglite) },
+    // Nobody else has this database: a queue in this process is enough, and leaves its one connection free.
+    exclusively: async (key, work) => {
+      const before = tails.get(key) ?? Promise.resolve()
+      const result = before.then(() => work(db))
+      const tail = result.catch(() => {})
+      tails.set(key, tail)
+      void tail.then(() => tails.get(key) === tail && tails.delete(key))
+      return result
+    },
+    close: async () => {
+      await db.destroy()
+      lock?.release()
+    },
+  }
+}
+
+async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string): Promise<Database> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({ connectionString: url, max: poolSize, application_name: 'touchstone' })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }).withSchema(schema)
+  return {
+    db,
+    schema,
+    boss: { backend: 'postgres', connectionString: url },
+    exclusively: (key, work) =>
+      db.connection().execute(async (connection) => {
+        const lock = sql`hashtextextended(${`${schema}:${key}`}, 0)`
+        await sql`select pg_advisory_lock(${lock})`.execute(connection)
+        try {
+          return await work(connection)
+        } finally {
+          await sql`select pg_advisory_unlock(${lock})`.execute(connection)
+        }
+      }),
+    close: () => db.destroy(),
+  }
+}

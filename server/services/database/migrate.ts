@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { migration as ledger } from './migrations/001-ledger.ts'
+import type { Tables } from './tables.ts'
+
+/** In the order of their names. */
+const migrations = { '001-ledger': ledger }
+
+/**
+ * Brings the tables of a schema up to date; processes that start together do it once.
+ *
+ * @throws what the database throws; nothing is changed then
+ */
+export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
+  const migrator = new Migrator({
+    db: db.withSchema(schema),
+    provider: { getMigrations: async () => migrations },
+    migrationTableSchema: schema,
+  })
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+}

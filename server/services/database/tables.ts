@@ -1,0 +1,105 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** `numeric(78)`: a uint256, exact; drivers hand it out as a decimal string. */
+type Uint256 = ColumnType<string, string | bigint, string | bigint>
+
+/** `bigint`: at most 2^53 - 1 here; drivers hand it out as a number or a decimal string. */
+type Integer = ColumnType<string | number, string | number | bigint, string | number | bigint>
+
+/** What the operator decided about a profile, and its quota account. */
+export interface ProfilesTable {
+  /** Checksummed address. */
+  address: string
+  /** Whether the operator added it; under open registration rows come by themselves. */
+  registered: boolean
+  suspended: Generated<boolean>
+  plan: string
+  /** Of the current period, in the unit of the plan's model. */
+  allowance: Uint256
+  /** In the current period, reservations included. */
+  used: Uint256
+  /** Unix seconds; null: never. */
+  reset_at: Integer | null
+  /** Counts resets and changes of plan: what was reserved in one period is settled in none but that. */
+  period: Generated<number>
+}
+
+/** `abandoned`: never to be mined, and charged nothing. */
+export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
+
+/** Accepted relay calls. */
+export interface RelaysTable {
+  /** Hash of the first attempt: what the caller was told. */
+  hash: string
+  /** Hash over what makes two requests the same call, however they are spelt. */
+  identity: string
+  profile: string
+  key_manager: string
+  signer: string
+  /** `channel << 128 | id` (LSP25). */
+  nonce: Uint256
+  /** Unix seconds after which the key manager refuses it; null: never. */
+  expires_at: Uint256 | null
+  /** Call data for the key manager. */
+  call_data: string
+  status: RelayStatus
+  plan: string
+  /** Of the profile's account, when it was reserved. */
+  period: number
+  reserved: Uint256
+  /** Null before it is mined. */
+  charged: Uint256 | null
+  gas_limit: Integer
+  /** The relayer's account that sends it. */
+  account: string
+  account_nonce: Integer
+  /** The attempt that was mined, and where. */
+  mined_hash: string | null
+  block_number: Integer | null
+  block_hash: string | null
+  gas_used: Integer | null
+  /** Deep enough in the chain to stay. */
+  final: Generated<boolean>
+  created_at_ms: Integer
+  /** Of the HTTP request, for the log of what follows. */
+  request_id: string | null
+}
+
+/** Every transaction that was signed. */
+export interface AttemptsTable {
+  hash: string
+  /** `relays.hash`. */
+  relay: string
+  /** `call` carries the relay call; `cancel` only uses the account's nonce up. */
+  kind: 'call' | 'cancel'
+  account: string
+  account_nonce: Integer
+  /** The signed bytes, hex. */
+  raw: string
+  /** Wei; for a legacy transaction both are its gas price. */
+  max_fee_per_gas: Uint256
+  max_priority_fee_per_gas: Uint256
+  created_at_ms: Integer
+  /** When a node first took it; null before. */
+  sent_at_ms: Integer | null
+}
+
+/** Account nonces of the relayer. */
+export interface SignerAccountsTable {
+  address: string
+  next_nonce: Integer
+}
+
+/** Facts about the ledger itself. */
+export interface FactsTable {
+  name: string
+  value: string
+}
+
+export interface Tables {
+  profiles: ProfilesTable
+  relays: RelaysTable
+  attempts: AttemptsTable
+  signer_accounts: SignerAccountsTable
+  facts: FactsTable
+}

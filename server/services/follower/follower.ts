@@ -1,0 +1,138 @@
+import type { Logger } from 'pino'
+import type { Upstream } from '../chain/upstream.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../database/database.ts'
+import { openRelays, type OpenRelay } from '../ledger/open-relays.ts'
+import { abandon, finalise, settle, unsettle, type Settlement } from '../ledger/settle.ts'
+import type { Plans } from '../quotas/plans.ts'
+import type { FeeSource } from '../relayer/fees.ts'
+import type { SignerAccount } from '../signers/signer-account.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import { followMined } from './follow-mined.ts'
+import { findMined } from './receipts.ts'
+import { createRepairs } from './repairs.ts'
+
+/** Follows what was stored until it is final. Everything it does may be done twice, or by another process. */
+export interface Follower {
+  /**
+   * One look at the relays of an account: settles what is mined, takes back what was reorganised away, sends again what
+   * no node has, raises fees, gives up what cannot be mined any more.
+   *
+   * @returns whether something is left to follow
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  follow(account: string): Promise<boolean>
+}
+
+export interface FollowerOptions {
+  readonly chainId: bigint
+  readonly database: Database
+  readonly upstream: Upstream
+  readonly simulator: Simulator
+  readonly fees: FeeSource
+  readonly plans: Plans
+  readonly signerOf: (account: string) => SignerAccount | undefined
+  readonly clock: Clock
+  readonly log: Logger
+  /** Blocks on top of a block after which it is held to be final. */
+  readonly confirmations: number
+  /** Time after which a transaction is sent again that no node has. */
+  readonly resendAfterMs: number
+  /** Time without a receipt after which the fees are raised. */
+  readonly replaceAfterMs: number
+  /** Time for which a nonce must be seen as used by something else before that is believed. */
+  readonly lostAfterMs: number
+  readonly onSettled: (settlement: Settlement) => void
+}
+
+/** The most relays in one look; the next look takes the rest. */
+const MAX_TOGETHER = 500
+
+export interface Head {
+  readonly number: number
+  readonly hash: string
+  /** Unix seconds. */
+  readonly timestamp: number
+}
+
+export function createFollower(options: FollowerOptions): Follower {
+  const { database, upstream, plans, clock, log, confirmations, onSettled } = options
+  const { db } = database
+  const repairs = createRepairs(options)
+  /** By account: the head at which its mined relays were last found in place. */
+  const checkedAt = new Map<string, string>()
+
+  const settleOptions = () => ({ plans, nowSeconds: Math.floor(clock.nowMs() / 1000) })
+
+  function report(settlements: readonly Settlement[], relays: readonly OpenRelay[], message: string): void {
+    for (const settlement of settlements) {
+      const { requestId } = relays.find(({ hash }) => hash === settlement.relay) ?? {}
+      const { relay, status, charged, gasUsed } = settlement
+      log.info({ requestId, relay, status, charged: String(charged), gasUsed: String(gasUsed) }, message)
+      onSettled(settlement)
+    }
+  }
+
+  async function readHead(): Promise<Head> {
+    const block = await upstream.request<{ number: string; hash: string; timestamp: string }>('eth_getBlockByNumber', [
+      'latest',
+      false,
+    ])
+    return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
+  }
+
+  async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
+    if (checkedAt.get(account) === head.hash || relays.length === 0) return
+    const { final, moved, dropped } = await followMined(upstream, relays, { number: head.number, confirmations })
+    report(await settle(db, moved, settleOptions()), relays, 'relay mined in another block after a reorganisation')
+    report(
+      await unsettle(
+        db,
+        dropped.map(({ hash }) => hash),
+        settleOptions(),
+      ),
+      relays,
+      'relay dropped by a reorganisation',
+    )
+    await finalise(
+      db,
+      final.map(({ hash }) => hash),
+    )
+    if (moved.length + dropped.length === 0) checkedAt.set(account, head.hash)
+  }
+
+  return {
+    follow: async (account) => {
+      const relays = await openRelays(db, account, MAX_TOGETHER)
+      if (relays.length === 0) return false
+      const [head, count] = await Promise.all([
+        readHead(),
+        upstream.request<string>('eth_getTransactionCount', [account, 'latest']),
+      ])
+      const chainNonce = Number(count)
+      const mined = relays.filter((relay) => relay.mined !== null)
+      await checkMined(account, mined, head)
+
+      const unmined = relays.filter((relay) => relay.mined === null)
+      const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
+      const found = await Promise.all(passed.map((relay) => findMined(upstream, relay)))
+      const settled = await settle(
+        db,
+        found.filter((one) => one !== undefined),
+        settleOptions(),
+      )
+      report(settled, relays, 'relay mined')
+      if (settled.length > 0) checkedAt.delete(account)
+
+      const lost = passed.filter((_, index) => found[index] === undefined)
+      const given = await repairs.replaceLost(account, lost, chainNonce)
+      report(await abandon(db, given, settleOptions()), relays, 'relay given up: its nonce was used by something else')
+      await repairs.repairWaiting(
+        account,
+        unmined.filter(({ accountNonce }) => accountNonce >= chainNonce),
+        { head, chainNonce },
+      )
+      return true
+    },
+  }
+}

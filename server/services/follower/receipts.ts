@@ -1,0 +1,35 @@
+import type { Upstream } from '../chain/upstream.ts'
+import type { OpenRelay } from '../ledger/open-relays.ts'
+import type { Mined } from '../ledger/settle.ts'
+
+interface RawReceipt {
+  readonly status?: string
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly gasUsed: string
+  readonly effectiveGasPrice?: string
+}
+
+/**
+ * Looks for the receipt of any attempt of a relay, the latest first.
+ *
+ * @returns undefined while none is mined
+ */
+export async function findMined(upstream: Upstream, relay: OpenRelay): Promise<Mined | undefined> {
+  for (const attempt of relay.attempts.toReversed()) {
+    const receipt = await upstream.request<RawReceipt | null>('eth_getTransactionReceipt', [attempt.hash])
+    // Some nodes show a receipt of the pending block, which has no hash yet.
+    if (receipt === null || typeof receipt.blockHash !== 'string') continue
+    return {
+      relay: relay.hash,
+      attempt: attempt.hash,
+      kind: attempt.kind,
+      succeeded: receipt.status === '0x1',
+      blockNumber: Number(receipt.blockNumber),
+      blockHash: receipt.blockHash,
+      gasUsed: BigInt(receipt.gasUsed),
+      effectiveGasPriceWei: BigInt(receipt.effectiveGasPrice ?? 0),
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,185 @@
+import { lookUp } from '../ledger/lookup.ts'
+import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
+import type { OpenAttempt, OpenRelay } from '../ledger/open-relays.ts'
+import { markSent } from '../ledger/sent.ts'
+import { broadcast } from '../relayer/broadcast.ts'
+import { laneKey } from '../relayer/lane.ts'
+import { keyManagerInterface } from '../simulator/contracts.ts'
+import type { Queries } from '../database/database.ts'
+import type { FollowerOptions, Head } from './follower.ts'
+
+/** What is done about relays that are not mined. */
+export interface Repairs {
+  /**
+   * Relays whose account nonce the chain has used, though none of their transactions is mined: something else took it.
+   * They get another nonce if they can still be executed.
+   *
+   * @returns those that cannot: to be given up
+   */
+  replaceLost(account: string, relays: readonly OpenRelay[], chainNonce: number): Promise<string[]>
+  /** Relays that wait for their turn: sent again if no node has them, with higher fees if it takes too long. */
+  repairWaiting(
+    account: string,
+    relays: readonly OpenRelay[],
+    at: { readonly head: Head; readonly chainNonce: number },
+  ): Promise<void>
+}
+
+/** Gas of a transaction that does nothing but use its nonce up. */
+const CANCEL_GAS = 21_000n
+/** The most replacements in one look. */
+const MAX_REPLACEMENTS = 16
+
+export function createRepairs(options: FollowerOptions): Repairs {
+  const { chainId, database, upstream, simulator, fees, plans, signerOf, clock, log } = options
+  /** When a relay was first seen without its nonce. */
+  const lostSinceMs = new Map<string, number>()
+
+  /** Stores another attempt and sends it. */
+  async function attempt(db: Queries, attempt: NewAttempt): Promise<void> {
+    const signed = await storeAttempt(db, attempt, { plans, nowMs: clock.nowMs() })
+    if (signed && (await broadcast(signed, { upstream, log })) === 'taken') {
+      await markSent(db, [signed.hash], clock.nowMs())
+    }
+  }
+
+  /** Whether a call would succeed now, after those before it in its channel. */
+  async function isExecutable(relay: OpenRelay): Promise<boolean> {
+    const { profile, keyManager, signer, nonce, callData } = relay
+    const key = { profile, keyManager, signer, channel: nonce >> 128n }
+    const now = Math.floor(clock.nowMs() / 1000)
+    const [state] = await lookUp(database.db, [{ key, identities: [] }], plans, now)
+    const before = (state?.pending ?? []).filter((pending) => pending.nonce < nonce)
+    const { calls } = await simulator.simulate({
+      pending: before.map((pending) => pending.callData),
+      calls: [
+        {
+          profile,
+          keyManager,
+          signer,
+          nonce,
+          callData,
+          nonceCallData: keyManagerInterface.encodeFunctionData('getNonce', [signer, key.channel]),
+        },
+      ],
+    })
+    return calls[0]?.kind === 'succeeds'
+  }
+
+  return {
+    replaceLost: async (account, relays, chainNonce) => {
+      const signer = signerOf(account)
+      const nowMs = clock.nowMs()
+      const surelyLost = relays.filter(({ hash }) => {
+        const since = lostSinceMs.get(hash) ?? nowMs
+        lostSinceMs.set(hash, since)
+        return nowMs - since >= options.lostAfterMs
+      })
+      for (const hash of lostSinceMs.keys()) if (!relays.some((relay) => relay.hash === hash)) lostSinceMs.delete(hash)
+
+      const given: string[] = []
+      // In the order of their channels, so that each finds those before it pending again.
+      for (const relay of surelyLost.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
+        lostSinceMs.delete(relay.hash)
+        // An abandoned relay wanted its nonce used up, and it is.
+        if (relay.status === 'abandoned' || !signer || !(await isExecutable(relay))) {
+          given.push(relay.hash)
+          continue
+        }
+        const current = await fees.current()
+        log.warn({ requestId: relay.requestId, relay: relay.hash }, 'nonce used by something else: another is taken')
+        await database.exclusively(laneKey(account), (db) =>
+          attempt(db, {
+            relay: relay.hash,
+            kind: 'call',
+            account,
+            nonce: { notBelow: chainNonce },
+            fees: current,
+            sign: (nonce) =>
+              signer.sign({
+                chainId,
+                nonce,
+                to: relay.keyManager,
+                gasLimit: relay.gasLimit,
+                data: relay.callData,
+                fees: current,
+              }),
+          }),
+        )
+      }
+      return given
+    },
+
+    repairWaiting: async (account, relays, { head }) => {
+      if (relays.length === 0) return
+      const signer = signerOf(account)
+      // Another process may be about to send what was stored just now.
+      const settledMs = clock.nowMs() - options.resendAfterMs
+      const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
+      const missing = relays.filter((relay) => {
+        const { kind, createdAtMs } = latest(relay)
+        const isOverdue = kind === 'call' && isOver(relay, head)
+        return relay.accountNonce >= known && createdAtMs <= settledMs && !isOverdue
+      })
+      if (missing.length > 0) {
+        await database.exclusively(laneKey(account), async (db) => {
+          const sent: string[] = []
+          for (const relay of missing) {
+            const { hash, raw } = latest(relay)
+            if ((await broadcast({ hash, raw }, { upstream, log })) !== 'taken') break
+            sent.push(hash)
+          }
+          await markSent(db, sent, clock.nowMs())
+        })
+      }
+      if (!signer) return
+
+      const stuckMs = clock.nowMs() - options.replaceAfterMs
+      const stuck = relays.filter((relay) => {
+        const { kind, createdAtMs } = latest(relay)
+        return createdAtMs <= stuckMs || (kind === 'call' && isOver(relay, head))
+      })
+      for (const relay of stuck.slice(0, MAX_REPLACEMENTS)) {
+        const raised = await fees.raised(latest(relay).fees)
+        if (raised === null) {
+          log.warn({ relay: relay.hash, signer: account }, 'a transaction is stuck, and its fee is at the ceiling')
+          continue
+        }
+        const kind = isOver(relay, head) || latest(relay).kind === 'cancel' ? 'cancel' : 'call'
+        log.warn({ requestId: relay.requestId, relay: relay.hash, kind }, 'a transaction is replaced')
+        await database.exclusively(laneKey(account), (db) =>
+          attempt(db, {
+            relay: relay.hash,
+            kind,
+            account,
+            nonce: relay.accountNonce,
+            fees: raised,
+            sign: (nonce) =>
+              signer.sign(
+                kind === 'call'
+                  ? {
+                      chainId,
+                      nonce,
+                      to: relay.keyManager,
+                      gasLimit: relay.gasLimit,
+                      data: relay.callData,
+                      fees: raised,
+                    }
+                  : { chainId, nonce, to: account, gasLimit: CANCEL_GAS, data: '0x', fees: raised },
+              ),
+          }),
+        )
+      }
+    },
+  }
+}
+
+/** Every relay has at least the attempt it was stored with. */
+function latest(relay: OpenRelay): OpenAttempt {
+  const last = relay.attempts.at(-1)
+  if (!last) throw new Error(`${relay.hash} has no transaction`)
+  return last
+}
+
+/** Whether the key manager would refuse it in the next block: it is too late. */
+const isOver = ({ expiresAt }: OpenRelay, { timestamp }: Head) => expiresAt !== null && expiresAt < BigInt(timestamp)

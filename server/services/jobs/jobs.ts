@@ -1,0 +1,106 @@
+import { PgBoss, type Job } from 'pg-boss'
+import type { Logger } from 'pino'
+import type { Database } from '../database/database.ts'
+
+/** Background work on one account at a time, in this process or another one on the same database. */
+export interface Jobs {
+  /** Asks for a look at an account; many requests before the look are one. */
+  request(account: string): void
+  /** Lets the work that has begun come to its end, and takes no more. */
+  close(): Promise<void>
+}
+
+export interface JobsOptions {
+  readonly database: Database
+  readonly log: Logger
+  /** @returns whether something is left, and another look is wanted */
+  readonly look: (account: string) => Promise<boolean>
+  /** Accounts that have work left, also from processes that are gone. */
+  readonly accountsWithWork: () => Promise<readonly string[]>
+}
+
+const QUEUE = 'follow'
+/** Between two looks at an account that has work left. */
+const PAUSE_SECONDS = 1
+const POLL_SECONDS = 0.5
+/** A job of a process that died is given to another one after this time; until then a new request does its work. */
+const EXPIRE_SECONDS = 60
+/** How often work that nobody has asked for is looked for. */
+const SWEEP_MS = 5_000
+const STOP_TIMEOUT_MS = 5_000
+
+interface Data {
+  readonly account: string
+}
+
+/** Starts pg-boss on the ledger's database, and looks for what was left undone. */
+export async function startJobs({ database, log, look, accountsWithWork }: JobsOptions): Promise<Jobs> {
+  const boss = new PgBoss({
+    ...database.boss,
+    schema: `${database.schema}_jobs`,
+    max: 2,
+    schedule: false,
+    superviseIntervalSeconds: 15,
+    monitorIntervalSeconds: 15,
+  })
+  boss.on('error', (err) => log.warn({ err }, 'background work'))
+  await boss.start()
+  // One request waits per account; those that run are not counted, since one of them may have died.
+  await boss.createQueue(QUEUE, {
+    policy: 'short',
+    retryLimit: 0,
+    expireInSeconds: EXPIRE_SECONDS,
+    deleteAfterSeconds: 60,
+  })
+
+  let isClosed = false
+  const requested = new Set<string>()
+
+  async function enqueue(account: string, startAfter: number): Promise<void> {
+    if (isClosed || requested.has(account)) return
+    requested.add(account)
+    try {
+      await boss.send(QUEUE, { account }, { singletonKey: account, startAfter })
+    } catch (err) {
+      // The next sweep asks again.
+      log.warn({ err, account }, 'background work cannot be asked for')
+      requested.delete(account)
+    }
+    // Another process may do it: then nobody here forgets the request.
+    setTimeout(() => requested.delete(account), (startAfter + 2) * 1000).unref()
+  }
+
+  async function work({ data: { account } }: Job<Data>): Promise<void> {
+    requested.delete(account)
+    let isLeft = true
+    try {
+      isLeft = await look(account)
+    } catch (err) {
+      log.warn({ err, account }, 'an account could not be followed')
+    }
+    if (isLeft) await enqueue(account, PAUSE_SECONDS)
+  }
+
+  async function sweep(): Promise<void> {
+    try {
+      for (const account of await accountsWithWork()) void enqueue(account, 0)
+    } catch (err) {
+      log.warn({ err }, 'open work cannot be looked for')
+    }
+  }
+
+  await boss.work<Data>(QUEUE, { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS }, async (jobs) => {
+    await Promise.all(jobs.map(work))
+  })
+  await sweep()
+  const timer = setInterval(() => void sweep(), SWEEP_MS)
+
+  return {
+    request: (account) => void enqueue(account, 0),
+    close: async () => {
+      isClosed = true
+      clearInterval(timer)
+      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { sql, type Selectable } from 'kysely'
+import type { Queries } from '../database/database.ts'
+import type { ProfilesTable } from '../database/tables.ts'
+import { accountNow, openAccount, type Account } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+
+/** Whom the service relays for. */
+export type Registration = 'open' | 'registered'
+
+/** Reads accounts as they stand now; what is due by the clock is applied, but not stored. */
+export async function readAccounts(
+  db: Queries,
+  profiles: readonly string[],
+  plans: Plans,
+  nowSeconds: number,
+): Promise<Map<string, Account>> {
+  if (profiles.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('profiles')
+    .selectAll()
+    .where('address', 'in', [...new Set(profiles)])
+    .execute()
+  return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
+}
+
+/**
+ * Locks accounts for the length of the transaction and reads them as they stand now. Under open registration those
+ * that are missing are opened. Always locked in the same order: two transactions cannot wait for each other.
+ */
+export async function lockAccounts(
+  db: Queries,
+  profiles: readonly string[],
+  { plans, registration, nowSeconds }: { plans: Plans; registration: Registration; nowSeconds: number },
+): Promise<Map<string, Account>> {
+  const wanted = [...new Set(profiles)].sort()
+  if (wanted.length === 0) return new Map()
+  const lock = () =>
+    db.selectFrom('profiles').selectAll().where('address', 'in', wanted).orderBy('address').forUpdate().execute()
+  let rows = await lock()
+  if (registration === 'open' && rows.length < wanted.length) {
+    const known = new Set(rows.map(({ address }) => address))
+    const opened = wanted
+      .filter((address) => !known.has(address))
+      .map((address) => toRow(openAccount(address, plans.defaultPlan, false, nowSeconds)))
+    await db
+      .insertInto('profiles')
+      .values(opened)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    rows = await lock()
+  }
+  return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
+}
+
+/** Stores accounts that are locked: their quota, period and plan. */
+export async function saveAccounts(db: Queries, accounts: readonly Account[]): Promise<void> {
+  if (accounts.length === 0) return
+  const column = <Value>(value: (account: Account) => Value) => accounts.map(value)
+  const changed = sql<ProfilesTable>`unnest(
+    ${column(({ profile }) => profile)}::text[],
+    ${column(({ plan }) => plan)}::text[],
+    ${column(({ allowance }) => String(allowance))}::numeric[],
+    ${column(({ used }) => String(used))}::numeric[],
+    ${column(({ resetAtSeconds }) => (resetAtSeconds === null ? null : String(resetAtSeconds)))}::bigint[],
+    ${column(({ period }) => period)}::integer[])`
+  await db
+    .updateTable('profiles')
+    .from(changed.as<'changed'>(sql`changed(address, plan, allowance, used, reset_at, period)`))
+    .set((row) => ({
+      plan: row.ref('changed.plan'),
+      allowance: row.ref('changed.allowance'),
+      used: row.ref('changed.used'),
+      reset_at: row.ref('changed.reset_at'),
+      period: row.ref('changed.period'),
+    }))
+    .whereRef('profiles.address', '=', 'changed.address')
+    .execute()
+}
+
+export function toAccount(row: Selectable<ProfilesTable>): Account {
+  return {
+    profile: row.address,
+    registered: row.registered,
+    suspended: row.suspended,
+    plan: row.plan,
+    allowance: BigInt(row.allowance),
+    used: BigInt(row.used),
+    resetAtSeconds: row.reset_at === null ? null : BigInt(row.reset_at),
+    period: row.period,
+  }
+}
+
+export function toRow({ profile, resetAtSeconds, allowance, used, ...rest }: Account) {
+  return {
+    ...rest,
+    address: profile,
+    allowance: String(allowance),
+    used: String(used),
+    reset_at: resetAtSeconds === null ? null : Number(resetAtSeconds),
+  }
+}

@@ -1,0 +1,97 @@
+import type { Queries } from '../database/database.ts'
+import { retryOnConflict } from '../database/retry.ts'
+import { moveReservation, planOf } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { maxFeePerGas, type Fees, type SignedTransaction } from '../signers/sign-transaction.ts'
+import { lockAccounts, saveAccounts } from './account-rows.ts'
+import { attemptRow } from './commit.ts'
+
+/** Another transaction for a relay that is not mined. */
+export interface NewAttempt {
+  /** `relays.hash`. */
+  readonly relay: string
+  readonly kind: 'call' | 'cancel'
+  readonly account: string
+  /** The nonce to use again; or the next one, which is not below what the chain has used. */
+  readonly nonce: number | { readonly notBelow: number }
+  readonly fees: Fees
+  sign(nonce: number): SignedTransaction
+}
+
+/**
+ * Stores another attempt before it is sent. What it may cost more is reserved as far as the account allows: the
+ * relay is under way, and is not stopped for that.
+ *
+ * @returns what is to be sent; undefined when the relay was mined or given up meanwhile
+ */
+export async function storeAttempt(
+  db: Queries,
+  { relay: hash, kind, account, nonce: wantedNonce, fees, sign }: NewAttempt,
+  { plans, nowMs }: { plans: Plans; nowMs: number },
+): Promise<SignedTransaction | undefined> {
+  return retryOnConflict(() =>
+    db.transaction().execute(async (transaction) => {
+      // Signer, account, relay: always locked in this order.
+      const nonce =
+        typeof wantedNonce === 'number' ? wantedNonce : await takeNonce(transaction, account, wantedNonce.notBelow)
+      const { profile } = await transaction
+        .selectFrom('relays')
+        .where('hash', '=', hash)
+        .select('profile')
+        .executeTakeFirstOrThrow()
+      const nowSeconds = Math.floor(nowMs / 1000)
+      const accounts = await lockAccounts(transaction, [profile], { plans, registration: 'registered', nowSeconds })
+      const relay = await transaction
+        .selectFrom('relays')
+        .where('hash', '=', hash)
+        .selectAll()
+        .forUpdate()
+        .executeTakeFirstOrThrow()
+      if (relay.final || relay.mined_hash !== null) throw new NotOpenError()
+
+      const quota = accounts.get(profile)
+      let reserved = BigInt(relay.reserved)
+      const limits = { gasLimit: BigInt(relay.gas_limit), maxFeePerGasWei: maxFeePerGas(fees) }
+      const wanted = planOf(relay, plans).reserve(limits)
+      if (kind === 'call' && wanted > reserved && quota?.period === relay.period) {
+        const moved = moveReservation(quota, reserved, wanted)
+        reserved = moved.taken
+        await saveAccounts(transaction, [moved.account])
+      }
+      await transaction
+        .updateTable('relays')
+        .set({ account_nonce: nonce, reserved: String(reserved) })
+        .where('hash', '=', hash)
+        .execute()
+      const signed = sign(nonce)
+      await transaction
+        .insertInto('attempts')
+        .values(attemptRow(signed, { relay: hash, kind, account, nonce, fees, nowMs }))
+        .execute()
+      return signed
+    }),
+  ).catch((error: unknown) => {
+    if (error instanceof NotOpenError) return undefined
+    throw error
+  })
+}
+
+/** Rolls the transaction back: the nonce is not taken. */
+class NotOpenError extends Error {}
+
+/** The account's next nonce, taken; never one that the chain has used. */
+async function takeNonce(db: Queries, account: string, chainNonce: number): Promise<number> {
+  const { next_nonce } = await db
+    .selectFrom('signer_accounts')
+    .where('address', '=', account)
+    .select('next_nonce')
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+  const nonce = Math.max(Number(next_nonce), chainNonce)
+  await db
+    .updateTable('signer_accounts')
+    .set({ next_nonce: nonce + 1 })
+    .where('address', '=', account)
+    .execute()
+  return nonce
+}

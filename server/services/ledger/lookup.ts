@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import type { Queries } from '../database/database.ts'
+import type { Account } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { readAccounts } from './account-rows.ts'
+
+/** One (key manager, signer, channel): its calls execute in the order of their nonces. */
+export interface ChannelKey {
+  readonly profile: string
+  readonly keyManager: string
+  readonly signer: string
+  readonly channel: bigint
+}
+
+/** What the ledger knows of a channel and of calls that came for it. */
+export interface ChannelState {
+  /** Accepted and not mined, in nonce order. */
+  readonly pending: readonly PendingCall[]
+  /** Of the calls asked about: the hash that was given for them, by identity. */
+  readonly known: ReadonlyMap<string, string>
+  /** The profile's account; absent when the ledger does not have it. */
+  readonly account: Account | undefined
+}
+
+export interface PendingCall {
+  readonly nonce: bigint
+  readonly identity: string
+  readonly callData: string
+  /** The relayer's account that sends it. */
+  readonly account: string
+}
+
+export interface ChannelQuestion {
+  readonly key: ChannelKey
+  readonly identities: readonly string[]
+}
+
+/** Answers many questions with three statements. */
+export async function lookUp(
+  db: Queries,
+  questions: readonly ChannelQuestion[],
+  plans: Plans,
+  nowSeconds: number,
+): Promise<ChannelState[]> {
+  const keys = questions.map(({ key }) => key)
+  const identities = questions.flatMap((question) => question.identities)
+  const asked = sql<{ at: number; key_manager: string; signer: string; first: string; last: string }>`unnest(
+    ${keys.map((_, at) => at)}::integer[],
+    ${keys.map(({ keyManager }) => keyManager)}::text[],
+    ${keys.map(({ signer }) => signer)}::text[],
+    ${keys.map(({ channel }) => String(channel << 128n))}::numeric[],
+    ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[])`
+  const [pending, known, accounts] = await Promise.all([
+    db
+      .selectFrom('relays')
+      .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, first, last)`), (join) =>
+        join
+          .onRef('relays.key_manager', '=', 'asked.key_manager')
+          .onRef('relays.signer', '=', 'asked.signer')
+          .on((row) => row.between(row.ref('relays.nonce'), row.ref('asked.first'), row.ref('asked.last'))),
+      )
+      .where('relays.status', '=', 'pending')
+      .orderBy('relays.nonce')
+      .select(['asked.at', 'relays.nonce', 'relays.identity', 'relays.call_data', 'relays.account'])
+      .execute(),
+    identities.length === 0
+      ? []
+      : db
+          .selectFrom('relays')
+          .where('status', '<>', 'abandoned')
+          .where('identity', 'in', identities)
+          .select(['identity', 'hash'])
+          .execute(),
+    readAccounts(
+      db,
+      keys.map(({ profile }) => profile),
+      plans,
+      nowSeconds,
+    ),
+  ])
+  const hashes = new Map(known.map(({ identity, hash }) => [identity, hash]))
+  const byQuestion = Map.groupBy(pending, ({ at }) => at)
+  return keys.map(({ profile }, at) => ({
+    pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, call_data, account }) => ({
+      nonce: BigInt(nonce),
+      identity,
+      callData: call_data,
+      account,
+    })),
+    known: hashes,
+    account: accounts.get(profile),
+  }))
+}

@@ -1,0 +1,101 @@
+import type { Selectable } from 'kysely'
+import type { Queries } from '../database/database.ts'
+import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
+import type { Fees } from '../signers/sign-transaction.ts'
+
+/** A relay that is not final, with every transaction that was signed for it, the latest last. */
+export interface OpenRelay {
+  readonly hash: string
+  readonly profile: string
+  readonly keyManager: string
+  readonly signer: string
+  readonly nonce: bigint
+  readonly callData: string
+  readonly status: RelaysTable['status']
+  readonly gasLimit: bigint
+  readonly accountNonce: number
+  /** Unix seconds; null: never. */
+  readonly expiresAt: bigint | null
+  /** Null while it is not mined. */
+  readonly mined: { readonly hash: string; readonly blockNumber: number; readonly blockHash: string } | null
+  readonly attempts: readonly OpenAttempt[]
+  readonly requestId: string | null
+}
+
+export interface OpenAttempt {
+  readonly hash: string
+  readonly kind: AttemptsTable['kind']
+  readonly nonce: number
+  readonly raw: string
+  readonly fees: Fees
+  readonly createdAtMs: number
+  readonly sentAtMs: number | null
+}
+
+/** The relays of an account that are not final, in the order of its nonces. */
+export async function openRelays(db: Queries, account: string, limit: number): Promise<OpenRelay[]> {
+  const rows = await db
+    .selectFrom('relays')
+    .selectAll()
+    .where('account', '=', account)
+    .where('final', '=', false)
+    .orderBy('account_nonce')
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return []
+  const attempts = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where(
+      'relay',
+      'in',
+      rows.map(({ hash }) => hash),
+    )
+    .orderBy('created_at_ms')
+    .execute()
+  const byRelay = Map.groupBy(attempts, ({ relay }) => relay)
+  return rows.map((row) => toOpenRelay(row, byRelay.get(row.hash) ?? []))
+}
+
+/** Which accounts have relays that are not final. */
+export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
+  const rows = await db.selectFrom('relays').where('final', '=', false).select('account').distinct().execute()
+  return rows.map(({ account }) => account)
+}
+
+function toOpenRelay(row: Selectable<RelaysTable>, attempts: readonly Selectable<AttemptsTable>[]): OpenRelay {
+  const { mined_hash, block_number, block_hash } = row
+  return {
+    hash: row.hash,
+    profile: row.profile,
+    keyManager: row.key_manager,
+    signer: row.signer,
+    nonce: BigInt(row.nonce),
+    callData: row.call_data,
+    status: row.status,
+    gasLimit: BigInt(row.gas_limit),
+    accountNonce: Number(row.account_nonce),
+    expiresAt: row.expires_at === null ? null : BigInt(row.expires_at),
+    mined:
+      mined_hash === null || block_number === null || block_hash === null
+        ? null
+        : { hash: mined_hash, blockNumber: Number(block_number), blockHash: block_hash },
+    attempts: attempts.map((attempt) => ({
+      hash: attempt.hash,
+      kind: attempt.kind,
+      nonce: Number(attempt.account_nonce),
+      raw: attempt.raw,
+      fees: feesOf(attempt),
+      createdAtMs: Number(attempt.created_at_ms),
+      sentAtMs: attempt.sent_at_ms === null ? null : Number(attempt.sent_at_ms),
+    })),
+    requestId: row.request_id,
+  }
+}
+
+function feesOf({ raw, max_fee_per_gas, max_priority_fee_per_gas }: Selectable<AttemptsTable>): Fees {
+  // A typed transaction begins with its type, a legacy one with the head of a list.
+  return raw.startsWith('0x02')
+    ? { type: 2, maxFeePerGas: BigInt(max_fee_per_gas), maxPriorityFeePerGas: BigInt(max_priority_fee_per_gas) }
+    : { type: 0, gasPrice: BigInt(max_fee_per_gas) }
+}

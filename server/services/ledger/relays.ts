@@ -1,0 +1,78 @@
+import type { Quota } from '../../core/define.ts'
+import type { Database } from '../database/database.ts'
+import type { RelayStatus } from '../database/tables.ts'
+import { planOf } from '../quotas/account.ts'
+import { amountInUnit } from '../quotas/exact-number.ts'
+import type { Plans } from '../quotas/plans.ts'
+
+/** What `GET /transactions/{hash}` answers; see `specs/schemas/relay/transactions.json`. */
+export interface TransactionStatus {
+  readonly status: RelayStatus
+  readonly transactionHash: string
+  readonly attempts: readonly { readonly transactionHash: string; readonly sentAt?: number }[]
+  readonly block: { readonly number: number; readonly hash: string } | null
+  readonly gasUsed: number | null
+  readonly charged: { readonly amount: number; readonly unit: Quota['unit'] } | null
+}
+
+/** What became of relay calls. */
+export interface Relays {
+  /** @param hash of any attempt, lower case */
+  status(hash: string): Promise<TransactionStatus | undefined>
+  /** How many calls came since then, by their status now. */
+  countSince(sinceMs: number): Promise<Readonly<Record<RelayStatus, number>>>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    relays: Relays
+  }
+}
+
+export function createRelays({ database, plans }: { database: Database; plans: Plans }): Relays {
+  const { db } = database
+  return {
+    status: async (hash) => {
+      const relay = await db
+        .selectFrom('relays')
+        .innerJoin('attempts', 'attempts.relay', 'relays.hash')
+        .where('attempts.hash', '=', hash)
+        .selectAll('relays')
+        .executeTakeFirst()
+      if (!relay) return undefined
+      const attempts = await db
+        .selectFrom('attempts')
+        .where('relay', '=', relay.hash)
+        .where('kind', '=', 'call')
+        .orderBy('created_at_ms')
+        .select(['hash', 'sent_at_ms'])
+        .execute()
+      const { unit } = planOf(relay, plans)
+      return {
+        status: relay.status,
+        transactionHash: relay.mined_hash ?? attempts.at(-1)?.hash ?? relay.hash,
+        attempts: attempts.map(({ hash: transactionHash, sent_at_ms }) => ({
+          transactionHash,
+          ...(sent_at_ms === null ? {} : { sentAt: Math.floor(Number(sent_at_ms) / 1000) }),
+        })),
+        block:
+          relay.block_number === null || relay.block_hash === null
+            ? null
+            : { number: Number(relay.block_number), hash: relay.block_hash },
+        gasUsed: relay.gas_used === null ? null : Number(relay.gas_used),
+        charged: relay.charged === null ? null : { amount: amountInUnit(BigInt(relay.charged), unit), unit },
+      }
+    },
+    countSince: async (sinceMs) => {
+      const rows = await db
+        .selectFrom('relays')
+        .where('created_at_ms', '>=', sinceMs)
+        .groupBy('status')
+        .select(({ fn }) => ['status', fn.countAll<string | number>().as('count')])
+        .execute()
+      const counts = { pending: 0, succeeded: 0, reverted: 0, abandoned: 0 }
+      for (const { status, count } of rows) counts[status] = Number(count)
+      return counts
+    },
+  }
+}

@@ -1,0 +1,62 @@
+export interface MicroBatchOptions {
+  /** The most items that one run takes. */
+  readonly maxItems: number
+  /** Runs that may be under way at a time. Default 1. */
+  readonly maxRuns?: number
+}
+
+/**
+ * Turns calls for one item each into runs for many: what comes while the runs are busy goes along with the next one.
+ * Nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
+ *
+ * @param run answers in the order of its items; an `Error` among the answers fails that item alone, throwing fails all
+ * @returns a function that resolves to the answer for its item
+ */
+export function microBatch<Item, Answer>(
+  run: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
+  { maxItems, maxRuns = 1 }: MicroBatchOptions,
+): (item: Item) => Promise<Answer> {
+  interface Waiting {
+    readonly item: Item
+    readonly resolve: (answer: Answer) => void
+    readonly reject: (error: unknown) => void
+  }
+  let waiting: Waiting[] = []
+  let running = 0
+  let scheduled = false
+
+  async function runNext(): Promise<void> {
+    const taken = waiting.slice(0, maxItems)
+    waiting = waiting.slice(maxItems)
+    running++
+    try {
+      const answers = await run(taken.map(({ item }) => item))
+      taken.forEach(({ resolve, reject }, index) => {
+        const answer = answers[index]
+        if (answer instanceof Error) reject(answer)
+        else resolve(answer as Answer)
+      })
+    } catch (error) {
+      for (const { reject } of taken) reject(error)
+    } finally {
+      running--
+      schedule()
+    }
+  }
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || running >= maxRuns) return
+    scheduled = true
+    // After the current round of I/O callbacks: requests that arrived together run together.
+    setImmediate(() => {
+      scheduled = false
+      while (waiting.length > 0 && running < maxRuns) void runNext()
+    })
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject })
+      schedule()
+    })
+}

@@ -1,0 +1,121 @@
+import { getAddress } from 'ethers'
+import type { ResolvedProfile } from '../../core/define.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { keyManagerInterface, permissionsKey, profileInterface } from '../simulator/contracts.ts'
+import type { Outcome, SequenceRunner, Step } from '../simulator/sequences.ts'
+import { addressIn, permissionsIn } from '../simulator/simulator.ts'
+
+/** Profiles as they stand on the chain. */
+export interface Profiles {
+  /**
+   * Finds the profile's key manager, and verifies that each knows the other: without that, anyone's contract would
+   * spend the relayer's gas. The answer may be as old as `forget`; a simulation reads owner and target anew.
+   *
+   * @param interfaceIds ERC-165 ids of key managers, the preferred one first
+   * @throws ServiceError PROFILE_NOT_FOUND, UPSTREAM_UNAVAILABLE
+   */
+  resolve(address: string, interfaceIds: readonly string[]): Promise<ResolvedProfile>
+  /** Drops what is remembered of a profile: its owner has changed. */
+  forget(address: string): void
+  /**
+   * Permission bits (LSP6) of controllers on a profile.
+   *
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  permissions(profile: string, controllers: readonly string[]): Promise<bigint[]>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    profiles: Profiles
+  }
+}
+
+/** ERC-165 ids of LSP0 by the contracts' version. */
+const profileInterfaceIds = ['0x24871b3d', '0x3e89ad98', '0x66767497', '0xeb6be62e', '0x9a3bfe88']
+/** ERC-165 ids of LSP6 and LSP25 by name, to tell which key manager it is that nobody here speaks to. */
+const keyManagerNames: Readonly<Record<string, string>> = {
+  '0x5ac79908': 'LSP25',
+  '0x23f34c62': 'LSP6 since 0.12 (0x23f34c62)',
+  '0x66918867': 'LSP6 of 0.11 (0x66918867)',
+  '0x06561226': 'LSP6 of 0.11 (0x06561226)',
+  '0x38bb3cdb': 'LSP6 of 0.10 (0x38bb3cdb)',
+  '0xfb437414': 'LSP6 of 0.8 (0xfb437414)',
+  '0xc403d48f': 'LSP6 of 0.7 (0xc403d48f)',
+  '0x32e6d0ab': 'LSP6 of 0.5 (0x32e6d0ab)',
+  '0x6f4df48b': 'LSP6 of 0.4 (0x6f4df48b)',
+}
+const GAS_FOR_A_READ = 300_000n
+/** A flood of addresses must not fill the memory. */
+const MAX_REMEMBERED = 10_000
+
+export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles {
+  const remembered = new Map<string, Promise<ResolvedProfile>>()
+
+  async function read(steps: readonly (readonly [to: string, data: string])[]): Promise<Outcome[]> {
+    const sequence = steps.map(([to, data]): Step => ({ to, data, gasLimit: GAS_FOR_A_READ }))
+    const [outcomes = []] = await runner.run({ sequences: [sequence] })
+    return outcomes
+  }
+
+  async function find(address: string, interfaceIds: readonly string[]): Promise<ResolvedProfile> {
+    const [ownerRead, ...isProfile] = await read([
+      [address, profileInterface.encodeFunctionData('owner')],
+      ...profileInterfaceIds.map((id) => [address, supports(id)] as const),
+    ])
+    const owner = addressIn(ownerRead)
+    if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
+
+    const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
+    const [targetRead, ...supported] = await read([
+      [owner, keyManagerInterface.encodeFunctionData('target')],
+      ...known.map((id) => [owner, supports(id)] as const),
+    ])
+    const ids = known.filter((_, index) => isTrue(supported[index]))
+    if (ids.length === 0) throw notFound(`the owner of ${address} is no key manager (LSP6)`, { owner })
+    if (addressIn(targetRead) !== address) {
+      throw notFound(`the key manager that owns ${address} controls another profile`, { keyManager: owner })
+    }
+    const interfaceId = interfaceIds.find((id) => ids.includes(id))
+    if (interfaceId === undefined) {
+      const version = ids.map((id) => keyManagerNames[id] ?? id).join(', ')
+      throw notFound(`its key manager is of a version that is not relayed for: ${version}`, { keyManager: owner })
+    }
+    return { address, keyManager: owner, interfaceId }
+  }
+
+  return {
+    resolve: (anyCase, interfaceIds) => {
+      const address = getAddress(anyCase.toLowerCase())
+      const key = `${address}:${interfaceIds.join()}`
+      let found = remembered.get(key)
+      if (!found) {
+        found = find(address, interfaceIds)
+        if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+        remembered.set(key, found)
+        found.catch(() => remembered.delete(key))
+      }
+      return found
+    },
+    forget: (address) => {
+      for (const key of remembered.keys()) if (key.startsWith(`${address}:`)) remembered.delete(key)
+    },
+    permissions: async (profile, controllers) => {
+      const outcomes = await read(
+        controllers.map((controller) => [
+          profile,
+          profileInterface.encodeFunctionData('getData', [permissionsKey(controller)]),
+        ]),
+      )
+      return controllers.map((_, index) => permissionsIn(outcomes[index]))
+    },
+  }
+}
+
+const supports = (id: string) => profileInterface.encodeFunctionData('supportsInterface', [id])
+
+const isTrue = (outcome: Outcome | undefined) =>
+  outcome?.success === true && outcome.returnData.length === 66 && BigInt(outcome.returnData) === 1n
+
+const notFound = (reason: string, details: Record<string, unknown> = {}) =>
+  new ServiceError('PROFILE_NOT_FOUND', reason, { details })

@@ -1,0 +1,78 @@
+import type { QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
+import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
+
+/** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
+export interface Plan {
+  readonly name: string
+  readonly model: string
+  readonly unit: Quota['unit']
+  /** Allowance and next reset of an account that opens now, or begins a new period. */
+  open(nowSeconds: number): { readonly allowance: bigint; readonly resetAtSeconds: bigint | null }
+  /** What `POST /quota` answers. */
+  remaining(account: QuotaAccount): Quota
+  /** The most that a transaction can cost. */
+  reserve(limits: Parameters<QuotaPlugin['reserve']>[0]): bigint
+  /** What a mined transaction did cost. */
+  settle(receipt: Parameters<QuotaPlugin['settle']>[0]): bigint
+}
+
+export interface Plans {
+  /** For profiles that are given none. */
+  readonly defaultPlan: Plan
+  readonly byName: ReadonlyMap<string, Plan>
+}
+
+/** A plan that cannot be used; one line for the person who wrote the configuration. */
+export class PlanError extends Error {
+  constructor(plan: string, reason: string, options?: ErrorOptions) {
+    super(`quota/plans/${plan}: ${reason}`, options)
+    this.name = 'PlanError'
+  }
+}
+
+export interface PlansConfig {
+  readonly defaultPlan: string
+  readonly plans: Readonly<Record<string, { readonly model: string; readonly options: unknown }>>
+}
+
+/**
+ * Binds each plan of the configuration to its model.
+ *
+ * @param services what models may ask for
+ * @throws PlanError a model that is not loaded, options that break its schema
+ */
+export function createPlans(
+  { defaultPlan, plans }: PlansConfig,
+  models: ReadonlyMap<string, LoadedQuota>,
+  services: Partial<Services>,
+): Plans {
+  const byName = new Map<string, Plan>()
+  for (const [name, { model, options }] of Object.entries(plans)) {
+    const loaded = models.get(model)
+    if (loaded === undefined) throw new PlanError(name, `there is no quota model '${model}'`)
+    byName.set(name, bindPlan(name, loaded, options, services))
+  }
+  const found = byName.get(defaultPlan)
+  if (found === undefined) throw new PlanError(defaultPlan, 'the default plan is not among the plans')
+  return { defaultPlan: found, byName }
+}
+
+function bindPlan(name: string, loaded: LoadedQuota, rawOptions: unknown, services: Partial<Services>): Plan {
+  const { plugin } = loaded
+  let options: unknown
+  try {
+    options = loaded.parseOptions(rawOptions)
+  } catch (cause) {
+    throw new PlanError(name, cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+  const picked = servicesFor(loaded, services as Services)
+  return {
+    name,
+    model: plugin.id,
+    unit: plugin.unit,
+    open: (nowSeconds) => plugin.open(nowSeconds, picked, options),
+    remaining: (account) => plugin.remaining(account, picked, options),
+    reserve: (limits) => plugin.reserve(limits, picked, options),
+    settle: (receipt) => plugin.settle(receipt, picked, options),
+  }
+}

@@ -1,0 +1,95 @@
+import { ServiceError } from '../../core/errors.ts'
+import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
+import type { Clock } from '../clock.ts'
+import type { Fees } from '../signers/sign-transaction.ts'
+
+/** What a transaction has to offer now. */
+export interface FeeSource {
+  /**
+   * Twice the base fee and the node's priority fee, under the ceiling; one price where the chain has no base fee.
+   *
+   * @throws ServiceError SIGNERS_UNAVAILABLE the chain asks for more than the ceiling; UPSTREAM_UNAVAILABLE
+   */
+  current(): Promise<Fees>
+  /** At least what nodes want for the same nonce again; null when that is above the ceiling. */
+  raised(previous: Fees): Promise<Fees | null>
+}
+
+export interface FeeOptions {
+  readonly upstream: Upstream
+  readonly clock: Clock
+  readonly maxFeePerGasWei: bigint
+}
+
+/** Blocks may come every second; twice the base fee covers the five that follow at worst. */
+const VALID_MS = 1_000
+/** Nodes want 10% more for a replacement; some of them more. */
+const RAISE_PERCENT = 25n
+const RETRY_SECONDS = 15
+
+interface Market {
+  readonly atMs: number
+  /** Null: no EIP-1559. */
+  readonly baseFeeWei: bigint | null
+  /** Priority fee, or the gas price where there is no base fee. */
+  readonly tipWei: bigint
+}
+
+export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: FeeOptions): FeeSource {
+  let known: Market | undefined
+  let reading: Promise<Market> | undefined
+
+  async function read(): Promise<Market> {
+    const [block, tip] = await Promise.all([
+      upstream.request<{ baseFeePerGas?: string } | null>('eth_getBlockByNumber', ['latest', false]),
+      upstream.request<string>('eth_maxPriorityFeePerGas', []).catch((error: unknown) => {
+        // Nodes of chains without EIP-1559 do not know the method.
+        if (error instanceof UpstreamRpcError) return null
+        throw error
+      }),
+    ])
+    const atMs = clock.nowMs()
+    if (block?.baseFeePerGas !== undefined) {
+      return (known = { atMs, baseFeeWei: BigInt(block.baseFeePerGas), tipWei: tip === null ? 0n : BigInt(tip) })
+    }
+    const price = await upstream.request<string>('eth_gasPrice', [])
+    return (known = { atMs, baseFeeWei: null, tipWei: BigInt(price) })
+  }
+
+  async function market(): Promise<Market> {
+    if (known && clock.nowMs() - known.atMs <= VALID_MS) return known
+    return (reading ??= read().finally(() => (reading = undefined)))
+  }
+
+  function feesFor({ baseFeeWei, tipWei }: Market): Fees {
+    if (baseFeeWei === null) return { type: 0, gasPrice: tipWei }
+    return { type: 2, maxFeePerGas: min(baseFeeWei * 2n + tipWei, ceiling), maxPriorityFeePerGas: min(tipWei, ceiling) }
+  }
+
+  return {
+    current: async () => {
+      const now = await market()
+      if ((now.baseFeeWei ?? now.tipWei) > ceiling) {
+        throw new ServiceError('SIGNERS_UNAVAILABLE', 'the chain asks for more per gas than the ceiling allows', {
+          retryAfterSeconds: RETRY_SECONDS,
+        })
+      }
+      return feesFor(now)
+    },
+    raised: async (previous) => {
+      const now = feesFor(await market())
+      const raise = (wei: bigint) => (wei * (100n + RAISE_PERCENT)) / 100n + 1n
+      if (previous.type === 0) {
+        const gasPrice = max(raise(previous.gasPrice), now.type === 0 ? now.gasPrice : 0n)
+        return gasPrice > ceiling ? null : { type: 0, gasPrice }
+      }
+      const offered = now.type === 2 ? now : { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+      const maxFeePerGas = max(raise(previous.maxFeePerGas), offered.maxFeePerGas)
+      const maxPriorityFeePerGas = max(raise(previous.maxPriorityFeePerGas), offered.maxPriorityFeePerGas)
+      return maxFeePerGas > ceiling ? null : { type: 2, maxFeePerGas, maxPriorityFeePerGas }
+    },
+  }
+}
+
+const min = (one: bigint, other: bigint) => (one < other ? one : other)
+const max = (one: bigint, other: bigint) => (one > other ? one : other)

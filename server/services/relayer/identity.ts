@@ -1,0 +1,22 @@
+import { keccak256 } from 'ethers'
+import type { RelayCall } from '../../core/define.ts'
+import { hexBytes, word } from '../signatures/digest.ts'
+
+/**
+ * What makes two requests the same call, however they are spelt: chain, key manager, signer, nonce, payload and
+ * validity.
+ *
+ * @returns 32 bytes, hex
+ */
+export function identityOf(chainId: bigint, call: RelayCall): string {
+  return keccak256(
+    Buffer.concat([
+      word(chainId),
+      hexBytes(call.keyManager),
+      hexBytes(call.signer),
+      word(call.nonce),
+      word(call.validityTimestamps),
+      hexBytes(call.payload),
+    ]),
+  )
+}

@@ -1,0 +1,62 @@
+import type { RelayCall } from '../../core/define.ts'
+import { ServiceError } from '../../core/errors.ts'
+import { permissionBits } from '../simulator/contracts.ts'
+import { describeRevert, isRefusal } from '../simulator/revert-reason.ts'
+import type { CallResult, ChannelResult } from '../simulator/simulator.ts'
+
+/** The profile has another key manager by now than the one that the call was verified for. */
+export class StaleProfileError extends Error {
+  readonly profile: string
+
+  constructor(profile: string) {
+    super(`the key manager of ${profile} has changed`)
+    this.name = 'StaleProfileError'
+    this.profile = profile
+  }
+}
+
+const RETRY_SECONDS = 5
+
+/**
+ * Judges who signed, by what the chain says.
+ *
+ * @param explain asked when the signer is no controller: throws INVALID_SIGNATURE with the likely mistake
+ * @throws StaleProfileError; ServiceError NOT_AUTHORISED and what `explain` throws
+ */
+export async function judgeSigner(
+  call: RelayCall,
+  { owner, target, permissions }: ChannelResult,
+  explain: (call: RelayCall) => Promise<never>,
+): Promise<void> {
+  if (owner !== call.keyManager || target !== call.profile) throw new StaleProfileError(call.profile)
+  if (permissions === 0n) await explain(call)
+  if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {
+    throw new ServiceError('NOT_AUTHORISED', `${call.signer} lacks the permission EXECUTE_RELAY_CALL`, {
+      details: { signer: call.signer, missingPermission: 'EXECUTE_RELAY_CALL' },
+    })
+  }
+}
+
+/** @returns the gas that the call takes, or why it is refused */
+export function judgeCall(result: CallResult | undefined): bigint | ServiceError {
+  switch (result?.kind) {
+    case 'succeeds':
+      return result.gas
+    case 'reverts': {
+      const { reason } = result
+      const code = isRefusal(reason) ? 'NOT_AUTHORISED' : 'RELAY_CALL_REVERTS'
+      return new ServiceError(code, `it reverts ${describeRevert(reason)}`, {
+        details: { error: reason.name, args: reason.args, data: reason.data },
+      })
+    }
+    case 'exceeds-gas-cap':
+      return new ServiceError('RELAY_CALL_REVERTS', 'it needs more gas than a relay call may take', {
+        details: { error: 'OutOfGas' },
+      })
+    case 'not-simulated':
+    case undefined:
+      return new ServiceError('RATE_LIMITED', 'it cannot be tried before what is pending in its channel is mined', {
+        retryAfterSeconds: RETRY_SECONDS,
+      })
+  }
+}

@@ -1,0 +1,178 @@
+import type { Logger } from 'pino'
+import type { RelayCall } from '../../core/define.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Upstream } from '../chain/upstream.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../database/database.ts'
+import type { Registration } from '../ledger/account-rows.ts'
+import { assertServed } from '../ledger/commit.ts'
+import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
+import { microBatch } from '../micro-batch.ts'
+import type { Profiles } from '../profiles/profiles.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { maxFeePerGas } from '../signers/sign-transaction.ts'
+import type { Signers } from '../signers/signers.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
+import type { FeeSource } from './fees.ts'
+import { identityOf } from './identity.ts'
+import { createLane, type Lane } from './lane.ts'
+
+/** Executes relay calls: each once, each accounted for, none lost. */
+export interface Relayer {
+  /**
+   * Simulates, stores and sends a verified call, or answers with what became of the same call before.
+   *
+   * @returns the hash of the transaction that carries it; from then on it survives the end of this process
+   * @throws ServiceError `broadcast` false: nothing was stored, and nothing will be sent
+   * @throws StaleProfileError the profile has another key manager: to be verified anew
+   */
+  submit(call: RelayCall): Promise<{ transactionHash: string }>
+  /** Answers what is under way, takes nothing new. */
+  close(): Promise<void>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    relayer: Relayer
+  }
+}
+
+export interface RelayerOptions {
+  readonly chainId: bigint
+  readonly database: Database
+  readonly upstream: Upstream
+  readonly simulator: Simulator
+  readonly profiles: Profiles
+  readonly signers: Signers
+  readonly fees: FeeSource
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly gasPaddingPercent: number
+  readonly gasCap: bigint
+  readonly clock: Clock
+  readonly log: Logger
+  /** Called when something is stored under an account: it has to be followed until it is mined. */
+  readonly onStored: (account: string) => void
+}
+
+/** How long a call waits for the one before it in its channel. */
+const GAP_GRACE_MS = 400
+/** A stored call is answered after this time even if no node has taken it yet: it is ours to send. */
+const BROADCAST_WAIT_MS = 5_000
+/** The most channels in one look into the ledger. */
+const MAX_LOOKUPS = 64
+
+export function createRelayer(options: RelayerOptions): Relayer {
+  const { chainId, database, plans, registration, clock, signers, fees, profiles } = options
+  const lanes = new Map<string, Lane>(
+    signers.accounts.map((signer) => [signer.address, createLane({ ...options, signer })]),
+  )
+  const channels = new Map<string, Channel>()
+  const underWay = new Map<string, Promise<{ transactionHash: string }>>()
+  let isClosed = false
+
+  const lookUpTogether = microBatch(
+    (questions: readonly ChannelQuestion[]) => lookUp(database.db, questions, plans, Math.floor(clock.nowMs() / 1000)),
+    { maxItems: MAX_LOOKUPS },
+  )
+
+  async function explainSigner(call: RelayCall): Promise<never> {
+    const readings = call.misreadings()
+    const permissions = await profiles.permissions(
+      call.profile,
+      readings.map(({ signer }) => signer),
+    )
+    const likely = readings.find((_, index) => (permissions[index] ?? 0n) !== 0n)
+    const reason = `the signer ${call.signer} is no controller of ${call.profile}`
+    throw new ServiceError('INVALID_SIGNATURE', likely ? `${reason}; ${likely.mistake}` : reason, {
+      details: {
+        signer: call.signer,
+        ...(likely && { likelyMistake: likely.mistake, controller: likely.signer }),
+      },
+    })
+  }
+
+  const gasLimitFor = (gas: bigint) => {
+    const padded = (gas * BigInt(100 + options.gasPaddingPercent)) / 100n
+    return padded < options.gasCap ? padded : options.gasCap
+  }
+
+  async function dispatch(run: readonly SimulatedEntry[], preferred: string | undefined): Promise<readonly Entry[]> {
+    const acceptances = run.map(({ entry, gas }) => ({ ...entry, gasLimit: gasLimitFor(gas) }))
+    const price = maxFeePerGas(await fees.current())
+    const costWei = acceptances.reduce((sum, { gasLimit }) => sum + gasLimit * price, 0n)
+    const { account, done } = await signers.choose(costWei, preferred)
+    const lane = lanes.get(account.address)
+    if (!lane) throw new Error(`no lane for ${account.address}`)
+    const answers = await lane.submit(acceptances).catch((error: unknown) => {
+      done()
+      throw error
+    })
+    void Promise.all(answers.map(({ sent }) => sent)).then(done)
+    return run.flatMap(({ entry }, index) => {
+      const answer = answers[index]
+      switch (answer?.committed.kind) {
+        case 'stored': {
+          const { hash } = answer.committed
+          void Promise.race([answer.sent, elapsed(BROADCAST_WAIT_MS)]).then(() => entry.resolve(hash))
+          return []
+        }
+        case 'known':
+          entry.resolve(answer.committed.hash)
+          return []
+        case 'refused':
+          entry.reject(answer.committed.error)
+          return []
+        case 'orphaned':
+        case undefined:
+          return [entry]
+      }
+    })
+  }
+
+  function channelOf(call: RelayCall): Channel {
+    const { profile, keyManager, signer } = call
+    const key = { profile, keyManager, signer, channel: call.nonce >> 128n }
+    const name = `${keyManager}:${signer}:${key.channel}`
+    let channel = channels.get(name)
+    if (!channel) {
+      channel = new Channel({
+        key,
+        clock,
+        gapGraceMs: GAP_GRACE_MS,
+        lookUp: lookUpTogether,
+        assertServed: (state) => assertServed(profile, state.account, registration),
+        simulate: (run) => options.simulator.simulate(run),
+        explainSigner,
+        dispatch,
+        onEmpty: () => channels.delete(name),
+      })
+      channels.set(name, channel)
+    }
+    return channel
+  }
+
+  return {
+    submit: (call) => {
+      if (isClosed) return Promise.reject(new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down'))
+      const identity = identityOf(chainId, call)
+      const same = underWay.get(identity)
+      if (same) return same
+      const answer = new Promise<string>((resolve, reject) => {
+        channelOf(call).add({ call, identity, resolve, reject })
+      }).then((transactionHash) => ({ transactionHash }))
+      underWay.set(identity, answer)
+      const forget = () => void underWay.delete(identity)
+      answer.then(forget, forget)
+      return answer
+    },
+    close: async () => {
+      isClosed = true
+      await Promise.allSettled(underWay.values())
+      await Promise.all([...lanes.values()].map((lane) => lane.idle()))
+    },
+  }
+}
+
+const elapsed = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())

@@ -1,0 +1,63 @@
+import {
+  digestOf,
+  lsp25Form,
+  lsp6Form,
+  lsp6FormWithoutValidity,
+  personalDigest,
+  relayDigest,
+  relayWords,
+  type DigestForm,
+  type RelayMessage,
+} from './digest.ts'
+import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
+
+/** One usual mistake in signing a relay call, and who signed if it was made. */
+export interface Misreading {
+  /** What the client did, in words for its developer. */
+  readonly mistake: string
+  /** Checksummed address. */
+  readonly signer: string
+}
+
+/** Chains whose ids clients mix up with this one's: LUKSO's main and test net, Ethereum's main net, local nodes. */
+const otherChainIds = [42n, 4201n, 1n, 31337n, 1337n]
+
+/**
+ * Reads a signature as if one of the usual mistakes had been made. A wrong digest recovers a signer that nobody knows,
+ * and on the chain that looks like a wrong nonce; naming the mistake spares the client's developer a search.
+ *
+ * @param form the right one
+ */
+export function misreadings(message: RelayMessage, form: DigestForm, signature: Signature): Misreading[] {
+  const digest = relayDigest(message, form)
+  const words = relayWords(message, form)
+  const candidates: [string, () => Uint8Array][] = [
+    ['the digest was signed as a personal message (EIP-191 0x45) instead of raw', () => personalDigest(digest)],
+    ['the key manager is missing from what was signed (ERC-191 version 0)', () => digestOf(words)],
+    [
+      'the key manager is missing from what was signed, and it was signed as a personal message',
+      () => personalDigest(digestOf(words)),
+    ],
+    ...[lsp25Form, lsp6Form, lsp6FormWithoutValidity]
+      .filter((other) => other.version !== form.version || other.validity !== form.validity)
+      .map((other): [string, () => Uint8Array] => [
+        `the message was built for version ${other.version} of the key manager` +
+          `${other.validity ? '' : ' (without validityTimestamps)'} instead of version ${form.version}`,
+        () => relayDigest(message, other),
+      ]),
+    ...otherChainIds
+      .filter((chainId) => chainId !== message.chainId)
+      .map((chainId): [string, () => Uint8Array] => [
+        `the message was signed for chain ${chainId} instead of chain ${message.chainId}`,
+        () => relayDigest({ ...message, chainId }, form),
+      ]),
+  ]
+  return candidates.flatMap(([mistake, read]) => {
+    try {
+      return [{ mistake, signer: recoverSigner(read(), signature) }]
+    } catch (error) {
+      if (error instanceof MalformedSignatureError) return []
+      throw error
+    }
+  })
+}

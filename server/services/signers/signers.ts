@@ -1,0 +1,138 @@
+import type { Logger } from 'pino'
+import { ServiceError } from '../../core/errors.ts'
+import type { Upstream } from '../chain/upstream.ts'
+import type { Clock } from '../clock.ts'
+import type { SignerAccount } from './signer-account.ts'
+
+/** The accounts that send relay calls: which is free, which can pay. */
+export interface Signers {
+  readonly accounts: readonly SignerAccount[]
+  byAddress(address: string): SignerAccount | undefined
+  /**
+   * The account with the least to do among those that can pay. What it is chosen for counts as its load until `done`,
+   * and its cost as spent until the ledger or the balance shows it.
+   *
+   * @param preferred taken where it is one of ours: it has the calls before this one in the channel, and another
+   *   account's transactions may be mined before those
+   * @throws ServiceError SIGNERS_UNAVAILABLE when none can pay
+   */
+  choose(maxCostWei: bigint, preferred?: string): Promise<{ readonly account: SignerAccount; done(): void }>
+  /** Reads every balance, and warns below the threshold. */
+  refresh(): Promise<void>
+  /** @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty */
+  assertAble(): Promise<void>
+  /** What is known of the balances, wei by address. */
+  balances(): ReadonlyMap<string, bigint>
+}
+
+export interface SignersOptions {
+  readonly accounts: readonly SignerAccount[]
+  readonly upstream: Upstream
+  readonly clock: Clock
+  readonly log: Logger
+  readonly lowBalanceWei: bigint
+  /** The most that the account's transactions can cost that the ledger holds and that are not mined, in wei. */
+  readonly pendingCostWei: (address: string) => Promise<bigint>
+}
+
+/** Balances are believed for so long. */
+const BALANCE_VALID_MS = 5_000
+const RETRY_SECONDS = 30
+
+interface Choice {
+  readonly costWei: bigint
+  isDone: boolean
+}
+
+interface State {
+  readonly account: SignerAccount
+  balanceWei: bigint
+  /** What is sent and not mined, as the ledger had it when the balance was read. */
+  pendingWei: bigint
+  /** What it was chosen for since. */
+  choices: Set<Choice>
+  isLow: boolean
+}
+
+export function createSigners(options: SignersOptions): Signers {
+  const { accounts, upstream, clock, log, lowBalanceWei, pendingCostWei } = options
+  const states: State[] = accounts.map((account) => ({
+    account,
+    balanceWei: 0n,
+    pendingWei: 0n,
+    choices: new Set(),
+    isLow: false,
+  }))
+  let readAtMs = -Infinity
+  let reading: Promise<void> | undefined
+
+  async function readOne(state: State): Promise<void> {
+    const { address } = state.account
+    // What is done by now is in the ledger, or mined before the balance is read.
+    const doneBefore = [...state.choices].filter(({ isDone }) => isDone)
+    const pendingWei = await pendingCostWei(address)
+    state.balanceWei = BigInt(await upstream.request<string>('eth_getBalance', [address, 'latest']))
+    state.pendingWei = pendingWei
+    for (const choice of doneBefore) state.choices.delete(choice)
+    const isLow = state.balanceWei < lowBalanceWei
+    if (isLow && !state.isLow) {
+      log.warn({ signer: address, balanceWei: String(state.balanceWei) }, 'the balance of a signer is low')
+    }
+    state.isLow = isLow
+  }
+
+  async function read(): Promise<void> {
+    await Promise.all(states.map(readOne))
+    readAtMs = clock.nowMs()
+  }
+
+  const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
+
+  function pick(maxCostWei: bigint, preferred: string | undefined): State | undefined {
+    const bound = states.find(({ account }) => account.address === preferred)
+    const able = (bound ? [bound] : states).filter((state) => spendable(state) >= maxCostWei)
+    return able.reduce<State | undefined>((best, one) => (best && load(best) <= load(one) ? best : one), undefined)
+  }
+
+  return {
+    accounts,
+    byAddress: (address) => accounts.find((account) => account.address === address),
+    choose: async (maxCostWei, preferred) => {
+      if (readAtMs === -Infinity) await refresh()
+      // Stale is good enough while somebody can pay.
+      else if (clock.nowMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
+      let state = pick(maxCostWei, preferred)
+      if (!state) {
+        await refresh()
+        state = pick(maxCostWei, preferred)
+      }
+      if (!state) {
+        throw noneCanPay('no account of the relayer can pay for this transaction now')
+      }
+      const choice: Choice = { costWei: maxCostWei, isDone: false }
+      state.choices.add(choice)
+      return { account: state.account, done: () => void (choice.isDone = true) }
+    },
+    refresh,
+    assertAble: async () => {
+      await refresh()
+      if (states.every((state) => spendable(state) <= 0n)) throw noneCanPay('no account of the relayer has a balance')
+    },
+    balances: () => new Map(states.map(({ account, balanceWei }) => [account.address, balanceWei])),
+  }
+}
+
+function spendable({ balanceWei, pendingWei, choices }: State): bigint {
+  let wei = balanceWei - pendingWei
+  for (const { costWei } of choices) wei -= costWei
+  return wei
+}
+
+function load({ choices }: State): number {
+  let undone = 0
+  for (const { isDone } of choices) if (!isDone) undone++
+  return undone
+}
+
+const noneCanPay = (reason: string) =>
+  new ServiceError('SIGNERS_UNAVAILABLE', reason, { retryAfterSeconds: RETRY_SECONDS })

@@ -1,0 +1,63 @@
+import { keccak256 } from 'ethers'
+import { keyManagerInterface } from './contracts.ts'
+import type { SequenceRunner, StorageOverride } from './sequences.ts'
+
+/** Finds where key managers keep their nonces, so that a call can be measured as if those before it were mined. */
+export interface NonceSlots {
+  /**
+   * @returns storage under which the channel's next nonce is this one; undefined when the place is not known
+   */
+  override(keyManager: string, signer: string, nonce: bigint): Promise<StorageOverride | undefined>
+}
+
+/** The mapping lies among the first slots in every published key manager; the place differs between versions. */
+const CANDIDATE_SLOTS = 16
+const ID_MASK = (1n << 128n) - 1n
+/** Nobody's account: its nonces are only read under an override. */
+const probeSigner = '0x000000000000000000000000000000000000dEaD'
+const GAS_FOR_A_READ = 200_000n
+/** Places remembered; a flood of key managers must not fill the memory. */
+const MAX_REMEMBERED = 10_000
+
+export function createNonceSlots({ runner }: { runner: SequenceRunner }): NonceSlots {
+  const places = new Map<string, Promise<number | undefined>>()
+
+  /** Sets every candidate to another value, and asks which of them the key manager reads. */
+  async function find(keyManager: string): Promise<number | undefined> {
+    const candidates = Array.from({ length: CANDIDATE_SLOTS }, (_, place) => [
+      slotOf(place, probeSigner, 0n),
+      word(BigInt(place) + 1n),
+    ])
+    const data = keyManagerInterface.encodeFunctionData('getNonce', [probeSigner, 0n])
+    const [[outcome] = []] = await runner.run({
+      sequences: [[{ to: keyManager, gasLimit: GAS_FOR_A_READ, data }]],
+      storage: { [keyManager]: Object.fromEntries(candidates) as Record<string, string> },
+    })
+    if (!outcome?.success || outcome.returnData.length !== 66) return undefined
+    const read = BigInt(outcome.returnData)
+    return read >= 1n && read <= BigInt(CANDIDATE_SLOTS) ? Number(read) - 1 : undefined
+  }
+
+  return {
+    override: async (keyManager, signer, nonce) => {
+      let place = places.get(keyManager)
+      if (!place) {
+        place = find(keyManager)
+        if (places.size >= MAX_REMEMBERED) places.clear()
+        places.set(keyManager, place)
+        place.catch(() => places.delete(keyManager))
+      }
+      const found = await place
+      if (found === undefined) return undefined
+      return { [keyManager]: { [slotOf(found, signer, nonce >> 128n)]: word(nonce & ID_MASK) } }
+    },
+  }
+}
+
+/** Slot of `mapping(address => mapping(uint256 => uint256))` at a place in the layout. */
+function slotOf(place: number, signer: string, channel: bigint): string {
+  const outer = keccak256(`0x${signer.slice(2).toLowerCase().padStart(64, '0')}${word(BigInt(place)).slice(2)}`)
+  return keccak256(`${word(channel)}${outer.slice(2)}`)
+}
+
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`

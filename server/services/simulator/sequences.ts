@@ -1,0 +1,150 @@
+import { Interface } from 'ethers'
+import { ServiceError } from '../../core/errors.ts'
+import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
+import { microBatch } from '../micro-batch.ts'
+import artifact from './sequences.json' with { type: 'json' }
+
+/** One call of a sequence. */
+export interface Step {
+  readonly to: string
+  /** The most gas that it gets. */
+  readonly gasLimit: bigint
+  readonly data: string
+}
+
+/** What one step came to. */
+export interface Outcome {
+  /** False: the node's gas for one eth_call did not suffice, and the step did not run. */
+  readonly ran: boolean
+  readonly success: boolean
+  /** Of the call itself, without the costs of a transaction. */
+  readonly gasUsed: bigint
+  /** Result or revert data, 1024 bytes of it at most. */
+  readonly returnData: string
+}
+
+/** Sequences that see the same block; each runs as if it were alone. */
+export interface Simulation {
+  readonly sequences: readonly (readonly Step[])[]
+  /** Whether a step may run with less gas than its limit, if the node gives no more. Default false. */
+  readonly lenient?: boolean
+  /** Storage that is other than on the chain: value by slot by address. */
+  readonly storage?: StorageOverride
+}
+
+export type StorageOverride = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export interface SequenceRunner {
+  /**
+   * Runs on the latest block. Simulations that are asked for together share one eth_call.
+   *
+   * @returns the outcomes, shaped as the sequences
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  run(simulation: Simulation): Promise<Outcome[][]>
+}
+
+/** Where the code is lent for the length of a call; nobody has a key for it. */
+const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
+/** The most simulations in one eth_call: what one of them costs, the others wait for. */
+const MAX_TOGETHER = 32
+
+const runner = new Interface([
+  'function run((address to, uint256 gasLimit, bytes data)[][] sequences, bool strict) returns ((bool ran, bool success, uint256 gasUsed, bytes returnData)[][] outcomes)',
+])
+
+/**
+ * @param from the sender that the calls see as `tx.origin`
+ */
+export function createSequenceRunner({ upstream, from }: { upstream: Upstream; from: string }): SequenceRunner {
+  async function call(simulations: readonly Simulation[], strict: boolean): Promise<Outcome[][][]> {
+    const sequences = simulations.flatMap((simulation) => simulation.sequences)
+    const data = runner.encodeFunctionData('run', [
+      sequences.map((steps) => steps.map(({ to, gasLimit, data }) => [to, gasLimit, data])),
+      strict,
+    ])
+    const overrides: Record<string, object> = { [RUNNER_ADDRESS]: { code: artifact.runtimeCode } }
+    for (const { storage = {} } of simulations) {
+      for (const [address, stateDiff] of Object.entries(storage)) {
+        const known = overrides[address] as { stateDiff: object } | undefined
+        overrides[address] = { stateDiff: { ...known?.stateDiff, ...stateDiff } }
+      }
+    }
+    const result = await upstream.request<string>('eth_call', [{ from, to: RUNNER_ADDRESS, data }, 'latest', overrides])
+    const [outcomes] = runner.decodeFunctionResult('run', result) as unknown as [DecodedOutcome[][]]
+    let next = 0
+    return simulations.map((simulation) =>
+      simulation.sequences.map(() =>
+        [...(outcomes[next++] ?? [])].map(([ran, success, gasUsed, returnData]) => ({
+          ran,
+          success,
+          gasUsed,
+          returnData,
+        })),
+      ),
+    )
+  }
+
+  async function alone(simulation: Simulation): Promise<Outcome[][]> {
+    try {
+      const [outcomes] = await call([simulation], simulation.lenient !== true)
+      return outcomes ?? []
+    } catch (cause) {
+      if (!(cause instanceof UpstreamRpcError)) throw cause
+      throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node refuses to simulate', { cause })
+    }
+  }
+
+  async function together(simulations: readonly Simulation[]): Promise<(Outcome[][] | Error)[]> {
+    if (simulations.length === 1 && simulations[0]) return [await alone(simulations[0])]
+    let outcomes: Outcome[][][]
+    try {
+      outcomes = await call(simulations, true)
+    } catch (error) {
+      // One of them may be more than the node takes; the others shall not suffer for it.
+      if (!(error instanceof UpstreamRpcError)) throw error
+      outcomes = simulations.map(() => [[{ ran: false, success: false, gasUsed: 0n, returnData: '0x' }]])
+    }
+    return Promise.all(
+      simulations.map((simulation, index) => {
+        const own = outcomes[index] ?? []
+        return own.flat().every(({ ran }) => ran) ? own : alone(simulation).catch(asError)
+      }),
+    )
+  }
+
+  const runPlain = microBatch(together, { maxItems: MAX_TOGETHER, maxRuns: 2 })
+  const runOverridden = microBatch(
+    async (simulations: readonly Simulation[]) => {
+      const answers = new Map<Simulation, Outcome[][] | Error>()
+      await Promise.all(
+        withoutConflicts(simulations).map(async (group) => {
+          const outcomes = await together(group).catch((error: unknown) => group.map(() => asError(error)))
+          group.forEach((simulation, index) => answers.set(simulation, outcomes[index] ?? []))
+        }),
+      )
+      return simulations.map((simulation) => answers.get(simulation) ?? [])
+    },
+    { maxItems: MAX_TOGETHER, maxRuns: 2 },
+  )
+  return { run: (simulation) => (simulation.storage ? runOverridden : runPlain)(simulation) }
+}
+
+type DecodedOutcome = readonly [ran: boolean, success: boolean, gasUsed: bigint, returnData: string]
+
+/** Groups in which no two simulations override the same slot. */
+function withoutConflicts(simulations: readonly Simulation[]): Simulation[][] {
+  const groups: { members: Simulation[]; slots: Set<string> }[] = []
+  for (const simulation of simulations) {
+    const slots = Object.entries(simulation.storage ?? {}).flatMap(([address, diff]) =>
+      Object.keys(diff).map((slot) => `${address}:${slot}`),
+    )
+    let group = groups.find((one) => !slots.some((slot) => one.slots.has(slot)))
+    if (!group) groups.push((group = { members: [], slots: new Set() }))
+    group.members.push(simulation)
+    for (const slot of slots) group.slots.add(slot)
+  }
+  return groups.map(({ members }) => members)
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))

@@ -1,0 +1,147 @@
+import type { RelayCall } from '../../core/define.ts'
+import { keyManagerInterface, permissionsKey, profileInterface } from './contracts.ts'
+import { createNonceSlots } from './nonce-slot.ts'
+import { revertReason, type RevertReason } from './revert-reason.ts'
+import type { Outcome, SequenceRunner, Step } from './sequences.ts'
+import { transactionGas } from './transaction-gas.ts'
+
+/** What the simulation has to know of a relay call. */
+export type SimulatedCall = Pick<
+  RelayCall,
+  'profile' | 'keyManager' | 'signer' | 'nonce' | 'callData' | 'nonceCallData'
+>
+
+/** Calls of one signer in one channel, to be tried in this order. */
+export interface ChannelRun {
+  /** Call data for the key manager of what was accepted before and is not mined yet, in nonce order. */
+  readonly pending: readonly string[]
+  /** At least one. */
+  readonly calls: readonly SimulatedCall[]
+}
+
+/** What became of one call in the simulation. */
+export type CallResult =
+  /** Succeeds; the gas is that of a whole transaction, without padding. */
+  | { readonly kind: 'succeeds'; readonly gas: bigint }
+  | { readonly kind: 'reverts'; readonly reason: RevertReason }
+  /** Takes more than the cap. */
+  | { readonly kind: 'exceeds-gas-cap' }
+  /** The node does not give enough gas to run it after what is pending. */
+  | { readonly kind: 'not-simulated' }
+
+/** What the latest block says about a channel, all seen at once. */
+export interface ChannelResult {
+  /** Checksummed; null when the profile has none. */
+  readonly owner: string | null
+  /** The profile that the key manager controls, checksummed. */
+  readonly target: string | null
+  /** The channel's next nonce on the chain. */
+  readonly nonce: bigint
+  /** The signer's permission bits on the profile. */
+  readonly permissions: bigint
+  /** One for each call. */
+  readonly calls: readonly CallResult[]
+}
+
+export interface Simulator {
+  /** @throws ServiceError UPSTREAM_UNAVAILABLE */
+  simulate(run: ChannelRun): Promise<ChannelResult>
+}
+
+const GAS_FOR_A_READ = 300_000n
+/** Where a call cannot be measured alone: room for the slots that the calls before it had warmed. */
+const WARMTH_GAS = 250_000n
+
+/**
+ * Tries calls on the latest block, on top of what is pending in their channel.
+ *
+ * A step after others finds storage warm and dirty that its own transaction would find cold, and looks far too cheap.
+ * So each call that has others before it is also measured alone, with the channel's nonce set to its own.
+ */
+export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; gasCap: bigint }): Simulator {
+  const nonceSlots = createNonceSlots({ runner })
+
+  async function measureAlone(call: SimulatedCall): Promise<Outcome | undefined> {
+    const storage = await nonceSlots.override(call.keyManager, call.signer, call.nonce)
+    if (!storage) return undefined
+    const step = { to: call.keyManager, gasLimit: gasCap, data: call.callData }
+    const [[outcome] = []] = await runner.run({ sequences: [[step]], storage, lenient: true })
+    return outcome
+  }
+
+  return {
+    async simulate({ pending, calls }) {
+      const [first] = calls
+      if (!first) throw new TypeError('no call to simulate')
+      const { profile, keyManager } = first
+      const relay = (data: string): Step => ({ to: keyManager, gasLimit: gasCap, data })
+      const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
+      const reads = [
+        read(profile, ownerCall),
+        read(keyManager, targetCall),
+        read(keyManager, first.nonceCallData),
+        read(profile, profileInterface.encodeFunctionData('getData', [permissionsKey(first.signer)])),
+      ]
+      const steps = [...pending.map(relay), ...calls.map(({ callData }) => relay(callData))]
+      const needsMeasure = (index: number) => pending.length + index > 0
+      const [[facts = [], outcomes = []], ...alone] = await Promise.all([
+        runner.run({ sequences: [reads, steps], lenient: steps.length === 1 }),
+        ...calls.map(async (call, index) => (needsMeasure(index) ? measureAlone(call) : undefined)),
+      ])
+      const [owner, target, nonce, permissions] = facts
+      return {
+        owner: addressIn(owner),
+        target: addressIn(target),
+        nonce: nonce?.success && nonce.returnData.length === 66 ? BigInt(nonce.returnData) : 0n,
+        permissions: permissionsIn(permissions),
+        calls: calls.map((call, index) => {
+          const outcome = outcomes[pending.length + index]
+          return callResult(call, outcome, needsMeasure(index), alone[index], gasCap)
+        }),
+      }
+    },
+  }
+}
+
+function callResult(
+  { callData }: SimulatedCall,
+  outcome: Outcome | undefined,
+  followsOthers: boolean,
+  alone: Outcome | undefined,
+  gasCap: bigint,
+): CallResult {
+  if (!outcome?.ran) return { kind: 'not-simulated' }
+  if (!outcome.success) {
+    const usedUp = outcome.returnData === '0x' && outcome.gasUsed * 100n > gasCap * 95n
+    return usedUp ? { kind: 'exceeds-gas-cap' } : { kind: 'reverts', reason: revertReason(outcome.returnData) }
+  }
+  const executionGas = alone?.success
+    ? max(alone.gasUsed, outcome.gasUsed)
+    : followsOthers
+      ? outcome.gasUsed * 2n + WARMTH_GAS
+      : outcome.gasUsed
+  const gas = transactionGas(callData, executionGas)
+  return gas > gasCap ? { kind: 'exceeds-gas-cap' } : { kind: 'succeeds', gas }
+}
+
+const ownerCall = profileInterface.encodeFunctionData('owner')
+const targetCall = keyManagerInterface.encodeFunctionData('target')
+
+/** The address that a read returned, checksummed; null when it returned none. */
+export function addressIn(outcome: Outcome | undefined): string | null {
+  if (!outcome?.success || !/^0x0{24}[0-9a-f]{40}$/.test(outcome.returnData)) return null
+  return profileInterface.decodeFunctionResult('owner', outcome.returnData)[0] as string
+}
+
+/** The permission bits that `getData` returned; none when nothing is set. */
+export function permissionsIn(outcome: Outcome | undefined): bigint {
+  if (!outcome?.success) return 0n
+  try {
+    const [value] = profileInterface.decodeFunctionResult('getData', outcome.returnData) as unknown as [string]
+    return value.length === 66 ? BigInt(value) : 0n
+  } catch {
+    return 0n
+  }
+}
+
+const max = (one: bigint, other: bigint) => (one > other ? one : other)
