@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
@@ -13,11 +14,24 @@ Lists the clauses of the documents: level, section, what their checks need, and 
  * @returns the exit code: 0, or 2 for a prefix that no clause has
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  if (argv.includes('--help')) {
+  let flags: { json?: boolean; help?: boolean }
+  let only: string | null
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: { json: { type: 'boolean' }, help: { type: 'boolean' } },
+      allowPositionals: true,
+    })
+    flags = values
+    only = positionals[0] ?? null
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${usage}`)
+    return 2
+  }
+  if (flags.help) {
     process.stdout.write(usage)
     return 0
   }
-  const only = argv.find((argument) => !argument.startsWith('--')) ?? null
   const suites = new Map((await loadSuites()).map(({ id, checks }) => [id, checks]))
   const rows = (Object.keys(clauses) as ClauseId[])
     .filter((id) => isSelected(id, only))
@@ -26,7 +40,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stderr.write(`no clause begins with ${only}\n${usage}`)
     return 2
   }
-  if (argv.includes('--json')) {
+  if (flags.json) {
     process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
     return 0
   }

@@ -4,7 +4,7 @@ import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { keyManagerAbi } from './abi.ts'
 import type { RelayCall } from './call.ts'
-import { requireQuotaLeft } from './quota-left.ts'
+import { requireBlame } from './blame.ts'
 
 /** What stands in `transactionHash`, with whatever status; undefined when there is nothing. */
 export function hashIn(answer: Answer): unknown {
@@ -56,7 +56,7 @@ export async function requireExecutable(t: CheckContext, call: RelayCall): Promi
 export async function expectAccepted(t: CheckContext, answer: Answer): Promise<string> {
   const hash = hashIn(answer)
   if (isSuccess(answer) && isHash(hash)) return hash
-  await requireQuotaLeft(t, answer)
+  await requireBlame(t, answer)
   throw new Fault('a valid call was not taken', {
     expected: 'a status of success and a transactionHash of 32 bytes in hex',
     actual: describe(answer),

@@ -26,7 +26,9 @@ export function signQuota(
   controller: { readonly address: string; readonly privateKey: string },
   reading: QuotaReading = 'personal message',
 ): string {
-  const packed = (whose: string): string => solidityPackedKeccak256(['address', 'uint256'], [whose, timestamp])
+  // Lower case: an address may be written in any, and the packing would check the letters.
+  const packed = (whose: string): string =>
+    solidityPackedKeccak256(['address', 'uint256'], [whose.toLowerCase(), timestamp])
   const personal = (whose: string): string => hashMessage(Buffer.from(packed(whose).slice(2), 'hex'))
   switch (reading) {
     case 'personal message':

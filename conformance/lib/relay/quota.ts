@@ -22,6 +22,12 @@ export interface QuotaOptions {
   readonly reading?: QuotaReading
 }
 
+/** Without the chain nobody knows whether the fixture is still true. @throws Untestable then */
+export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
+  if (t.hasChain) return
+  throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describe(refusal)}`)
+}
+
 /** Whether the target told a quota. */
 export function isServed(answer: Answer): boolean {
   const body = objectOf(answer)
@@ -82,6 +88,7 @@ export async function expectQuota(
 ): Promise<Readonly<Record<string, unknown>>> {
   const answer = await askQuota(t, options)
   if (isServed(answer)) return objectOf(answer) ?? {}
+  requireVerifiedFixture(t, answer)
   throw new Fault('a valid request was not served', {
     expected: 'a status of success and an object with quota',
     actual: describe(answer),

@@ -1,7 +1,7 @@
 import { describe, summarise } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { askQuota, expectQuota, isServed, quotaReading } from '../../lib/relay/quota.ts'
+import { askQuota, expectQuota, isServed, quotaReading, requireVerifiedFixture } from '../../lib/relay/quota.ts'
 import { quotaReadings } from '../../lib/relay/quota-message.ts'
 
 export default [
@@ -11,6 +11,7 @@ export default [
       if (isServed(answer)) return
       const other = await quotaReading(t)
       if (other !== 'personal message') t.observe(`what is taken instead: ${other}`)
+      requireVerifiedFixture(t, answer)
       throw new Fault('the described signature was not taken', {
         expected: 'an object with quota',
         actual: describe(answer),

@@ -5,7 +5,7 @@ import { expectAccepted, hashIn, isHash } from '../../lib/relay/execute.ts'
 import { expectEffect } from '../../lib/relay/executed.ts'
 import { firstExecution } from '../../lib/relay/first-execution.ts'
 import { isKnown } from '../../lib/relay/receipt.ts'
-import { requireQuotaLeft } from '../../lib/relay/quota-left.ts'
+import { requireBlame } from '../../lib/relay/blame.ts'
 import { expectRelayTransaction } from '../../lib/relay/relay-transaction.ts'
 import { profileAbi } from '../../lib/relay/abi.ts'
 import type { CheckContext } from '../../lib/context.ts'
@@ -22,7 +22,7 @@ export default [
     check('takes a signed call and succeeds', async (t) => {
       const { answer } = await firstExecution(t)
       if (isSuccess(answer) && hashIn(answer) !== undefined) return
-      await requireQuotaLeft(t, answer)
+      await requireBlame(t, answer)
       throw new Fault('a valid call was not taken', {
         expected: 'a status of success and an object with transactionHash',
         actual: describe(answer),
@@ -35,7 +35,7 @@ export default [
       const { answer } = await firstExecution(t)
       const hash = hashIn(answer)
       if (isHash(hash)) return
-      await requireQuotaLeft(t, answer)
+      await requireBlame(t, answer)
       throw new Fault('there is no hash of a transaction in the answer', {
         expected: '{ "transactionHash": "0x" and 64 hex digits }',
         actual: describe(answer),

@@ -1,17 +1,20 @@
 import { objectOf, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
-import { askQuota, isServed } from './quota.ts'
+import { askQuota, isServed, requireVerifiedFixture } from './quota.ts'
 
 /** Less gas than a relay may set aside for one call. */
 const leastGas = 1_000_000
 
 /**
- * What happens when the quota is exhausted is not shown, so a refusal then is no fault.
+ * Makes sure that the refusal of a valid call is the target's own: not that of a profile which its chain does not have,
+ * nor that of a spent quota, of which the document says nothing.
+ *
  * @param refusal the answer to a valid call
- * @throws Untestable when the target says that nothing is left
+ * @throws Untestable
  */
-export async function requireQuotaLeft(t: CheckContext, refusal: Answer): Promise<void> {
+export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
+  requireVerifiedFixture(t, refusal)
   // The target may not serve /quota at all: then there is no such excuse.
   const answer = await askQuota(t)
   if (!isServed(answer)) return

@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { applyExpectedFailures, readExpectedFailures, writeExpectedFailures } from '../../lib/expected-failures.ts'
+import type { CheckStatus, ClauseResult } from '../../lib/report-types.ts'
+import { UsageError } from '../../lib/usage-error.ts'
+
+function clause(id: ClauseResult['id'], status: CheckStatus): ClauseResult {
+  const error = status === 'failed' ? { error: { message: `"${id}": broken` } } : {}
+  const tests = [{ title: 't', status, durationMs: 0, exchanges: [], ...error }]
+  return { id, document: 'relay', level: 'required', section: '2', text: '', status, tests }
+}
+
+async function fileWith(text: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'expected-')), 'expected.yaml')
+  await writeFile(path, text)
+  return path
+}
+
+describe('expected failures', () => {
+  const results = [
+    clause('relay.quota.unit', 'failed'),
+    clause('relay.quota.window', 'passed'),
+    clause('relay.quota.hash', 'untestable'),
+  ]
+
+  it('marks what failed as expected', () => {
+    const { results: marked, stale } = applyExpectedFailures(results, [{ id: 'relay.quota.unit', reason: 'soon' }])
+    expect(marked.map(({ known }) => known?.reason)).to.deep.equal(['soon', undefined, undefined])
+    expect(stale).to.deep.equal([])
+  })
+
+  it('is stale for a clause that passed and for one that does not exist, not for one that nobody judged', () => {
+    const entries = ['relay.quota.window', 'relay.quota.nothing', 'relay.quota.hash', 'relay.quota.post']
+    const { stale } = applyExpectedFailures(
+      results,
+      entries.map((id) => ({ id, reason: 'r' })),
+    )
+    expect(stale.map(({ id }) => id)).to.deep.equal(['relay.quota.window', 'relay.quota.nothing'])
+  })
+
+  it('reads back what it writes', async () => {
+    const entries = await readExpectedFailures(await fileWith(writeExpectedFailures(results)))
+    expect(entries).to.deep.equal([{ id: 'relay.quota.unit', reason: '"relay.quota.unit": broken', link: '' }])
+  })
+
+  it('refuses what is no list of entries, and takes an empty file', async () => {
+    for (const text of ['a: 1', '- id: x', '- {id: x, reason: ""}', '- [']) {
+      const error = await readExpectedFailures(await fileWith(text)).catch((thrown: unknown) => thrown)
+      expect(error, text).to.be.instanceOf(UsageError)
+    }
+    expect(await readExpectedFailures(await fileWith('# nothing\n'))).to.deep.equal([])
+  })
+})

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
+import { serve } from '../support.ts'
+
+describe('the recorded HTTP client', () => {
+  let http: HttpClient
+  const post = (url: string, more: Partial<HttpRequest> = {}) =>
+    http.send({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}', ...more })
+
+  beforeEach(() => {
+    http = createHttpClient(300)
+  })
+  afterEach(() => http.close())
+
+  it('hands over any answer as it is, and records it', async () => {
+    await using server = await serve((_request, response) => response.writeHead(418, { 'x-a': 'b' }).end('<p>'))
+    const answer = await post(`${server.url}/execute`)
+    expect(answer).to.include({ status: 418, text: '<p>', json: undefined, failure: undefined })
+    expect(answer.exchange.request).to.include({ method: 'POST', url: `${server.url}/execute`, body: '{}' })
+    expect(answer.exchange.response).to.include({ status: 418, body: '<p>' })
+    expect(answer.exchange.response?.headers['x-a']).to.equal('b')
+  })
+
+  it('does not follow redirects', async () => {
+    await using server = await serve((_request, response) => response.writeHead(307, { location: '/' }).end())
+    expect((await post(server.url)).status).to.equal(307)
+    expect(server.requests).to.have.length(1)
+  })
+
+  it('names a timeout: no answer, and an answer that never ends', async () => {
+    await using silent = await serve(() => undefined)
+    await using endless = await serve((_request, response) => {
+      const timer = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(timer))
+    })
+    for (const { url } of [silent, endless]) {
+      expect((await post(url)).failure).to.deep.equal({ kind: 'timeout', message: 'no answer within 300 ms' })
+    }
+    expect(http.traffic).to.deep.equal({ requests: 2, timeouts: 2, unanswered: 2 })
+  })
+
+  it('reads no more of a body than it can use', async () => {
+    await using server = await serve((_request, response) => {
+      const chunk = Buffer.alloc(1 << 20, 'x')
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+        if (!response.destroyed) response.once('drain', more)
+      }
+      more()
+    })
+    const answer = await createAndSend(server.url)
+    expect(answer.text.length).to.be.within(8 << 20, 10 << 20)
+    expect(answer.exchange.response?.body.length).to.equal(20_000)
+    expect(answer.exchange.response?.truncated).to.equal(true)
+  })
+
+  async function createAndSend(url: string) {
+    const patient = createHttpClient(10_000)
+    try {
+      return await patient.send({ url, method: 'POST', headers: {}, body: '{}' })
+    } finally {
+      await patient.close()
+    }
+  }
+
+  it('sends again over a new connection when a kept one is closed, but never what spends', async () => {
+    await using server = await serve((request) => request.socket.destroy())
+    expect((await post(server.url)).failure?.kind).to.equal('closed')
+    expect(server.requests).to.have.length(2)
+    expect((await post(server.url, { once: true })).failure?.kind).to.equal('closed')
+    expect(server.requests).to.have.length(3)
+  })
+
+  it('tells a refused connection', async () => {
+    const server = await serve(() => undefined)
+    await server[Symbol.asyncDispose]()
+    expect((await post(server.url)).failure?.kind).to.equal('refused')
+  })
+})

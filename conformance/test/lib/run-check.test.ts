@@ -1,0 +1,91 @@
+import { expect } from 'chai'
+import type { CheckBody } from '../../lib/clause.ts'
+import { noChain } from '../../lib/chain-truth.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { createHttpClient } from '../../lib/http.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
+import { createPatience } from '../../lib/patience.ts'
+import { runCheck } from '../../lib/run-check.ts'
+import { createSpending } from '../../lib/spending.ts'
+import { createTargetClock } from '../../lib/target-clock.ts'
+import { endpointsOf } from '../../lib/target.ts'
+import { serve } from '../support.ts'
+
+describe('the outcome of a check', () => {
+  const http = createHttpClient(300)
+  after(() => http.close())
+
+  function environment(url = 'http://127.0.0.1:1', readOnly = false): Environment {
+    return {
+      edition: 'documents',
+      http,
+      endpoints: endpointsOf({ relayUrl: url, ethRpcUrl: url }),
+      chain: noChain('no chain here'),
+      hasChain: false,
+      fixture: { missing: 'no fixture here' },
+      patience: createPatience(100),
+      clock: createTargetClock(),
+      spending: createSpending({ readOnly, maxTransactions: 1 }),
+      shared: new Map(),
+      nextRpcId: 1,
+    }
+  }
+
+  const run = (body: CheckBody, id: 'relay.quota.unit' | 'relay.versioning' = 'relay.quota.unit') =>
+    runCheck(environment(), id, { title: 't', needs: [], body })
+
+  it('passes when nothing is thrown, and is observed for a question', async () => {
+    expect((await run(async () => undefined)).status).to.equal('passed')
+    expect((await run(async () => undefined, 'relay.versioning')).status).to.equal('observed')
+  })
+
+  it('fails by a Fault and by an assertion, with both values', async () => {
+    const fault = await run(async () => {
+      throw new Fault('wrong', { expected: 'a', actual: 'b' })
+    })
+    expect(fault).to.deep.include({ status: 'failed', error: { message: 'wrong', expected: 'a', actual: 'b' } })
+    const assertion = await run(async () => void expect({ n: 1n }).to.deep.equal({ n: 2n }))
+    expect(assertion.status).to.equal('failed')
+    expect(assertion.error).to.include({ expected: '{"n":"2"}', actual: '{"n":"1"}' })
+  })
+
+  it('never blames the target for a fault of ours', async () => {
+    const result = await run(async () => {
+      throw new TypeError('our bug')
+    })
+    expect(result.status).to.equal('untestable')
+    expect(result.reason).to.match(/^a fault of the suite itself.*our bug/)
+  })
+
+  it('turns what went wrong with a question into an observation', async () => {
+    const result = await run(async () => {
+      throw new Fault('refused')
+    }, 'relay.versioning')
+    expect(result).to.deep.include({ status: 'observed', observations: ['refused'] })
+  })
+
+  it('is untestable by a need that is not met, before anything is sent', async () => {
+    const reasons = []
+    for (const need of ['fixture', 'chain', 'spend'] as const) {
+      const check = { title: 't', needs: [need], body: () => Promise.reject(new Error('ran')) }
+      reasons.push((await runCheck(environment(undefined, true), 'relay.quota.unit', check)).reason)
+    }
+    expect(reasons).to.deep.equal(['no fixture here', 'no chain here', 'read-only: nothing is sent that could spend'])
+  })
+
+  it('shows shared exchanges and a shared failure under each check that asked', async () => {
+    await using server = await serve((_request, response) => response.end('{}'))
+    const shared = environment(server.url)
+    const body: CheckBody = (t) =>
+      t.once('work', async (once) => {
+        await once.relay.quota({})
+        throw new Untestable('refused')
+      })
+    for (const title of ['first', 'second']) {
+      const result = await runCheck(shared, 'relay.quota.unit', { title, needs: [], body })
+      expect(result).to.deep.include({ status: 'untestable', reason: 'refused' })
+      expect(result.exchanges).to.have.length(1)
+    }
+    expect(server.requests).to.have.length(1)
+  })
+})

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import { Wallet, JsonRpcProvider } from 'ethers'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { startChain, type RunningChain } from '../../contracts/chain.ts'
+import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
+import { check, UsageError } from '../index.ts'
+import { serve } from './support.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+const json =
+  (body: unknown): Answer =>
+  (_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  }
+
+/** Targets that answer, always the same. */
+const answering: Readonly<Record<string, Answer>> = {
+  'always 200 {}': json({}),
+  'always 200 {"result":"0x1"}': json({ jsonrpc: '2.0', id: 1, result: '0x1' }),
+  'always 200 null': json(null),
+  'always 404': (_request, response) => response.writeHead(404).end('Not Found'),
+  'always 500 with an error object': (_request, response) =>
+    response.writeHead(500).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}'),
+  'always HTML': (_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><p>Hello'),
+  'always a redirect to itself': (request, response) => response.writeHead(302, { location: request.url }).end(),
+}
+
+/** Targets that answer nothing that could be read. */
+const silent: Readonly<Record<string, Answer>> = {
+  'never answers': () => undefined,
+  'closes the connection': (request) => request.socket.destroy(),
+  'speaks something else': (request) => request.socket.end('SSH-2.0-OpenSSH_9.7\r\n'),
+}
+
+describe('a target that is no relay', function () {
+  let chain: RunningChain
+  let fixture: Fixture
+
+  before(async () => {
+    chain = await startChain()
+    const funder = chain.accounts[0]
+    if (!funder) throw new Error('the chain has no accounts')
+    const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+    const urls = { rpcUrl: chain.rpcUrl, relayUrl: 'http://127.0.0.1:1', ethRpcBaseUrl: 'http://127.0.0.1:1' }
+    fixture = await provisionFixture(new Wallet(funder.privateKey, provider), { ...urls, profileFundsWei: 0n })
+    provider.destroy()
+  })
+  after(() => chain.close())
+
+  const judge = (relayUrl: string) => check({ relayUrl, fixture, timeoutMs: 300, receiptTimeoutMs: 300 })
+
+  for (const [name, answer] of Object.entries(answering)) {
+    it(`passes no required check: ${name}`, async () => {
+      await using server = await serve(answer)
+      const { verdict, clauses } = await judge(server.url)
+      expect(verdict).to.equal('nonconformant')
+      const tests = clauses.flatMap(({ id, level, tests }) => tests.map((test) => ({ id, level, ...test })))
+      const passed = tests.filter(({ level, status }) => level === 'required' && status === 'passed')
+      expect(passed.map(({ id, title }) => `${id}: ${title}`)).to.deep.equal([])
+      const ours = tests.filter(({ reason }) => reason?.startsWith('a fault of the suite itself'))
+      expect(ours.map(({ id, reason }) => `${id}: ${reason}`)).to.deep.equal([])
+    })
+  }
+
+  for (const [name, answer] of Object.entries(silent)) {
+    it(`is not judged: ${name}`, async () => {
+      await using server = await serve(answer)
+      const thrown: unknown = await judge(server.url).catch((error: unknown) => error)
+      expect(thrown).to.be.instanceOf(UsageError)
+      expect((thrown as Error).message).to.include(`the target does not answer at ${server.url}`)
+    })
+  }
+
+  it('passes no required check and ends soon when some of its paths never answer', async () => {
+    await using server = await serve((request, response) => {
+      if (request.url === '/quota') response.end('{}')
+    })
+    const { verdict, clauses, traffic } = await judge(server.url)
+    expect(verdict).to.equal('nonconformant')
+    expect(clauses.filter(({ level, status }) => level === 'required' && status === 'passed')).to.deep.equal([])
+    expect(traffic.timeouts).to.be.within(1, 10)
+  })
+})

@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface TestServer extends AsyncDisposable {
+  readonly url: string
+  /** What came in, in order. */
+  readonly requests: readonly { readonly method: string; readonly path: string; readonly body: string }[]
+}
+
+/** A server at a free port that answers as it is told, once the request is read. */
+export async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
+): Promise<TestServer> {
+  const requests: { method: string; path: string; body: string }[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      requests.push({ method: request.method ?? '', path: request.url ?? '', body })
+      answer(request, response, body)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
