@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** A process of its own, so that what is measured shares no event loop with what measures it. */
+export interface Started {
+  readonly url: string
+  readonly pid: number
+  /** Ends it as an operator would. */
+  close(): Promise<void>
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>
+}
+
+export type NodeKind = 'hardhat' | 'anvil'
+
+/** A block every so many seconds; absent: one per transaction. */
+export interface NodeOptions {
+  readonly blockTimeSeconds?: number
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** Starts a development node with the well-known accounts. */
+export function startNode(kind: NodeKind, { blockTimeSeconds }: NodeOptions = {}): Promise<Started> {
+  if (kind === 'hardhat') {
+    const script = fileURLToPath(new URL('hardhat-node.ts', import.meta.url))
+    const child = spawn(process.execPath, [script, String(blockTimeSeconds ?? 0)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    return whenListening(child, /^listening (\S+)/)
+  }
+  const blockTime = blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]
+  const child = spawn(
+    join(root, 'node_modules/.bin/anvil'),
+    ['--port', '0', '--accounts', '20', '--gas-limit', '100000000', ...blockTime],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  return whenListening(child, /^Listening on (\S+)/, 'http://')
+}
+
+export interface ServerOptions {
+  readonly rpcUrl: string
+  readonly signerKeys: readonly string[]
+  /** Over the configuration for benchmarks: open, in memory, quota beyond reach. */
+  readonly config?: Readonly<Record<string, unknown>>
+  /** PostgreSQL instead of the embedded database. */
+  readonly databaseUrl?: string
+}
+
+/** Starts the reference server by its own command. */
+export async function startServerProcess(options: ServerOptions): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
+  const file = join(folder, 'config.json')
+  await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl), ...options.config }))
+  const child = spawn(process.execPath, [join(root, 'scripts/touchstone.ts'), 'serve', '--config', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      TOUCHSTONE_SIGNER_KEYS: options.signerKeys.join(','),
+      ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
+    },
+  })
+  const started = await whenListening(child, /"url":"([^"]+)".*"msg":"listening"/)
+  const removeFolder = () => rm(folder, { recursive: true, force: true })
+  return {
+    ...started,
+    close: () => started.close().then(removeFolder),
+    kill: () => started.kill().then(removeFolder),
+  }
+}
+
+export function serverConfig(rpcUrl: string) {
+  return {
+    listen: { port: 0 },
+    chain: { rpcUrls: [rpcUrl], confirmations: 0 },
+    database: { folder: null },
+    registration: 'open',
+    quota: { plans: { default: { model: 'gas', options: { monthlyGas: Number.MAX_SAFE_INTEGER } } } },
+    log: { level: 'info' },
+  }
+}
+
+async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
+  const exited = once(child, 'exit')
+  if (!child.stdout || child.pid === undefined) throw new Error('the process has no output')
+  const stop = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await exited
+  }
+  for await (const text of createInterface(child.stdout)) {
+    const found = line.exec(text)?.[1]
+    if (found === undefined) continue
+    child.stdout.resume()
+    return { url: `${prefix}${found}`, pid: child.pid, close: () => stop('SIGTERM'), kill: () => stop('SIGKILL') }
+  }
+  throw new Error(`${child.spawnargs.join(' ')} ended before it listened`)
+}

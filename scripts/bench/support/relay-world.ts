@@ -1,0 +1,74 @@
+import { HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
+import { Pool } from 'undici'
+import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
+import { keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
+import { provisionFixture, type Fixture } from '../../../contracts/deploy/fixture.ts'
+import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
+
+/** A chain with a profile on it, and who may act on it. */
+export interface RelayWorld {
+  readonly rpcUrl: string
+  readonly chainId: number
+  readonly fixture: Fixture
+  /** Keys of accounts with native coin that nobody else uses. */
+  readonly signerKeys: readonly string[]
+}
+
+/** The well-known accounts that pay for relays; the first ones deploy and control. */
+const SIGNERS = [16, 17, 18, 19]
+
+/** Deploys the fixture on a fresh development node. */
+export async function provisionWorld(rpcUrl: string): Promise<RelayWorld> {
+  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
+  try {
+    const { chainId } = await provider.getNetwork()
+    const fixture = await provisionFixture(new Wallet(testKey(0), provider), {
+      rpcUrl,
+      relayUrl: '',
+      ethRpcBaseUrl: '',
+      profileFundsWei: 10n ** 18n,
+    })
+    return { rpcUrl, chainId: Number(chainId), fixture, signerKeys: SIGNERS.map(testKey) }
+  } finally {
+    provider.destroy()
+  }
+}
+
+/** Private key of one of the well-known accounts. */
+export function testKey(index: number): string {
+  return HDNodeWallet.fromPhrase(TEST_MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey
+}
+
+/** A signed relay call: the body for `POST /execute`, and the call data that comes of it. */
+export function signedCall({ fixture, chainId }: RelayWorld, channel: bigint, id: bigint) {
+  const { profile, controllers } = fixture
+  const payload = profileInterface.encodeFunctionData('setData', [`0x${'ab'.repeat(32)}`, `0x${hex(id)}`])
+  const nonce = relayNonce(channel, id)
+  const signature = signRelayCall(
+    { keyManager: profile.keyManager, chainId, nonce, payload },
+    controllers.full.privateKey,
+  )
+  return {
+    body: `{"address":"${profile.address}","transaction":{"abi":"${payload}","signature":"${signature}","nonce":${nonce}}}`,
+    callData: keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, payload]),
+  }
+}
+
+/** Posts JSON over kept-alive connections. */
+export function createPoster(url: string, connections: number) {
+  const pool = new Pool(url, { connections })
+  return {
+    post: async (path: string, body: string): Promise<{ status: number; json: Record<string, unknown> }> => {
+      const response = await pool.request({
+        method: 'POST',
+        path,
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+      return { status: response.statusCode, json: (await response.body.json()) as Record<string, unknown> }
+    },
+    close: () => pool.close(),
+  }
+}
+
+const hex = (value: bigint) => (value + 1n).toString(16).padStart(8, '0')
