@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import type { Services } from '../../core/define.ts'
 import { discoverExternal, discoverFolder } from '../../core/discover.ts'
 import { PluginError } from '../../core/plugin-error.ts'
 import { createRegistry, servicesFor, type PluginOptions } from '../../core/registry.ts'
@@ -143,9 +144,10 @@ describe('core/registry', () => {
     const { rpcMethods } = await load({ 'rpc-method/x_new.js': method('x_new', `${ownSchema}, needs: ['clock']`) })
     const loaded = rpcMethods.get('x_new')
     if (!loaded) return expect.fail('not loaded')
-    const services = { clock: { nowMs: () => 5 }, secret: {} }
-    expect(Object.keys(servicesFor(loaded, services))).to.deep.equal(['clock'])
-    expect(() => servicesFor(loaded, {}))
+    const services: unknown = { clock: { nowMs: () => 5 }, secret: {} }
+    const none: unknown = {}
+    expect(Object.keys(servicesFor(loaded, services as Services))).to.deep.equal(['clock'])
+    expect(() => servicesFor(loaded, none as Services))
       .to.throw(PluginError)
       .with.property('field', 'needs/0')
   })
