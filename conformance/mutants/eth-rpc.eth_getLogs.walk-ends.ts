@@ -1,12 +1,12 @@
 import { defineMutant, mapResponses } from './define.ts'
+import { pagingOf, type RpcBody } from './lib/rpc.ts'
 
 export default defineMutant({
   clause: 'eth-rpc.eth_getLogs.walk-ends',
   fault: 'an error instead of an empty page after the last log',
   rpc: async (request, forward) => {
-    const body = request.json as { method?: unknown; params?: readonly { paging_options?: unknown }[] } | null
     const response = await forward(request)
-    if (body?.method !== 'eth_getLogs' || !body.params?.[0]?.paging_options) return response
+    if (!pagingOf((request.json ?? {}) as RpcBody)) return response
     return mapResponses(response, (answer) =>
       Array.isArray(answer['result']) && answer['result'].length === 0
         ? { jsonrpc: '2.0', id: answer['id'], error: { code: -32000, message: 'no more logs' } }

@@ -1,7 +1,8 @@
 import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { isServed, served } from '../expect-rpc.ts'
-import { describePosition, isBefore, logsOf, positionOf, type Log, type Position } from './logs.ts'
+import { Fault } from '../outcome.ts'
+import { comparePositions, describePosition, isBefore, logsOf, positionOf, type Log, type Position } from './logs.ts'
 import { quantity } from './quantity.ts'
 
 /** A filter object of eth_getLogs. */
@@ -58,19 +59,19 @@ export function askPageAfter(t: CheckContext, filter: Filter, last: Log, paging:
   return t.rpc.call('eth_getLogs', params)
 }
 
-/** Whether the answer is the page after an entry: it begins strictly after it, and with what the chain has there. */
-export function isPageAfter(answer: Answer, last: Log, next: Position | undefined): boolean {
+/**
+ * Whether the answer is the page after an entry: all of it lies strictly after, and what the chain has next is the
+ * first of it. In which order it stands there is a matter of its own.
+ */
+export function isPageAfter(answer: Answer, last: Log, next: Position): boolean {
   if (!isServed(answer)) return false
   try {
-    const [first] = logsOf(served(answer))
-    if (!first) return next === undefined
-    const at = positionOf(first)
-    return (
-      isBefore(positionOf(last), at) && (next === undefined || (at.block === next.block && at.index === next.index))
-    )
-  } catch {
+    const [first] = logsOf(served(answer)).map(positionOf).sort(comparePositions)
+    return first !== undefined && isBefore(positionOf(last), first) && comparePositions(first, next) === 0
+  } catch (error) {
     // What is no list of entries is no page.
-    return false
+    if (error instanceof Fault) return false
+    throw error
   }
 }
 
@@ -81,7 +82,8 @@ export function describePage(answer: Answer): string {
     const entries = logsOf(served(answer))
     const [first] = entries
     return first ? `${entries.length} entries that begin at ${describePosition(positionOf(first))}` : 'an empty list'
-  } catch {
-    return describe(answer)
+  } catch (error) {
+    if (error instanceof Fault) return describe(answer)
+    throw error
   }
 }

@@ -34,6 +34,36 @@ export function alterParams(method: string, alter: (params: readonly unknown[]) 
   )
 }
 
+/** The filter of an eth_getLogs request; undefined for anything else. */
+export function filterOf({ method, params }: RpcBody): Readonly<Record<string, unknown>> | undefined {
+  const [filter] = method === 'eth_getLogs' && Array.isArray(params) ? (params as unknown[]) : []
+  return typeof filter === 'object' && filter !== null ? (filter as Record<string, unknown>) : undefined
+}
+
+/** The pagination options of an eth_getLogs request; undefined for anything else. */
+export function pagingOf(body: RpcBody): Readonly<Record<string, unknown>> | undefined {
+  const keys = filterOf(body)?.['paging_options']
+  return typeof keys === 'object' && keys !== null ? (keys as Record<string, unknown>) : undefined
+}
+
+/** Alters the filters of eth_getLogs before the unbroken server sees them. A member that is undefined is left out. */
+export function alterFilter(alter: (filter: Readonly<Record<string, unknown>>) => object): MutantHandler {
+  return alterRequest((body) => {
+    const filter = filterOf(body)
+    const rest = Array.isArray(body['params']) ? (body['params'] as unknown[]).slice(1) : []
+    return filter ? { ...body, params: [alter(filter), ...rest] } : body
+  })
+}
+
+/** Alters the pagination options of eth_getLogs before the unbroken server sees them. */
+export function alterPaging(alter: (keys: Readonly<Record<string, unknown>>) => object | undefined): MutantHandler {
+  return alterFilter((filter) => {
+    const keys = filter['paging_options']
+    if (typeof keys !== 'object' || keys === null) return filter
+    return { ...filter, paging_options: alter(keys as Record<string, unknown>) }
+  })
+}
+
 /** Answers some single requests with an error of its own. */
 export function refuse(code: number, when: (body: RpcBody, request: MutantRequest) => boolean): MutantHandler {
   return async (request, forward) => {

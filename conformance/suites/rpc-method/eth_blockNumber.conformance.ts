@@ -25,7 +25,7 @@ export default [
     check('is the head of the chain, or of the blocks mined meanwhile', { needs: ['chain'] }, async (t) => {
       const seen: bigint[] = []
       const ask = () => bracketed(t.chain, async () => numberOf(served(await t.rpc.call('eth_blockNumber'))) ?? -1n)
-      const { value, before, after } = await eventually(ask, ({ value, before, after }) => {
+      const { value, before, after } = await eventually(t, ask, ({ value, before, after }) => {
         seen.push(before, after)
         return value >= before && value <= after
       })

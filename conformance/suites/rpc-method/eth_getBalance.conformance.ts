@@ -15,7 +15,7 @@ export default [
   clause('eth-rpc.eth_getBalance.success', (check) => {
     check('at a fixed block: as on the chain, before and after a change', async (t) => {
       for (const { address, block, balance } of await balanceSteps(t)) {
-        const answer = await eventually(() => t.rpc.call('eth_getBalance', [address, quantity(block)]), isServed)
+        const answer = await eventually(t, () => t.rpc.call('eth_getBalance', [address, quantity(block)]), isServed)
         const found = numberOf(served(answer))
         if (found !== balance) {
           throw new Fault(`the balance of ${address} at block ${block} is not that of the chain`, {
@@ -34,7 +34,11 @@ export default [
         )
         return { found: asked.value, truth: await balancesBetween(t.chain, address, asked.before, asked.after) }
       }
-      const { found, truth } = await eventually(ask, ({ found, truth }) => found !== undefined && truth.includes(found))
+      const { found, truth } = await eventually(
+        t,
+        ask,
+        ({ found, truth }) => found !== undefined && truth.includes(found),
+      )
       if (found === undefined || !truth.includes(found)) {
         throw new Fault(`the balance of ${address} is not that of the chain`, {
           expected: [...new Set(truth)].join(' or '),

@@ -42,6 +42,7 @@ const fields = [
 /** Asked until it is there: a target may come to know of a young transaction a moment later than our node. */
 async function find(t: CheckContext, hash: string): Promise<Readonly<Record<string, unknown>>> {
   const answer = await eventually(
+    t,
     () => t.rpc.call(method, [hash]),
     (answer) => (objectOf(answer)?.['result'] ?? null) !== null,
   )

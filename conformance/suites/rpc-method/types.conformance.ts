@@ -26,6 +26,7 @@ export default [
       const ask = async (address: string) => balanceIn(await t.rpc.call('eth_getBalance', [address, 'latest']))
       // The balance may change between two requests; two in a row that agree were of one moment.
       const [checksummed, lower] = await eventually(
+        t,
         async () => [await ask(getAddress(account)), await ask(account.toLowerCase())] as const,
         ([a, b]) => a === b,
       )
@@ -45,6 +46,7 @@ export default [
         const member = method === 'eth_getTransactionByHash' ? 'hash' : 'transactionHash'
         const found = (answer: Answer) => (objectOf(answer)?.['result'] as Record<string, unknown> | null)?.[member]
         const answer = await eventually(
+          t,
           () => t.rpc.call(method, [hash]),
           (answer) => (found(answer) ?? null) !== null,
         )
@@ -90,6 +92,7 @@ export default [
       // A target that is a block behind does not know it at once.
       const balance = balanceIn(
         await eventually(
+          t,
           () => t.rpc.call('eth_getBalance', [account, block]),
           (answer) => numberOf(objectOf(answer)?.['result']) === truth,
         ),
