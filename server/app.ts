@@ -9,18 +9,21 @@ import type { Route } from './http/route.ts'
 export interface AppOptions {
   readonly routes: readonly Route[]
   readonly log: Logger
+  /** How many proxies stand in front: so many addresses of X-Forwarded-For are believed. */
+  readonly trustedProxies?: number
   /** Runs around everything: it sees each answer as it leaves. Embedders and deliberate faults hook in here. */
   readonly middleware?: readonly Middleware[]
 }
 
 /** Builds the Koa app. It does not listen. */
-export function createApp({ routes, log, middleware = [] }: AppOptions): Koa {
-  const app = new Koa()
+export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: AppOptions): Koa {
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
   // What escapes the middleware is a broken connection more often than a fault.
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
   app.use(requestId(log))
   // Wallets send headers of their own; the preflight allows what it is asked for.
   app.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }))
+  app.use(securityHeaders)
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)
   app.use(errorResponses(log))
@@ -41,5 +44,13 @@ export function createApp({ routes, log, middleware = [] }: AppOptions): Koa {
 /** Clients join a base URL that ends in `/` with a path that starts with one. */
 const collapseSlashes: Middleware = (ctx, next) => {
   ctx.path = ctx.path.replace(/\/{2,}/g, '/')
+  return next()
+}
+
+/** Answers are data; the pages add what they need. */
+const securityHeaders: Middleware = (ctx, next) => {
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.set('X-Frame-Options', 'DENY')
+  ctx.set('Referrer-Policy', 'no-referrer')
   return next()
 }

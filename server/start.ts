@@ -5,6 +5,7 @@ import type { Middleware } from 'koa'
 import { pino, type Logger } from 'pino'
 import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from './app.ts'
+import type { Config } from '../specs/index.ts'
 import type { LoadedConfig } from './config/load.ts'
 import { discoverExternal, discoverFolder } from './core/discover.ts'
 import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
@@ -13,10 +14,18 @@ import { docsRoutes } from './http/docs.ts'
 import { healthRoutes } from './http/health.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { metricsRoute, requestMetrics } from './http/metrics.ts'
+import { countRequests } from './http/rate-limit.ts'
 import { relayRoutes } from './http/relay.ts'
 import type { Route } from './http/route.ts'
+import { statusRoute, type ServiceStatus } from './http/status-page.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices } from './services/compose.ts'
+import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
+
+/** What a client may take to send the head of a request, and all of it: slow ones must not hold connections. */
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 export interface StartOptions {
   readonly clock?: Clock
@@ -53,7 +62,11 @@ export async function startServer(
   const metrics = new MetricsRegistry()
   collectDefaultMetrics({ register: metrics })
 
-  const { services, readinessChecks, close: closeServices } = await composeServices({
+  const {
+    services,
+    readinessChecks,
+    close: closeServices,
+  } = await composeServices({
     config,
     secrets,
     registry,
@@ -61,17 +74,35 @@ export async function startServer(
     log,
     metrics,
   })
+  const rateLimits = await createRateLimits({
+    ...config.limits,
+    ...(secrets.databaseUrl === undefined ? {} : { databaseUrl: secrets.databaseUrl }),
+  }).catch(async (error: unknown) => {
+    await closeServices()
+    throw error
+  })
+  const close = async (): Promise<void> => {
+    await rateLimits.close()
+    await closeServices()
+  }
   let draining = false
-  const http = createServer()
+  const http = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS })
+  http.maxConnections = config.limits.connections
   try {
     const routes: Route[] = [
-      rpcRoute(registry, services, config.limits),
-      ...relayRoutes({ registry, services, limits: config.limits }),
+      rpcRoute(registry, services, config.limits, rateLimits),
+      ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
+      statusRoute(() => statusOf(registry, services, config)),
       ...healthRoutes(readinessChecks, () => draining),
       metricsRoute(metrics),
       ...docsRoutes(),
     ]
-    const app = createApp({ routes, log, middleware: [requestMetrics(metrics), ...middleware] })
+    const app = createApp({
+      routes,
+      log,
+      trustedProxies: config.listen.trustedProxies,
+      middleware: [requestMetrics(metrics), ...middleware],
+    })
     const handle = app.callback()
     http.on('request', (request, response) => {
       // A kept-alive connection would carry on after the last answer.
@@ -81,14 +112,14 @@ export async function startServer(
     http.listen(config.listen.port, config.listen.host)
     await once(http, 'listening')
   } catch (error) {
-    await closeServices()
+    await close()
     throw error
   }
 
   const stop = async (): Promise<void> => {
     draining = true
     await drain(http, config.shutdown.graceSeconds)
-    await closeServices()
+    await close()
   }
   let stopped: Promise<void> | undefined
   const url = urlOf(http.address() as AddressInfo)
@@ -97,7 +128,7 @@ export async function startServer(
 }
 
 /** `POST /api/eth-rpc` with every method's plugin bound to its services. */
-function rpcRoute(registry: Registry, services: Services, limits: LoadedConfig['config']['limits']): Route {
+function rpcRoute(registry: Registry, services: Services, limits: Config['limits'], rateLimits: RateLimits): Route {
   const methods = new Map(
     [...registry.rpcMethods].map(([name, loaded]) => {
       const picked = servicesFor(loaded, services)
@@ -113,8 +144,28 @@ function rpcRoute(registry: Registry, services: Services, limits: LoadedConfig['
     }),
   )
   const { bodyBytes, batchSize, nestingDepth } = limits
-  const handle = jsonRpcEndpoint({ methods, limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth } })
+  const handle = jsonRpcEndpoint({
+    methods,
+    limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth },
+    admit: (ctx, calls) => countRequests(ctx, rateLimits, { points: calls }),
+  })
   return { method: 'POST', path: '/api/eth-rpc', handle }
+}
+
+async function statusOf(registry: Registry, services: Services, config: Config): Promise<ServiceStatus> {
+  const { rpcMethods, relays, quotas } = registry
+  const plans = Object.entries(config.quota.plans)
+  return {
+    chainId: String(BigInt(await services.chain.id())),
+    plugins: {
+      'rpc-method': [...rpcMethods.keys()],
+      relay: relays.map(({ plugin }) => plugin.id),
+      quota: [...quotas.keys()],
+    },
+    relays: await services.relays.countSince(services.clock.nowMs() - DAY_MS),
+    plans: plans.map(([name, { model }]) => ({ name, model, unit: quotas.get(model)?.plugin.unit ?? '' })),
+    registration: config.registration,
+  }
 }
 
 /** Waits for the requests in flight, no longer than the grace allows. */

@@ -3,9 +3,11 @@ import { ServiceError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
 import { createValidator } from '../core/validate.ts'
 import { personalDigest, quotaMessage } from '../services/signatures/digest.ts'
+import type { RateLimits } from '../services/rate-limits.ts'
 import { MalformedSignatureError, parseSignature, recoverSigner } from '../services/signatures/signature.ts'
 import { permissionBits } from '../services/simulator/contracts.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
+import { countRequests } from './rate-limit.ts'
 import type { Route } from './route.ts'
 
 interface QuotaRequest {
@@ -23,10 +25,12 @@ export function quotaRoute({
   registry,
   services,
   limits,
+  rateLimits,
 }: {
   readonly registry: Registry
   readonly services: Services
   readonly limits: JsonLimits
+  readonly rateLimits: RateLimits
 }): Route {
   const { profiles, quotas, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
@@ -38,6 +42,7 @@ export function quotaRoute({
     method: 'POST',
     path: '/quota',
     handle: async (ctx) => {
+      await countRequests(ctx, rateLimits)
       const body = await readJson(ctx.req, limits)
       assertValid(body, validateRequest)
       const request = body as QuotaRequest

@@ -4,19 +4,17 @@ import { executeRoutes } from './execute.ts'
 import { quotaRoute } from './quota.ts'
 import { transactionRoute } from './transactions.ts'
 import type { JsonLimits } from './json-body.ts'
+import type { RateLimits } from '../services/rate-limits.ts'
 import type { Route } from './route.ts'
 
 export interface RelayRoutesOptions {
   readonly registry: Registry
   readonly services: Services
   readonly limits: JsonLimits
+  readonly rateLimits: RateLimits
 }
 
 /** The routes of the relay document, and `GET /transactions/{hash}` beside it. */
-export function relayRoutes({ registry, services, limits }: RelayRoutesOptions): Route[] {
-  return [
-    ...executeRoutes({ registry, services, limits }),
-    quotaRoute({ registry, services, limits }),
-    transactionRoute(services),
-  ]
+export function relayRoutes(options: RelayRoutesOptions): Route[] {
+  return [...executeRoutes(options), quotaRoute(options), transactionRoute(options.services)]
 }

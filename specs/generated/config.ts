@@ -69,6 +69,11 @@ export interface components {
                  * @default 3000
                  */
                 readonly port: number;
+                /**
+                 * @description Proxies in front of the server whose X-Forwarded-For is believed; 0: the address is the connection's.
+                 * @default 0
+                 */
+                readonly trustedProxies: number;
             };
             /** @description The Ethereum nodes behind the server. */
             readonly chain: {
@@ -198,7 +203,7 @@ export interface components {
                 };
             };
             /**
-             * @description What one request may be.
+             * @description What one request may be, and how many there may be.
              * @default {}
              */
             readonly limits: {
@@ -217,6 +222,21 @@ export interface components {
                  * @default 32
                  */
                 readonly nestingDepth: number;
+                /**
+                 * @description Most requests a minute from one address, each call of a batch counted; 0: no limit.
+                 * @default 6000
+                 */
+                readonly requestsPerMinute: number;
+                /**
+                 * @description Most relay calls a minute for one profile; 0: no limit.
+                 * @default 600
+                 */
+                readonly relaysPerMinute: number;
+                /**
+                 * @description Most connections at a time; further ones are closed at once.
+                 * @default 2000
+                 */
+                readonly connections: number;
             };
             /**
              * @description How the server stops.

@@ -89,7 +89,7 @@ describe('config', () => {
     const filled = structuredClone(config)
     expect(ajv.compile<Config>(schemas['config'] ?? {})(filled)).to.be.true
     expect(filled).to.deep.equal({
-      listen: { host: '127.0.0.1', port: 3000 },
+      listen: { host: '127.0.0.1', port: 3000, trustedProxies: 0 },
       chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12 },
       database: { folder: '.touchstone/database' },
       signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },
@@ -97,7 +97,14 @@ describe('config', () => {
       quota: { defaultPlan: 'default', plans: { default: { model: 'gas', options: {} } } },
       registration: 'registered',
       plugins: { external: [], options: {} },
-      limits: { bodyBytes: 1_048_576, batchSize: 100, nestingDepth: 32 },
+      limits: {
+        bodyBytes: 1_048_576,
+        batchSize: 100,
+        nestingDepth: 32,
+        requestsPerMinute: 6000,
+        relaysPerMinute: 600,
+        connections: 2000,
+      },
       shutdown: { graceSeconds: 10 },
       log: { level: 'info' },
     })
