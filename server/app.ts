@@ -32,7 +32,7 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
   for (const { method, path, handle } of routes) {
     const named: Middleware = (ctx, next) => {
       ctx.state.route = path
-      return handle(ctx, next)
+      return handle(ctx, next) as unknown
     }
     router.register([path, `/*prefix${path}`], [method], named)
   }

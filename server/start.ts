@@ -78,13 +78,14 @@ export async function startServer(
     ...config.limits,
     ...(secrets.databaseUrl === undefined ? {} : { databaseUrl: secrets.databaseUrl }),
   }).catch(async (error: unknown) => {
-    await closeServices()
+    await composed.close()
     throw error
   })
   const close = async (): Promise<void> => {
     await rateLimits.close()
-    await closeServices()
+    await composed.close()
   }
+  const { services, readinessChecks } = composed
   let draining = false
   const http = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS })
   http.maxConnections = config.limits.connections
