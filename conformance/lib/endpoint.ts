@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Answer } from './answer.ts'
+import { describe, type Answer } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { Untestable } from './outcome.ts'
 import { stringify } from './lossless-json.ts'
@@ -73,7 +73,7 @@ export function createEndpoint(
       if (answer.status !== 429 || options.takeRateLimit) return answer
       const waitMs = retryAfterMs(answer)
       if (waitedMs + waitMs > rateLimitPatienceMs) {
-        throw new Untestable(`the target limits the rate (429) for longer than ${rateLimitPatienceMs / 1000} s`)
+        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describe(answer)}`)
       }
       waitedMs += waitMs
       await delay(waitMs)

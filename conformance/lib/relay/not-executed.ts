@@ -15,6 +15,18 @@ export interface Forbidden {
   readonly what: string
 }
 
+/** The profile holds nothing under any of the keys. @throws Fault */
+export async function expectNoTrace(
+  t: CheckContext,
+  { keys, what }: Omit<Forbidden, 'body'>,
+  actual: string,
+): Promise<void> {
+  for (const key of keys) {
+    if ((await readData(t.chain, t.fixture.profile.address, key)) === '0x') continue
+    throw new Fault(`it was executed: ${what}`, { expected: 'nothing on the chain', actual })
+  }
+}
+
 /**
  * Sends a request and makes sure that nothing came of it on the profile. A refusal, a hash of a reverted transaction and
  * a hash that the chain never sees have all executed nothing; what they cost is noted.
@@ -25,9 +37,10 @@ export interface Forbidden {
  */
 export async function expectNotExecuted(
   t: CheckContext,
-  { body, keys, what }: Forbidden,
-  barrier: RelayCall,
+  forbidden: Forbidden,
+  barrier?: RelayCall,
 ): Promise<{ answer: Answer; receipt: Receipt | undefined }> {
+  const { body, what } = forbidden
   const answer = await execute(t, body)
   const hash = hashIn(answer)
   const receipt = isHash(hash) ? await waitForReceipt(t, hash) : undefined
@@ -35,11 +48,10 @@ export async function expectNotExecuted(
   else if (receipt?.status === '0x0') t.observe(`${what}: a transaction was spent on it, and reverted`)
   else if (isSuccess(answer)) t.observe(`${what}: answered with a status of success`)
 
-  const after = hashIn(await execute(t, barrier.body))
-  if (isHash(after)) await waitForReceipt(t, after)
-  for (const key of keys) {
-    if ((await readData(t.chain, t.fixture.profile.address, key)) === '0x') continue
-    throw new Fault(`it was executed: ${what}`, { expected: 'nothing on the chain', actual: describe(answer) })
+  if (barrier) {
+    const after = hashIn(await execute(t, barrier.body))
+    if (isHash(after)) await waitForReceipt(t, after)
   }
+  await expectNoTrace(t, forbidden, describe(answer))
   return { answer, receipt }
 }

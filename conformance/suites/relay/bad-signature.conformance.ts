@@ -1,10 +1,11 @@
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
+import { Untestable } from '../../lib/outcome.ts'
 import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
 import { freshCall } from '../../lib/relay/first-execution.ts'
 import { relayDigest, signDigest, type RelayMessage } from '../../lib/relay/message.ts'
-import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+import { expectNotExecuted, expectNoTrace, type Forbidden } from '../../lib/relay/not-executed.ts'
 import { expectTwinExecuted } from '../../lib/relay/twin.ts'
 
 const needs = ['chain', 'fixture', 'spend'] as const
@@ -23,9 +24,18 @@ async function expectRefused(
   await t.once('relay.execute.bad-signature twin', async (once) => expectTwinExecuted(once, await freshCall(once)))
   const call = await freshCall(t)
   const { signature, otherKey } = falsify(call)
-  const keys = otherKey === undefined ? [call.key] : [call.key, otherKey]
-  const barrier = signCall(t, { nonce: call.message.nonce })
-  await expectNotExecuted(t, { body: withTransaction(call.body, { signature }), keys, what }, barrier)
+  const forbidden = {
+    body: withTransaction(call.body, { signature }),
+    keys: otherKey === undefined ? [call.key] : [call.key, otherKey],
+    what,
+  }
+  ;(await sent(t)).push(forbidden)
+  await expectNotExecuted(t, forbidden)
+}
+
+/** What this run has sent with a wrong signature. */
+function sent(t: CheckContext): Promise<Omit<Forbidden, 'body'>[]> {
+  return t.once('relay.execute.bad-signature sent', async () => [])
 }
 
 export default [
@@ -68,6 +78,14 @@ export default [
 
     check('a signature of zeros executes nothing', { needs }, async (t) => {
       await expectRefused(t, 'a signature of zeros', () => ({ signature: `0x${'00'.repeat(65)}` }))
+    })
+
+    // A target may refuse and send nevertheless: when a later call is on the chain, all of that would be as well.
+    check('and none of them later on', { needs }, async (t) => {
+      const all = await sent(t)
+      if (all.length === 0) throw new Untestable('none of them could be sent')
+      await expectTwinExecuted(t, await freshCall(t))
+      for (const forbidden of all) await expectNoTrace(t, forbidden, 'executed after it was answered')
     })
   }),
 ]

@@ -21,7 +21,7 @@ export default [
     ] as const
     for (const [what, write] of forms) {
       check(`a ${what}`, async (t) => {
-        await executeTwin(t, await freshCall(t))
+        await t.once('relay.execute.nonce-as-string twin', async (once) => executeTwin(once, await freshCall(once)))
         const call = await freshCall(t)
         const nonce = write(call.message.nonce)
         t.observe(`${what} ${outcome(await execute(t, withTransaction(call.body, { nonce })))}`)
