@@ -1,8 +1,7 @@
 import { HDNodeWallet, type Eip1193Provider } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { assertPortIsFree } from './free-port.ts'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
 
 export interface ChainOptions {
@@ -35,7 +34,7 @@ export async function startChain(options: ChainOptions = {}): Promise<RunningCha
   const host = options.host ?? '127.0.0.1'
   const port = options.port ?? 0
   // Hardhat's server does not hand on the error of a busy port: it would end the process.
-  if (port !== 0) await assertPortIsFree(port, host)
+  await assertPortIsFree(port, host)
 
   const hre = await createHardhatRuntimeEnvironment(hardhatConfig, {}, import.meta.dirname)
   const connections: Pick<NetworkConnection, 'provider' | 'close'>[] = []
@@ -78,11 +77,4 @@ function testAccounts(): RunningChain['accounts'] {
     const { address, privateKey } = root.deriveChild(index)
     return { address, privateKey }
   })
-}
-
-async function assertPortIsFree(port: number, host: string): Promise<void> {
-  const probe = createServer().listen(port, host)
-  await once(probe, 'listening')
-  probe.close()
-  await once(probe, 'close')
 }

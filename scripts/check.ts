@@ -1,0 +1,11 @@
+import { run as runCheck } from '../conformance/cli.ts'
+
+/**
+ * The command `check`: the conformance suite, and a testbed for it when no URL is given.
+ *
+ * @returns the exit code of the suite
+ */
+export function run(argv: readonly string[]): Promise<number> {
+  // Loaded when it is needed: a whole server is behind it.
+  return runCheck(argv, { startTestbed: async () => (await import('./testbed.ts')).startTestbed() })
+}

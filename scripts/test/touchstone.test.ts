@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+const words = ['up', 'check', 'serve', 'provision', 'report', 'clauses', 'mutants', 'profiles', 'bench', 'new', 'test']
+
+/** Options without which a command is wrong already. */
+const required: Readonly<Record<string, readonly string[]>> = { provision: ['--rpc-url', 'http://127.0.0.1:9'] }
+
+function touchstone(...args: string[]) {
+  const script = join(import.meta.dirname, '..', 'touchstone.ts')
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
+}
+
+describe('touchstone', () => {
+  it('names every command in its help', () => {
+    const { status, stdout } = touchstone('--help')
+    expect(status).to.equal(0)
+    for (const word of words) expect(stdout).to.match(new RegExp(`^ {2}${word} {2,}\\w`, 'm'))
+  })
+
+  it('answers an unknown command with one line and exit code 2', () => {
+    const { status, stdout, stderr } = touchstone('chek')
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
+    expect(stderr).to.include("unknown command 'chek'")
+  })
+
+  it('shows its help and exits with 2 when nothing is asked', () => {
+    expect(touchstone()).to.include({ status: 2 })
+  })
+
+  for (const word of words) {
+    it(`${word} explains itself, and refuses an option that it does not know`, () => {
+      const help = touchstone(word, '--help')
+      expect(help.status, help.stderr).to.equal(0)
+      expect(help.stdout).to.include(word)
+      const wrong = touchstone(word, ...(required[word] ?? []), '--no-such-option')
+      expect(wrong.status, wrong.stderr).to.equal(2)
+      expect(wrong.stderr).to.include('--no-such-option')
+    })
+  }
+})

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { setBlockTime, startChain, type RunningChain } from '../contracts/chain.ts'
+import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
+import { assertPortIsFree } from '../contracts/free-port.ts'
+import { testSigner } from '../contracts/signer.ts'
+import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
+import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
+import { writePrivateJson } from './private-json.ts'
+
+export interface TestbedOptions {
+  /** Where the server listens; 0 or absent: any free port. */
+  readonly port?: number
+  /** Where the chain's node listens; 0 or absent: any free port. */
+  readonly chainPort?: number
+  /** A block every so many seconds; absent: a block per transaction, at once. */
+  readonly blockTimeSeconds?: number
+  /** Folder for the fixture file; absent: none is written. */
+  readonly stateDir?: string
+  /** Handed to the server. */
+  readonly server?: StartOptions
+}
+
+/** A chain with a profile on it, and the reference server that relays for it. */
+export interface Testbed {
+  readonly chain: RunningChain
+  readonly server: RunningServer
+  readonly fixture: Fixture
+  /** Where POST /execute and POST /quota are. */
+  readonly relayUrl: string
+  /** The base of POST /api/eth-rpc. */
+  readonly ethRpcBaseUrl: string
+  /** The chain's node itself. */
+  readonly rpcUrl: string
+  /** Absent: none was written. */
+  readonly fixtureFile?: string
+  close(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+
+/** The roles of the chain's accounts; the others are free. */
+const FUNDER = 0
+const CONTROLLERS = { full: 1, noSign: 2, noRelay: 3 } as const
+const RELAYERS = [16, 17, 18, 19] as const
+
+const PROFILE_FUNDS_WEI = 100n * 10n ** 18n
+
+/**
+ * Starts the testbed: Hardhat chain, contracts, fixture, reference server. Everything lives in this process and in
+ * memory.
+ *
+ * @throws Error with code EADDRINUSE; nothing is left running
+ */
+export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  const { port = 0, chainPort = 0 } = options
+  await assertPortIsFree(port, HOST)
+  const chain = await startChain({ port: chainPort, host: HOST })
+  const starting = startServer(testbedConfig(chain, port), options.server)
+  const [served, provisioned] = await Promise.allSettled([starting, provisionTestbed(chain)])
+  const close = async () => {
+    if (served.status === 'fulfilled') await served.value.close()
+    await chain.close()
+  }
+  try {
+    const server = settledValue(served)
+    const fixture = {
+      ...settledValue(provisioned),
+      server: { relayUrl: server.url, ethRpcBaseUrl: server.url },
+    }
+    // Only now: deploying would take a block time for each step.
+    if (options.blockTimeSeconds !== undefined) await setBlockTime(chain.provider, options.blockTimeSeconds)
+    const fixtureFile = options.stateDir === undefined ? undefined : join(options.stateDir, 'testbed.json')
+    if (fixtureFile !== undefined) await writePrivateJson(fixtureFile, fixture)
+    return {
+      chain,
+      server,
+      fixture,
+      relayUrl: server.url,
+      ethRpcBaseUrl: server.url,
+      rpcUrl: chain.rpcUrl,
+      ...(fixtureFile !== undefined && { fixtureFile }),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */
+export function testbedConfig(chain: RunningChain, port: number): LoadedConfig {
+  const tree = {
+    listen: { host: HOST, port },
+    // A block per transaction: no other block would ever confirm the last one.
+    chain: { rpcUrls: [chain.rpcUrl], confirmations: 0 },
+    database: { folder: null },
+    registration: 'open',
+    // A run of the suite costs a few million gas: the public 20,000,000 would be used up after a handful.
+    quota: { plans: { default: { model: 'gas', options: { monthlyGas: 1_000_000_000_000 } } } },
+    // A suite and a benchmark are one caller.
+    limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
+    shutdown: { graceSeconds: 2 },
+    log: { level: 'warn' },
+  }
+  const baseFolder = process.cwd()
+  const signerKeys = RELAYERS.map((index) => accountOf(chain, index).privateKey)
+  return { config: parseConfig(tree, 'testbed', baseFolder), secrets: { signerKeys, keystores: [] }, baseFolder }
+}
+
+/** The chain's known accounts play all parts, so that addresses are the same each time. */
+function provisionTestbed(chain: RunningChain): Promise<Fixture> {
+  return provisionFixture(testSigner(chain, FUNDER), {
+    rpcUrl: chain.rpcUrl,
+    // Known only when the server listens.
+    relayUrl: '',
+    ethRpcBaseUrl: '',
+    profileFundsWei: PROFILE_FUNDS_WEI,
+    controllers: {
+      full: accountOf(chain, CONTROLLERS.full),
+      noSign: accountOf(chain, CONTROLLERS.noSign),
+      noRelay: accountOf(chain, CONTROLLERS.noRelay),
+    },
+    funder: accountOf(chain, FUNDER),
+  })
+}
+
+function accountOf(chain: RunningChain, index: number): RunningChain['accounts'][number] {
+  const account = chain.accounts[index]
+  if (!account) throw new RangeError(`the chain has no account ${index}`)
+  return account
+}
+
+function settledValue<Value>(result: PromiseSettledResult<Value>): Value {
+  if (result.status === 'rejected') throw result.reason
+  return result.value
+}
