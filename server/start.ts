@@ -62,11 +62,7 @@ export async function startServer(
   const metrics = new MetricsRegistry()
   collectDefaultMetrics({ register: metrics })
 
-  const {
-    services,
-    readinessChecks,
-    close: closeServices,
-  } = await composeServices({
+  const composed = await composeServices({
     config,
     secrets,
     registry,
