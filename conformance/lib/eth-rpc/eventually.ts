@@ -1,10 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
+import { hasResult, isServed } from '../expect-rpc.ts'
+import { inventedMethod } from './samples.ts'
 
 /** Waits between attempts: blocks arrive at two nodes some seconds apart. */
 const waitsMs = [200, 400, 800, 1600, 3000]
 /** After all of them were in vain once, others are waited for less: a target that is wrong in everything ends in time. */
 const shorterWaits = 3
+
+/** How often to wait: not at all for a target that serves nothing, or everything. */
+async function patienceWith(t: CheckContext): Promise<{ waits: number }> {
+  const serves = isServed(await t.rpc.call('eth_chainId')) && !hasResult(await t.rpc.call(inventedMethod))
+  return { waits: serves ? waitsMs.length : 0 }
+}
 
 /**
  * Makes an attempt again, after growing waits of 6 s in all, until it is right: what is behind for a moment is not
@@ -17,13 +25,14 @@ export async function eventually<T>(
   attempt: () => Promise<T>,
   isRight: (value: T) => boolean,
 ): Promise<T> {
-  const patience = await t.once('eth-rpc.patience', async () => ({ waits: waitsMs.length }))
   let value = await attempt()
+  if (isRight(value)) return value
+  const patience = await t.once('eth-rpc.patience', patienceWith)
   for (const waitMs of waitsMs.slice(0, patience.waits)) {
-    if (isRight(value)) return value
     await delay(waitMs)
     value = await attempt()
+    if (isRight(value)) return value
   }
-  if (!isRight(value)) patience.waits = shorterWaits
+  patience.waits = Math.min(patience.waits, shorterWaits)
   return value
 }
