@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { parse as parseYaml } from 'yaml'
 import type { Route } from './route.ts'
 
 /** Files of the viewer that the page loads, with their types. */
@@ -52,10 +53,11 @@ export function docsRoutes(): Route[] {
     },
     {
       method: 'GET',
-      path: '/docs/openapi.yaml',
+      path: '/docs/openapi.json',
       handle: async (ctx) => {
-        ctx.type = 'application/yaml'
-        ctx.body = await readFile(new URL('openapi.yaml', specs), 'utf8')
+        const document = parseYaml(await readFile(new URL('openapi.yaml', specs), 'utf8')) as object
+        // "Try it out" goes to the server that the page came from.
+        ctx.body = { ...document, servers: [{ url: '..' }] }
       },
     },
     {
@@ -155,7 +157,7 @@ const initializer = `addEventListener('load', () => {
   SwaggerUIBundle({
     dom_id: '#viewer',
     urls: [
-      { name: 'Relay service (OpenAPI)', url: 'docs/openapi.yaml' },
+      { name: 'Relay service (OpenAPI)', url: 'docs/openapi.json' },
       { name: 'Ethereum JSON-RPC (OpenRPC)', url: 'docs/json-rpc.json' },
     ],
     presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],

@@ -83,4 +83,5 @@ h1 { font-size: 1.75rem; line-height: 1.2 } h2 { font-size: 1.125rem; margin-top
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
 th { font-weight: 500; opacity: .75 }
+td:first-child { white-space: nowrap }
 `
