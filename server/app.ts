@@ -22,20 +22,26 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
   app.use(requestId(log))
   // Wallets send headers of their own; the preflight allows what it is asked for.
-  app.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }))
+  app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] })))
   app.use(securityHeaders)
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)
   app.use(errorResponses(log))
 
   const router = new Router()
+  const exact = new Map<string, Middleware>()
   for (const { method, path, handle } of routes) {
     const named: Middleware = (ctx, next) => {
       ctx.state.route = path
       return handle(ctx, next) as unknown
     }
     router.register([path, `/*prefix${path}`], [method], named)
+    if (!path.includes(':')) exact.set(`${method} ${path}`, named)
   }
+  // Most requests name a path as it stands; the router tries every pattern in turn.
+  app.use(async (ctx, next) => {
+    await (exact.get(`${ctx.method} ${ctx.path}`) ?? passOn)(ctx, next)
+  })
   app.use(router.routes())
   app.use(router.allowedMethods())
   return app
@@ -43,8 +49,17 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
 
 /** Clients join a base URL that ends in `/` with a path that starts with one. */
 const collapseSlashes: Middleware = (ctx, next) => {
-  ctx.path = ctx.path.replace(/\/{2,}/g, '/')
+  if (ctx.url.includes('//')) ctx.path = ctx.path.replace(/\/{2,}/g, '/')
   return next()
+}
+
+const passOn: Middleware = (_ctx, next) => next()
+
+/** Only browsers on another page send an origin, and only they need to hear that any is welcome. */
+function whenCrossOrigin(allow: Middleware): Middleware {
+  return async (ctx, next) => {
+    await (ctx.req.headers.origin === undefined ? passOn : allow)(ctx, next)
+  }
 }
 
 /** Answers are data; the pages add what they need. */
