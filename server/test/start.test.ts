@@ -1,0 +1,198 @@
+import { expect } from 'chai'
+import { startChain, type RunningChain } from '../../contracts/chain.ts'
+import { testbedConfig } from '../../scripts/testbed.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { startServer, type RunningServer, type StartOptions } from '../start.ts'
+
+interface ErrorAnswer {
+  code: string
+  broadcast: boolean
+  details: Record<string, unknown>
+}
+interface RpcAnswer {
+  id: unknown
+  result?: unknown
+  error?: { code: number }
+}
+
+describe('startServer', () => {
+  let chain: RunningChain
+  let server: RunningServer
+
+  before(async () => {
+    chain = await startChain()
+    server = await start()
+  })
+  after(async () => {
+    await server.close()
+    await chain.close()
+  })
+
+  function start(limits: Partial<LoadedConfig['config']['limits']> = {}, options: StartOptions = {}, port = 0) {
+    const loaded = testbedConfig(chain, port)
+    const config = {
+      ...loaded.config,
+      listen: { ...loaded.config.listen, trustedProxies: 1 },
+      limits: { ...loaded.config.limits, ...limits },
+      log: { level: 'silent' as const },
+    }
+    return startServer({ ...loaded, config }, options)
+  }
+
+  const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  const chainIdCall = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] })
+
+  it('serves every path under any prefix, with slashes doubled', async () => {
+    for (const prefix of ['/', '//', '/v1/', '/some/prefix//']) {
+      const response = await post(`${server.url}${prefix}api/eth-rpc`, chainIdCall(1))
+      expect(((await response.json()) as RpcAnswer).result, prefix).to.equal('0x7a69')
+      expect((await post(`${server.url}${prefix}execute`, {})).status, prefix).to.equal(400)
+    }
+  })
+
+  it('answers unknown paths and wrong verbs in its own form', async () => {
+    const unknown = await fetch(`${server.url}/nothing`)
+    expect(unknown.status).to.equal(404)
+    expect(await unknown.json()).to.include({ code: 'NOT_FOUND', broadcast: false })
+    const wrongVerb = await fetch(`${server.url}/execute`)
+    expect(wrongVerb.status).to.equal(405)
+    expect(wrongVerb.headers.get('allow')).to.include('POST')
+    expect(await wrongVerb.json()).to.include({ code: 'METHOD_NOT_ALLOWED', broadcast: false })
+  })
+
+  it('lets browser wallets in, whatever headers they send', async () => {
+    const preflight = await fetch(`${server.url}/execute`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://wallet.example',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type,access-control-allow-origin,x-anything',
+      },
+    })
+    expect(preflight.status).to.equal(204)
+    expect(preflight.headers.get('access-control-allow-origin')).to.equal('*')
+    expect(preflight.headers.get('access-control-allow-headers')).to.include('access-control-allow-origin')
+    const refused = await post(`${server.url}/execute`, {}, { Origin: 'https://wallet.example' })
+    expect(refused.headers.get('access-control-allow-origin')).to.equal('*')
+  })
+
+  it('names each request: by the id that came, or by one of its own', async () => {
+    const given = await fetch(`${server.url}/healthz`, { headers: { 'X-Request-Id': 'abc-1' } })
+    expect(given.headers.get('x-request-id')).to.equal('abc-1')
+    const hostile = await fetch(`${server.url}/healthz`, { headers: { 'X-Request-Id': 'a"b{}' } })
+    expect(hostile.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/)
+  })
+
+  it('counts requests by route and status', async () => {
+    await post(`${server.url}/quota`, {})
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    expect(metrics).to.match(/touchstone_http_requests_total\{route="\/quota",method="POST",status="400"\} \d/)
+  })
+
+  it('starts again on the port it left, and says when one is taken', async () => {
+    const first = await start()
+    const port = Number(new URL(first.url).port)
+    const error = await start({}, {}, port).then(
+      () => expect.fail('two servers on one port'),
+      (thrown: unknown) => thrown,
+    )
+    expect(error).to.have.property('code', 'EADDRINUSE')
+    await first.close()
+    const again = await start({}, {}, port)
+    expect((await fetch(`${again.url}/readyz`)).status).to.equal(200)
+    await again.close()
+  })
+
+  it('answers what is in flight before it stops, and takes nothing new', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    const slow: StartOptions = {
+      middleware: [
+        async (ctx, next) => {
+          if (ctx.path === '/healthz') {
+            arrived.resolve()
+            await released.promise
+          }
+          await next()
+        },
+      ],
+    }
+    const stopping = await start({}, slow)
+    const inFlight = fetch(`${stopping.url}/healthz`)
+    await arrived.promise
+    const closed = stopping.close()
+    expect(stopping.close(), 'a second call waits for the first').to.equal(closed)
+    expect(await fetch(stopping.url).catch(() => 'refused')).to.equal('refused')
+    released.resolve()
+    expect((await inFlight).status).to.equal(200)
+    await closed
+  })
+
+  describe('with limits', () => {
+    let limited: RunningServer
+    before(async () => {
+      limited = await start({ requestsPerMinute: 3 })
+    })
+    after(() => limited.close())
+
+    it('refuses in the form of the endpoint, with the standard headers, each address by itself', async () => {
+      const from = (address: string) => ({ 'X-Forwarded-For': address })
+      for (let count = 1; count <= 3; count++) {
+        const response = await post(`${limited.url}/quota`, {}, from('192.0.2.1'))
+        expect(response.status).to.equal(400)
+        expect(response.headers.get('ratelimit-limit')).to.equal('3')
+        expect(response.headers.get('ratelimit-remaining')).to.equal(String(3 - count))
+      }
+      const refused = await post(`${limited.url}/quota`, {}, from('192.0.2.1'))
+      expect(refused.status).to.equal(429)
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60)
+      expect((await refused.json()) as ErrorAnswer).to.include({ code: 'RATE_LIMITED', broadcast: false })
+
+      const single = await post(`${limited.url}/api/eth-rpc`, chainIdCall(7), from('192.0.2.1'))
+      expect(single.status).to.equal(200)
+      expect((await single.json()) as RpcAnswer)
+        .to.deep.include({ id: 7 })
+        .and.nested.include({ 'error.code': -32005 })
+
+      const batch = await post(`${limited.url}/api/eth-rpc`, [1, 2, 3, 4].map(chainIdCall), from('192.0.2.2'))
+      expect(((await batch.json()) as RpcAnswer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal(
+        [1, 2, 3, 4].map((id) => [id, -32005]),
+      )
+      const other = await post(`${limited.url}/api/eth-rpc`, [1, 2, 3].map(chainIdCall), from('192.0.2.3'))
+      expect(((await other.json()) as RpcAnswer[]).every(({ result }) => result === '0x7a69')).to.equal(true)
+    })
+  })
+})
+
+describe('a server without its node', () => {
+  it('is alive, not ready, and says so in every form', async () => {
+    const chain = await startChain()
+    const loaded = testbedConfig(chain, 0)
+    const server = await startServer({ ...loaded, config: { ...loaded.config, log: { level: 'silent' } } })
+    try {
+      expect(await (await fetch(`${server.url}/readyz`)).json()).to.deep.equal({
+        ready: true,
+        checks: { node: 'ok', database: 'ok', signers: 'ok' },
+      })
+      await chain.close()
+      expect((await fetch(`${server.url}/healthz`)).status).to.equal(200)
+      const ready = await fetch(`${server.url}/readyz`)
+      expect(ready.status).to.equal(503)
+      expect(await ready.json())
+        .to.deep.include({ ready: false })
+        .and.nested.include({ 'checks.node': 'failed' })
+      const call = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
+      const headers = { 'content-type': 'application/json' }
+      const rpc = await fetch(`${server.url}/api/eth-rpc`, { method: 'POST', headers, body: JSON.stringify(call) })
+      expect(rpc.status).to.equal(200)
+      expect(await rpc.json()).to.nested.include({ 'error.code': -32000 })
+    } finally {
+      await server.close()
+    }
+  })
+})
