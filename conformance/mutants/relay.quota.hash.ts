@@ -1,0 +1,19 @@
+import { signQuota } from '../lib/relay/quota-message.ts'
+import { defineMutant, respond } from './define.ts'
+import { nowSeconds, validQuota } from './lib/quota.ts'
+import { bodyOf } from './lib/relay.ts'
+
+export default defineMutant({
+  clause: 'relay.quota.hash',
+  fault: 'the hash is signed as it is, without the prefix of a personal message',
+  async quota(request, forward, tools) {
+    const { address, timestamp, signature } = bodyOf(request)
+    const { full } = tools.fixture.controllers
+    if (typeof address !== 'string' || !Number.isInteger(timestamp)) return forward(request)
+    const expected = signQuota({ address, timestamp: timestamp as number }, full, 'raw digest')
+    const isFresh = Math.abs(nowSeconds() - (timestamp as number)) <= 5
+    return signature === expected && isFresh
+      ? forward(validQuota(request, tools))
+      : respond(401, { message: 'Invalid signature' })
+  },
+})
