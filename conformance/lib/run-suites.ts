@@ -58,5 +58,11 @@ export function runSuites(
       suite.addTest(test)
     }
   }
-  return new Promise((resolve) => void mocha.run(() => resolve()))
+  return new Promise((resolve) => {
+    // Disposed of, so that run after run in one process leaves no listeners behind.
+    mocha.run(() => {
+      mocha.dispose()
+      resolve()
+    })
+  })
 }

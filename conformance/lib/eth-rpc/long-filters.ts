@@ -37,23 +37,26 @@ export async function oneBlock(t: CheckContext): Promise<KnownFilter> {
   throw new Untestable(`no block of the fixture has more than ${pageLimit} logs`)
 }
 
-/** The shortest run of at least two blocks with more logs than a page, for a target that takes no wide ranges. */
+/**
+ * The shortest run of at least two blocks with more logs than a page, for a target that takes no wide ranges.
+ *
+ * @throws Untestable when there is none
+ */
 export async function fewBlocks(t: CheckContext): Promise<KnownFilter> {
-  const [shortest] = (await runsOfBlocks(t))
-    .filter(({ from, to, count }) => from < to && count > pageLimit)
-    .sort((a, b) => Number(a.to - a.from - (b.to - b.from)))
-  if (!shortest) throw new Untestable(`no blocks of the fixture have more than ${pageLimit} logs together`)
-  return ofBlocks(t, shortest.from, shortest.to)
+  return shortestRun(t, (count) => count > pageLimit)
 }
 
-/** The longest run of blocks with at most so many logs, and with some. @throws Untestable when there is none */
-export async function blocksUpTo(t: CheckContext, most: number): Promise<KnownFilter> {
-  const runs = await runsOfBlocks(t)
-  const [longest] = runs.filter(({ count }) => count <= most).sort((a, b) => b.count - a.count)
-  const [shortest] = runs.sort((a, b) => a.count - b.count)
-  const chosen = longest ?? shortest
-  if (!chosen || chosen.count > pageLimit) throw new Untestable(`the fixture has no blocks with at most ${most} logs`)
-  return ofBlocks(t, chosen.from, chosen.to)
+/** The shortest run of at least two blocks that have no more logs than a page. @throws Untestable when there is none */
+export async function shortRange(t: CheckContext): Promise<KnownFilter> {
+  return shortestRun(t, (count) => count <= pageLimit)
+}
+
+async function shortestRun(t: CheckContext, isWanted: (count: number) => boolean): Promise<KnownFilter> {
+  const [shortest] = (await runsOfBlocks(t))
+    .filter(({ from, to, count }) => from < to && isWanted(count))
+    .sort((a, b) => Number(a.to - a.from - (b.to - b.from)))
+  if (!shortest) throw new Untestable('the fixture has no blocks with as many logs together as needed')
+  return ofBlocks(t, shortest.from, shortest.to)
 }
 
 /** A run of blocks with an exact multiple of a page. @throws Untestable when the fixture has none */

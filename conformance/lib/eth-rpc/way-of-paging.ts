@@ -2,7 +2,7 @@ import type { CheckContext } from '../context.ts'
 import { isServed } from '../expect-rpc.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { firstPage, longKinds, type FirstPage } from './first-page.ts'
-import { blocksUpTo, pageLimit } from './long-filters.ts'
+import { pageLimit, shortRange } from './long-filters.ts'
 import { positionOf } from './logs.ts'
 import { askPageAfter, describePage, describePaging, isPageAfter, waysOfPaging, type Paging } from './paging.ts'
 
@@ -28,7 +28,7 @@ async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
       refusals.push(error.message)
     }
   }
-  const short = await blocksUpTo(t, pageLimit)
+  const short = await shortRange(t)
   const twin = await t.rpc.call('eth_getLogs', [short.filter])
   if (!isServed(twin)) throw new Untestable(`no logs are served: ${describePage(twin)}`)
   throw new Fault(

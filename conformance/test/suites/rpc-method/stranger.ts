@@ -1,0 +1,105 @@
+import { serve, type TestServer } from '../../support.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Log = Readonly<Record<string, string>>
+
+/** What the documents leave open, and servers in the wild do in one way or the other. */
+export interface StrangerHabits {
+  /** Where the pagination options are taken. */
+  readonly keys?: 'paging_options' | 'second parameter' | 'filter'
+  /** The third of the three parameters that the document says are required. */
+  readonly thirdKeyRequired?: boolean
+  /** How the values of the keys must be written. */
+  readonly spelling?: 'any' | 'bare'
+  readonly pageSize?: number
+  /** Wider ranges are refused. */
+  readonly maxBlocks?: number
+  /** Filters that select more are refused instead of answered with a page. */
+  readonly refusesMoreThan?: number
+  /** HTTP status and form of every error. */
+  readonly error?: (code: number, id: unknown) => { readonly status: number; readonly body: string }
+  /** Alters what is served. */
+  readonly result?: (method: string, result: unknown, params: readonly unknown[]) => unknown
+}
+
+const listed = new Set([
+  'eth_blockNumber',
+  'eth_chainId',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getLogs',
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+])
+
+function jsonRpcError(code: number, id: unknown) {
+  return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'no' } }) }
+}
+
+class Refusal extends Error {
+  readonly code: number
+
+  constructor(code: number) {
+    super(`${code}`)
+    this.code = code
+  }
+}
+
+function isAfter(log: Log, keys: Json): boolean {
+  const read = (key: string) => BigInt(`0x${String(keys[key]).replace(/^0x/, '')}`)
+  const [block, index] = [BigInt(log['blockNumber'] ?? 0), BigInt(log['logIndex'] ?? 0)]
+  return block > read('blockNumber') || (block === read('blockNumber') && index > read('logIndex'))
+}
+
+/** POST {base_url}/api/eth-rpc by someone who has read the same document and nothing of ours. */
+export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Promise<TestServer> {
+  const { keys: place = 'paging_options', pageSize = 1000, error = jsonRpcError } = habits
+
+  async function node(method: string, params: readonly unknown[]): Promise<unknown> {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const { result, error } = (await response.json()) as { result?: unknown; error?: { code: number } }
+    if (error) throw new Refusal(error.code === -32602 ? -32602 : -32000)
+    return result
+  }
+
+  async function logs(params: readonly unknown[]): Promise<unknown> {
+    const [{ paging_options, logIndex, blockNumber, transactionIndex, ...filter }, second] = params as [Json, unknown]
+    const inFilter = logIndex === undefined ? undefined : { logIndex, blockNumber, transactionIndex }
+    const keys = { paging_options, 'second parameter': second, filter: inFilter }[place] as Json | undefined
+    const [from, to] = [Number(filter['fromBlock']), Number(filter['toBlock'])]
+    const width = to - from + 1
+    if (width > (habits.maxBlocks ?? Infinity)) throw new Refusal(-32005)
+    if (keys && habits.thirdKeyRequired && keys['transactionIndex'] === undefined) throw new Refusal(-32602)
+    if (keys && habits.spelling === 'bare' && String(keys['logIndex']).startsWith('0x')) throw new Refusal(-32602)
+    const all = (await node('eth_getLogs', [filter])) as Log[]
+    if (all.length > (habits.refusesMoreThan ?? Infinity)) throw new Refusal(-32005)
+    return all.filter((log) => !keys || isAfter(log, keys)).slice(0, pageSize)
+  }
+
+  async function respond(body: string): Promise<{ status: number; body: string }> {
+    let id: unknown = null
+    try {
+      const request = JSON.parse(body) as Json
+      id = request['id']
+      const [method, params] = [String(request['method']), (request['params'] ?? []) as unknown[]]
+      if (!listed.has(method)) throw new Refusal(-32601)
+      const result = method === 'eth_getLogs' ? await logs(params) : await node(method, params)
+      const served = habits.result ? habits.result(method, result, params) : result
+      return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, result: served }) }
+    } catch (thrown) {
+      return error(thrown instanceof Refusal ? thrown.code : -32700, id)
+    }
+  }
+
+  return serve((request, response, body) => {
+    if (request.url !== '/api/eth-rpc' || request.method !== 'POST') return response.writeHead(404).end()
+    void respond(body).then(({ status, body }) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+    )
+  })
+}

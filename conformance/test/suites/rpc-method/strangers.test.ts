@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { JsonRpcProvider, Wallet } from 'ethers'
+import { startChain, type RunningChain } from '../../../../contracts/chain.ts'
+import { provisionFixture, type Fixture } from '../../../../contracts/deploy/fixture.ts'
+import { check, type Report } from '../../../index.ts'
+import { startStranger, type StrangerHabits } from './stranger.ts'
+
+/** Clauses that failed, and required ones that could not be tested. */
+function blamed({ clauses }: Report): string[] {
+  return clauses
+    .filter(({ level, status }) => status === 'failed' || (level === 'required' && status === 'untestable'))
+    .map(({ id, status, tests }) => {
+      const why = tests.map(
+        ({ title, error, reason }) => (error && `${title}: ${error.message}, ${error.actual}`) || reason,
+      )
+      return `${id} ${status}: ${why.filter(Boolean).join(' | ')}`
+    })
+}
+
+function requiredBlame(report: Report): string[] {
+  const required = report.clauses.filter(({ level }) => level === 'required')
+  return blamed({ ...report, clauses: required })
+}
+
+describe('eth-rpc targets that do otherwise what the document leaves open', function () {
+  let chain: RunningChain
+  let fixture: Fixture
+
+  before(async () => {
+    chain = await startChain()
+    const funder = chain.accounts[0]
+    if (!funder) throw new Error('the chain has no accounts')
+    const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+    const urls = { rpcUrl: chain.rpcUrl, relayUrl: 'http://127.0.0.1:1', ethRpcBaseUrl: 'http://127.0.0.1:1' }
+    fixture = await provisionFixture(new Wallet(funder.privateKey, provider), { ...urls, profileFundsWei: 0n })
+    provider.destroy()
+  })
+  after(() => chain.close())
+
+  async function judge(habits: StrangerHabits, options: Partial<Parameters<typeof check>[0]> = {}): Promise<Report> {
+    await using stranger = await startStranger(chain.rpcUrl, habits)
+    // Awaited here: the stranger goes when this function returns.
+    return await check({ relayUrl: null, ethRpcUrl: stranger.url, fixture, ...options })
+  }
+
+  const observation = ({ clauses }: Report, id: string) => clauses.find((clause) => clause.id === id)?.observation
+
+  it('pages by keys in the second parameter, with a third key', async () => {
+    const report = await judge({ keys: 'second parameter', thirdKeyRequired: true })
+    expect(requiredBlame(report)).to.deep.equal([])
+    const third = observation(report, 'eth-rpc.eth_getLogs.third-key')
+    expect(third)
+      .to.contain('taken in the second parameter')
+      .and.to.match(/blockNumber alone: 200 .*-32602/)
+    expect(third).to.contain('as a third: the next page')
+  })
+
+  it('pages by keys in the filter itself, 300 entries at a time', async () => {
+    const report = await judge({ keys: 'filter', pageSize: 300 })
+    expect(requiredBlame(report)).to.deep.equal([])
+    // A page under 1000 that is not the last is no violation of what is required, and no secret either.
+    expect(blamed(report).map((text) => text.split(' ')[0])).to.include('eth-rpc.eth_getLogs.walk-ends')
+  })
+
+  it('refuses wide ranges', async () => {
+    expect(requiredBlame(await judge({ maxBlocks: 4 }))).to.deep.equal([])
+  })
+
+  it('answers errors with HTTP 400 and plain text', async () => {
+    expect(requiredBlame(await judge({ error: () => ({ status: 400, body: 'bad request' }) }))).to.deep.equal([])
+  })
+
+  it('writes numbers with leading zeros and hex in capitals, fills topics and adds members', async () => {
+    const loud = (value: unknown): unknown => {
+      if (typeof value === 'string') return value.replace(/^0x(.*)$/, (_all, hex: string) => `0x${hex.toUpperCase()}`)
+      if (Array.isArray(value)) return value.map(loud)
+      if (typeof value !== 'object' || value === null) return value
+      const members = Object.entries(value).map(([name, member]) => [name, loud(member)] as const)
+      const { topics } = value as { topics?: unknown[] }
+      return { ...Object.fromEntries(members), ...(topics ? { topics: [...topics, null] } : {}), timeStamp: '0x0' }
+    }
+    const result = (_method: string, value: unknown) =>
+      typeof value === 'string' ? value.replace(/^0x/, '0x00') : loud(value)
+    expect(requiredBlame(await judge({ result }))).to.deep.equal([])
+  })
+
+  it('is a few seconds behind with young blocks', async () => {
+    // Each thing asked for is there when it is asked for the second time.
+    const seen = new Set<string>()
+    const report = await judge({
+      result: (method, value, params) => {
+        const key = `${method} ${JSON.stringify(params)}`
+        if (seen.has(key) || !method.startsWith('eth_getTransaction')) return value
+        seen.add(key)
+        return null
+      },
+    })
+    expect(requiredBlame(report)).to.deep.equal([])
+  })
+
+  it('is not blamed for the chain’s node being away, nor for a missing fixture', async () => {
+    const away = await judge({}, { rpcUrl: 'http://127.0.0.1:1' })
+    const failed = away.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')
+    expect(failed).to.deep.equal([])
+    expect(away.clauses.find(({ id }) => id === 'eth-rpc.types.block-number')?.status).to.equal('untestable')
+    expect(away.clauses.find(({ id }) => id === 'eth-rpc.eth_chainId.success')?.status).to.equal('passed')
+
+    await using stranger = await startStranger(chain.rpcUrl)
+    const bare = await check({ relayUrl: null, ethRpcUrl: stranger.url })
+    expect(bare.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')).to.deep.equal([])
+    expect(bare.clauses.find(({ id }) => id === 'eth-rpc.eth_getLogs.next-page')?.status).to.equal('untestable')
+    expect(bare.clauses.find(({ id }) => id === 'eth-rpc.types.hash')?.status).to.equal('passed')
+  })
+
+  it('is blamed for keys that must not be written as in the entry', async () => {
+    const report = await judge({ spelling: 'bare' })
+    const failed = report.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')
+    expect(failed.map(({ id }) => id)).to.deep.equal(['eth-rpc.eth_getLogs.page-keys-verbatim'])
+  })
+
+  it('is blamed for refusing what has more than a page', async () => {
+    const report = await judge({ refusesMoreThan: 1000 })
+    const failed = report.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')
+    expect(failed.map(({ id }) => id)).to.deep.equal(['eth-rpc.eth_getLogs.next-page'])
+    expect(report.verdict).to.equal('nonconformant')
+  })
+
+  it('stands on a chain whose head moves all the time', async () => {
+    const mined = setInterval(() => void chain.provider.request({ method: 'evm_mine', params: [] }), 15)
+    try {
+      expect(requiredBlame(await judge({}))).to.deep.equal([])
+    } finally {
+      clearInterval(mined)
+    }
+  })
+})
