@@ -114,8 +114,8 @@ export const filterCases: readonly FilterCase[] = [
   ),
   byTopics(
     'topics: values at several positions must all match',
-    (sample, other) => [topic(sample, 0), topic(other, 1)],
-    (log, sample, other) => is(log, sample, 0) && is(log, other, 1),
+    (sample, other) => [topic(sample, 0), [topic(sample, 1), topic(other, 1)]],
+    (log, sample, other) => is(log, sample, 0) && (is(log, sample, 1) || is(log, other, 1)),
   ),
   byTopics(
     'topics: a value that no log has',
