@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { check, UsageError, type Edition, type Report } from './index.ts'
 import { readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
 import { readFixture, type Fixture } from './lib/fixture.ts'
+import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
 import { createTerminalProgress } from './lib/report/terminal-progress.ts'
@@ -45,12 +46,6 @@ interface Flags {
   readonly report: readonly Output<ReportFormat>[]
 }
 
-function positiveInteger(text: string): number {
-  const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('a whole number above zero is expected')
-  return value
-}
-
 function outputs(text: string, before: readonly Output<ReportFormat>[]): readonly Output<ReportFormat>[] {
   return [...before, parseOutput(text, reportFormats)]
 }
@@ -67,9 +62,9 @@ function createCommand(): Command {
     .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
     .option('--only <clause>', 'a clause id, or what it begins with')
     .option('--read-only', 'send nothing that could spend')
-    .option('--max-transactions <count>', 'that the run may cause (default: 200)', positiveInteger)
-    .option('--timeout-ms <ms>', 'for each answer (default: 10000)', positiveInteger)
-    .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', positiveInteger)
+    .option('--max-transactions <count>', 'that the run may cause (default: 200)', parsePositiveInteger)
+    .option('--timeout-ms <ms>', 'for each answer (default: 10000)', parsePositiveInteger)
+    .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
     .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
     .option('--write-expected-failures <file>', 'write that list from what failed, and expect it')
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Report } from '../../conformance/index.ts'
+
+export interface SuiteRun {
+  readonly exitCode: number
+  readonly report: Report
+}
+
+/** For what a mutant never answers or never sends: everything here is at hand. */
+const timeoutMs = 5000
+const receiptTimeoutMs = 2000
+
+/**
+ * Runs the suite as its users do: the command `check` in a process of its own, over HTTP, with the JSON report.
+ *
+ * @param only clause id or what it begins with; null: everything
+ * @throws Error when the command writes no report
+ */
+export async function runSuite(url: string, fixtureFile: string, only: string | null): Promise<SuiteRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-mutant-'))
+  const reportFile = join(folder, 'report.json')
+  const script = join(import.meta.dirname, '..', `touchstone${import.meta.filename.endsWith('.js') ? '.js' : '.ts'}`)
+  const args = [
+    ...[script, 'check', url, '--fixture', fixtureFile, '--report', `json=${reportFile}`],
+    ...['--timeout-ms', `${timeoutMs}`, '--receipt-timeout-ms', `${receiptTimeoutMs}`],
+    ...(only === null ? [] : ['--only', only]),
+  ]
+  try {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    let errors = ''
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+    const [exitCode] = (await once(child, 'close')) as [number | null]
+    const text = await readFile(reportFile, 'utf8').catch(() => {
+      throw new Error(`check ended with ${exitCode} and wrote no report: ${errors.trim()}`)
+    })
+    return { exitCode: exitCode ?? -1, report: JSON.parse(text) as Report }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
