@@ -6,8 +6,15 @@ interface CommandModule {
   run(argv: readonly string[]): Promise<number>
 }
 
+interface CommandEntry {
+  readonly does: string
+  readonly module: string
+  /** Works on the repository itself: the published package does not have it. */
+  readonly inRepositoryOnly?: true
+}
+
 /** Each is loaded only when it is asked for, so that none waits for the others. */
-const commands: Readonly<Record<string, { does: string; module: string }>> = {
+const commands: Readonly<Record<string, CommandEntry>> = {
   up: { does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C', module: './up.ts' },
   check: { does: 'the conformance suite against any relay; without a URL, against a testbed', module: './check.ts' },
   serve: { does: 'the reference server alone, in front of any Ethereum node', module: '../server/cli.ts' },
@@ -17,10 +24,13 @@ const commands: Readonly<Record<string, { does: string; module: string }>> = {
   mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
   profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
-  bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
-  new: { does: 'begins a new plugin or clause', module: './new.ts' },
-  test: { does: 'types, lint, format, and all tests', module: './test.ts' },
+  bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts', inRepositoryOnly: true },
+  new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: true },
+  test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: true },
 }
+
+/** The repository runs the sources; the package holds what is built from them. */
+const isRepository = import.meta.filename.endsWith('.ts')
 
 /** After a command is done, nothing of it should hold the process; it is ended if something does. */
 const LINGER_MS = 2_000
@@ -32,7 +42,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .enablePositionalOptions()
     .exitOverride()
-  for (const [word, { does, module }] of Object.entries(commands)) {
+  for (const [word, { does, module, inRepositoryOnly }] of Object.entries(commands)) {
+    if (inRepositoryOnly && !isRepository) continue
     program
       .command(word)
       .description(does)

@@ -1,5 +1,7 @@
-import { PERMISSIONS, LSP6DataKeys } from '@lukso/lsp6-contracts'
 import { concat, toBeHex, zeroPadValue } from 'ethers'
+import lsp6 from '../generated/lsp6.json' with { type: 'json' }
+
+const { permissions: PERMISSIONS, dataKeys: LSP6DataKeys } = lsp6
 
 /** A controller of a profile: who it is and what it may do (LSP6). */
 export interface Controller {

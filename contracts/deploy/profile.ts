@@ -1,6 +1,6 @@
-import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
-import profileArtifact from '@lukso/universalprofile-contracts/artifacts/UniversalProfile.json' with { type: 'json' }
 import { AbiCoder, concat, Interface, type TransactionReceipt } from 'ethers'
+import keyManagerArtifact from '../generated/LSP6KeyManager.json' with { type: 'json' }
+import profileArtifact from '../generated/UniversalProfile.json' with { type: 'json' }
 import { relayNonce, signRelayCall } from '../lsp25.ts'
 import { controllerData, type Controller } from './permissions.ts'
 import type { Sender } from './sender.ts'

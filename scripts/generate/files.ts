@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { format, resolveConfig } from 'prettier'
 import { stringify } from 'yaml'
 import { configurationPage } from './configuration-page.ts'
+import { luksoFiles } from './lukso.ts'
 import { openapiDocument } from './openapi.ts'
 import { openrpcDocument } from './openrpc.ts'
 import { typesOfConfig, typesOfOpenapi } from './types.ts'
@@ -19,6 +20,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['docs/configuration.md', await formatted('docs/configuration.md', configurationPage())],
     ['specs/generated/openapi.ts', await typesOfOpenapi(openapi)],
     ['specs/generated/config.ts', await typesOfConfig()],
+    ...luksoFiles(),
   ])
 }
 
