@@ -109,10 +109,15 @@ function run(runtime, args, stdio) {
   const handOn = (signal) => child.kill(signal)
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   signals.forEach((signal) => process.on(signal, handOn))
+  // npm hands SIGTERM to its shell, which dies of it and hands nothing on.
+  const parent = process.ppid
+  const orphaned = () => process.ppid !== parent && child.kill()
+  const watch = process.env.npm_lifecycle_event ? setInterval(orphaned, 500) : undefined
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
       signals.forEach((name) => process.off(name, handOn))
+      clearInterval(watch)
       resolve(signal ? 128 + constants.signals[signal] : code)
     })
   })

@@ -168,4 +168,23 @@ describe('launch', () => {
         .with.property('code', 'ESRCH')
     })
   }
+
+  it('stops when npm, which started it, is gone', async () => {
+    // npm's part: a shell between, that dies of a signal.
+    const shell = `process.stdin.resume(); require('node:child_process').spawn(process.execPath, ${JSON.stringify([
+      join(root, 'scripts', 'launch.mjs'),
+      'wait',
+    ])}, { stdio: 'inherit' })`
+    const child = spawn(process.execPath, ['--input-type=commonjs', '--eval', shell], {
+      env: { ...process.env, npm_execpath: join(root, 'npm-cli.js'), npm_lifecycle_event: 'start' },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    let output = ''
+    for await (const chunk of child.stdout) {
+      output += String(chunk)
+      if (output.startsWith('ready') && !child.killed) child.kill('SIGKILL')
+    }
+    // The pipe ends when the last process that holds it is gone.
+    expect(output).to.match(/^ready \d+\nSIGTERM\n$/)
+  })
 })
