@@ -51,7 +51,11 @@ describe('report', () => {
   it('puts several side by side, named by file when their targets are the same', async () => {
     const { code, out } = await report(one, two)
     expect(code).to.equal(0)
-    expect(out).to.contain(one).and.to.contain(two).and.to.contain('Differences (7)')
+    expect(out)
+      .to.contain(one)
+      .and.to.contain(two)
+      .and.to.contain('Differences (1)')
+      .and.to.contain('Not in all of them (6)')
   })
 
   it('writes only the format asked for on standard output', async () => {

@@ -24,7 +24,18 @@ function table({ reports }: Comparison, rows: readonly ComparedClause[], withDet
 
 /** Several reports in one Markdown text, differences first. */
 export function compareMarkdown(comparison: Comparison): string {
-  const { reports, differences, same } = comparison
+  const { reports, differences, same, incomplete } = comparison
+  const folded = (title: string, rows: readonly ComparedClause[]) =>
+    rows.length === 0
+      ? []
+      : [
+          `<details><summary>${title} (${rows.length})</summary>`,
+          '',
+          ...table(comparison, rows, false),
+          '',
+          '</details>',
+          '',
+        ]
   return [
     `## Touchstone: ${reports.length} reports side by side`,
     '',
@@ -37,11 +48,7 @@ export function compareMarkdown(comparison: Comparison): string {
     '',
     ...table(comparison, differences, true),
     '',
-    `<details><summary>The same for all (${same.length})</summary>`,
-    '',
-    ...table(comparison, same, false),
-    '',
-    '</details>',
-    '',
+    ...folded('The same for all', same),
+    ...folded('Not in all of them', incomplete),
   ].join('\n')
 }

@@ -1,6 +1,6 @@
 import type { ClauseLevel } from '../../../specs/index.ts'
 import type { ClauseResult, Report } from '../report-types.ts'
-import { shownStatus, type ShownStatus } from './words.ts'
+import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
 
 /** A report and the name that sets it apart from the others. */
 export interface NamedReport {
@@ -11,7 +11,7 @@ export interface NamedReport {
 /** What one report says of a clause. */
 export interface ComparedCell {
   readonly status: ShownStatus
-  /** Why it failed or was not tested, or what was observed; empty when it passed. */
+  /** Why it failed or was not tested, or what was observed, one a line; empty when it passed. */
   readonly detail: string
 }
 
@@ -28,25 +28,38 @@ export interface Comparison {
   readonly reports: readonly NamedReport[]
   /** Another status or another observation: required clauses first, then recommended, then unspecified. */
   readonly differences: readonly ComparedClause[]
-  /** The rest, in the order of the documents. */
+  /** In every report, with the same outcome; in the order of the documents, as are the next. */
   readonly same: readonly ComparedClause[]
+  /** Not in every report, and no difference between those that have it. */
+  readonly incomplete: readonly ComparedClause[]
 }
 
 const levelOrder: readonly ClauseLevel[] = ['required', 'recommended', 'unspecified']
+
+/** More are told by the reports themselves. */
+const shownDetails = 3
 
 function cellOf(clause: ClauseResult): ComparedCell {
   const details = clause.tests.flatMap((check) => {
     if (check.status === 'failed') return `${check.title}: ${check.error?.message ?? 'failed'}`
     return (check.status === 'untestable' && check.reason) || []
   })
-  if (clause.observation) details.push(clause.observation)
-  return { status: shownStatus(clause), detail: [...new Set(details)].join('; ') }
+  const distinct = [...new Set([...details, ...observationsOf(clause)])]
+  // The answers to a question are what is compared, so none of them is left out.
+  const shown = clause.level === 'unspecified' ? distinct : distinct.slice(0, shownDetails)
+  const more = distinct.length - shown.length
+  return { status: shownStatus(clause), detail: [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n') }
 }
 
-/** A clause differs when its status does; for a question without a verdict the answer counts too. */
+/**
+ * A clause differs when its status does; for a question without a verdict the answer counts too. That a report does
+ * not have it says nothing of its target.
+ */
 function differs({ level, cells }: ComparedClause): boolean {
-  const seen = cells.map((cell) => cell && (level === 'unspecified' ? `${cell.status} ${cell.detail}` : cell.status))
-  return new Set(seen).size > 1
+  const present = cells.filter((cell) => cell !== undefined)
+  return (
+    new Set(present.map(({ status, detail }) => (level === 'unspecified' ? `${status} ${detail}` : status))).size > 1
+  )
 }
 
 /** Puts reports side by side, clause by clause. */
@@ -65,6 +78,7 @@ export function compare(reports: readonly NamedReport[]): Comparison {
   return {
     reports,
     differences: levelOrder.flatMap((level) => rows.filter((row) => row.level === level && differs(row))),
-    same: rows.filter((row) => !differs(row)),
+    same: rows.filter((row) => !differs(row) && !row.cells.includes(undefined)),
+    incomplete: rows.filter((row) => !differs(row) && row.cells.includes(undefined)),
   }
 }

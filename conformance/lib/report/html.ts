@@ -7,9 +7,10 @@ import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { countsMarkup, summaryMarkup } from './html/summary.ts'
 import { shorten } from './shorten.ts'
-import { documentTitle, shownStatus, targetName, verdictWord } from './words.ts'
+import { documentTitle, observationsOf, shownStatus, targetName, verdictWord } from './words.ts'
 
 const messageLimit = 400
+const observationLimit = 2000
 
 interface Section {
   readonly id: string
@@ -29,7 +30,7 @@ function failure(clause: ClauseResult): Markup {
 
 function observation(clause: ClauseResult): Markup {
   return markup`<div><dt><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a><p class="muted">${clause.text}</p></dt>
-<dd class="answer message">${shorten(clause.observation ?? '', 4000)}</dd></div>
+${observationsOf(clause).map((text) => markup`<dd class="answer message">${shorten(text, observationLimit)}</dd>`)}</div>
 `
 }
 

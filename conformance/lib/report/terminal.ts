@@ -5,7 +5,7 @@ import { shorten } from './shorten.ts'
 import { paintedSign, painter, type Paint } from './terminal-style.ts'
 import { verdictReason } from './verdict-line.ts'
 import { seconds } from './seconds.ts'
-import { shownStatus, targetName, verdictWord, type ShownStatus } from './words.ts'
+import { observationsOf, shownStatus, targetName, verdictWord, type ShownStatus } from './words.ts'
 import { wrap } from './wrap.ts'
 
 /** The last exchanges tell why a check failed; those before them are in the JSON and HTML reports. */
@@ -99,7 +99,7 @@ function observations(page: Page, clauses: readonly ClauseResult[]): void {
   heading(page, `Observations, without a verdict (${concerned.length})`)
   for (const clause of concerned) {
     page.lines.push(`  ${paintedSign('observed', page.paint)} ${clause.id}`)
-    put(page, shorten(clause.observation ?? '', messageLimit), '      ')
+    for (const text of observationsOf(clause)) put(page, shorten(text, messageLimit), '      ')
   }
 }
 

@@ -37,3 +37,9 @@ export function targetName(target: Report['target']): string {
   const urls = [target.relayUrl, target.ethRpcUrl].filter((url) => url !== null)
   return [...new Set(urls)].join(' and ') || 'no target'
 }
+
+/** What was seen and is not judged, each once. */
+export function observationsOf(clause: Pick<ClauseResult, 'observation' | 'tests'>): string[] {
+  const each = clause.tests.flatMap((check) => check.observations ?? [])
+  return [...new Set(each.length > 0 || clause.observation === undefined ? each : [clause.observation])]
+}

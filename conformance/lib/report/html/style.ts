@@ -83,7 +83,10 @@ pre {
 .observations dt, .observations dd { margin: 0; overflow-wrap: anywhere }
 .observations .answer { margin-top: .35rem }
 .scroll { overflow-x: auto }
-.compare td { min-width: 9rem }
+.compare { table-layout: fixed; min-width: 44rem }
+.compare td, .compare th { overflow-wrap: anywhere }
+.compare th p, .detail { font-size: .875rem; font-weight: 400 }
+.narrow { display: none }
 @media (max-width: 42rem) {
   h1 { font-size: 1.6rem }
   header, main, footer { padding-left: .9rem; padding-right: .9rem }
@@ -98,6 +101,12 @@ pre {
   .clauses tr[hidden] { display: none }
   .clauses td, .clauses th, .clauses th.id { border: 0; padding: 0; width: auto; min-width: 0 }
   .clauses .wide { grid-column: 1 / -1 }
+  .compare { min-width: 0 }
+  .compare thead { position: absolute; left: -999rem }
+  .compare, .compare tbody, .compare tr, .compare td, .compare th { display: block }
+  .compare tr { padding: .8rem 0; border-bottom: 1px solid var(--line) }
+  .compare td, .compare th { border: 0; padding: .25rem 0; min-width: 0 }
+  .narrow { display: block; font-size: .875rem }
 }
 @media print { form, nav, .skip { display: none } body { background: none } }
 `

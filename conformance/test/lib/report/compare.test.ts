@@ -10,6 +10,7 @@ const first = reportOf([
   clauseOf('eth-rpc.limits.rate', observed),
   clauseOf('relay.quota.unit', passed),
   clauseOf('relay.quota.window', passed),
+  clauseOf('relay.quota.hash', passed),
 ])
 const second = reportOf([
   clauseOf('eth-rpc.batch', failed),
@@ -35,6 +36,10 @@ describe('compare', () => {
 
   it('calls a clause the same when only a remark on a passed check differs', () => {
     expect(comparison.same.map(({ id }) => id)).to.deep.equal(['relay.quota.window'])
+  })
+
+  it('calls it no difference that a report does not have a clause', () => {
+    expect(comparison.incomplete.map(({ id }) => id)).to.deep.equal(['relay.quota.hash'])
   })
 
   it('says what each report says, and where one does not have the clause', () => {
