@@ -82,11 +82,12 @@ export function serverConfig(rpcUrl: string) {
     database: { folder: null },
     registration: 'open',
     quota: { plans: { default: { model: 'gas', options: { monthlyGas: Number.MAX_SAFE_INTEGER } } } },
+    limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     log: { level: 'info' },
   }
 }
 
-async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
+export async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
   const exited = once(child, 'exit')
   if (!child.stdout || child.pid === undefined) throw new Error('the process has no output')
   const stop = async (signal: NodeJS.Signals) => {

@@ -1,7 +1,7 @@
 import { defineRelay } from '../../core/define.ts'
 import { verifyRelayCall } from '../../services/relayer/verify.ts'
 import { lsp25Form } from '../../services/signatures/digest.ts'
-import { keyManagerInterface } from '../../services/simulator/contracts.ts'
+import { keyManagerCalls } from '../../services/simulator/contracts.ts'
 
 /** Relays for key managers with LSP25 (LSP6 since contracts 0.11). */
 export default defineRelay({
@@ -29,8 +29,7 @@ export default defineRelay({
     return verifyRelayCall(transaction, profile, {
       chainId: BigInt(await chain.id()),
       form: lsp25Form,
-      encode: (signature) =>
-        keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, validityTimestamps, payload]),
+      encode: (signature) => keyManagerCalls.executeRelayCall(signature, nonce, validityTimestamps, payload),
     })
   },
   submit: (call, { relayer }) => relayer.submit(call),

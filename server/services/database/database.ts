@@ -22,6 +22,8 @@ export interface DatabaseOptions {
 export interface Database {
   readonly db: Queries
   readonly schema: string
+  /** Whether other processes may use it at the same time. */
+  readonly isShared: boolean
   /** For pg-boss: the same database. */
   readonly boss: { readonly backend: 'pglite' | 'postgres' } & (
     { readonly db: BossDatabase } | { readonly connectionString: string }
@@ -60,6 +62,7 @@ async function openPGlite({ folder, schema }: DatabaseOptions): Promise<Database
   return {
     db,
     schema,
+    isShared: false,
     boss: { backend: 'pglite', db: fromPglite(pglite) },
     // Nobody else has this database: a queue in this process is enough, and leaves its one connection free.
     exclusively: async (key, work) => {
@@ -86,6 +89,7 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
   return {
     db,
     schema,
+    isShared: true,
     boss: { backend: 'postgres', connectionString: url },
     exclusively: (key, work) =>
       db.connection().execute(async (connection) => {

@@ -76,9 +76,10 @@ export interface AttemptsTable {
   account_nonce: Integer
   /** The signed bytes, hex. */
   raw: string
-  /** Wei; for a legacy transaction both are its gas price. */
+  /** Wei; for a legacy transaction its gas price. */
   max_fee_per_gas: Uint256
-  max_priority_fee_per_gas: Uint256
+  /** Wei; null for a legacy transaction. */
+  max_priority_fee_per_gas: Uint256 | null
   created_at_ms: Integer
   /** When a node first took it; null before. */
   sent_at_ms: Integer | null

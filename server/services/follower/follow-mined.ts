@@ -13,11 +13,15 @@ export interface MinedNews {
   readonly dropped: readonly OpenRelay[]
 }
 
-/** Asks whether the blocks of mined relays are still part of the chain. */
+/**
+ * Asks whether the blocks of mined relays are still part of the chain.
+ *
+ * @param lastFinalBlock blocks up to this number are held to be final
+ */
 export async function followMined(
   upstream: Upstream,
   relays: readonly OpenRelay[],
-  head: { readonly number: number; readonly confirmations: number },
+  lastFinalBlock: number,
 ): Promise<MinedNews> {
   const numbers = [...new Set(relays.map(({ mined }) => mined?.blockNumber ?? 0))]
   const blocks = await Promise.all(
@@ -28,9 +32,9 @@ export async function followMined(
   const hashes = new Map(numbers.map((number, index) => [number, blocks[index]?.hash]))
   const stays = relays.filter(({ mined }) => mined && hashes.get(mined.blockNumber) === mined.blockHash)
   const gone = relays.filter((relay) => !stays.includes(relay))
-  const found = await Promise.all(gone.map((relay) => findMined(upstream, relay)))
+  const found = await Promise.all(gone.map((relay) => findMined(upstream, relay, lastFinalBlock)))
   return {
-    final: stays.filter(({ mined }) => mined && mined.blockNumber <= head.number - head.confirmations),
+    final: stays.filter(({ mined }) => mined && mined.blockNumber <= lastFinalBlock),
     moved: found.filter((mined) => mined !== undefined),
     dropped: gone.filter((_, index) => found[index] === undefined),
   }

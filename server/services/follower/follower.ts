@@ -83,7 +83,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
     if (checkedAt.get(account) === head.hash || relays.length === 0) return
-    const { final, moved, dropped } = await followMined(upstream, relays, { number: head.number, confirmations })
+    const { final, moved, dropped } = await followMined(upstream, relays, head.number - confirmations)
     report(await settle(db, moved, settleOptions()), relays, 'relay mined in another block after a reorganisation')
     report(
       await unsettle(
@@ -115,7 +115,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
       const unmined = relays.filter((relay) => relay.mined === null)
       const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
-      const found = await Promise.all(passed.map((relay) => findMined(upstream, relay)))
+      const found = await Promise.all(passed.map((relay) => findMined(upstream, relay, head.number - confirmations)))
       const settled = await settle(
         db,
         found.filter((one) => one !== undefined),

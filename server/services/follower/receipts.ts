@@ -13,9 +13,14 @@ interface RawReceipt {
 /**
  * Looks for the receipt of any attempt of a relay, the latest first.
  *
+ * @param lastFinalBlock blocks up to this number are held to be final
  * @returns undefined while none is mined
  */
-export async function findMined(upstream: Upstream, relay: OpenRelay): Promise<Mined | undefined> {
+export async function findMined(
+  upstream: Upstream,
+  relay: OpenRelay,
+  lastFinalBlock: number,
+): Promise<Mined | undefined> {
   for (const attempt of relay.attempts.toReversed()) {
     const receipt = await upstream.request<RawReceipt | null>('eth_getTransactionReceipt', [attempt.hash])
     // Some nodes show a receipt of the pending block, which has no hash yet.
@@ -29,6 +34,7 @@ export async function findMined(upstream: Upstream, relay: OpenRelay): Promise<M
       blockHash: receipt.blockHash,
       gasUsed: BigInt(receipt.gasUsed),
       effectiveGasPriceWei: BigInt(receipt.effectiveGasPrice ?? 0),
+      final: Number(receipt.blockNumber) <= lastFinalBlock,
     }
   }
   return undefined

@@ -1,10 +1,10 @@
 import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
-import type { OpenAttempt, OpenRelay } from '../ledger/open-relays.ts'
+import { callDataOf, rawOf, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
 import { markSent } from '../ledger/sent.ts'
 import { broadcast } from '../relayer/broadcast.ts'
 import { laneKey } from '../relayer/lane.ts'
-import { keyManagerInterface } from '../simulator/contracts.ts'
+import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
 import type { FollowerOptions, Head } from './follower.ts'
 
@@ -44,11 +44,10 @@ export function createRepairs(options: FollowerOptions): Repairs {
   }
 
   /** Whether a call would succeed now, after those before it in its channel. */
-  async function isExecutable(relay: OpenRelay): Promise<boolean> {
-    const { profile, keyManager, signer, nonce, callData } = relay
+  async function isExecutable(relay: OpenRelay, callData: string): Promise<boolean> {
+    const { profile, keyManager, signer, nonce } = relay
     const key = { profile, keyManager, signer, channel: nonce >> 128n }
-    const now = Math.floor(clock.nowMs() / 1000)
-    const [state] = await lookUp(database.db, [{ key, identities: [] }], plans, now)
+    const [state] = await lookUp(database.db, [{ key, identities: [] }])
     const before = (state?.pending ?? []).filter((pending) => pending.nonce < nonce)
     const { calls } = await simulator.simulate({
       pending: before.map((pending) => pending.callData),
@@ -59,7 +58,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
           signer,
           nonce,
           callData,
-          nonceCallData: keyManagerInterface.encodeFunctionData('getNonce', [signer, key.channel]),
+          nonceCallData: keyManagerCalls.getNonce(signer, key.channel),
         },
       ],
     })
@@ -82,7 +81,8 @@ export function createRepairs(options: FollowerOptions): Repairs {
       for (const relay of surelyLost.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
         lostSinceMs.delete(relay.hash)
         // An abandoned relay wanted its nonce used up, and it is.
-        if (relay.status === 'abandoned' || !signer || !(await isExecutable(relay))) {
+        const data = await callDataOf(database.db, relay.hash)
+        if (relay.status === 'abandoned' || !signer || !(await isExecutable(relay, data))) {
           given.push(relay.hash)
           continue
         }
@@ -101,7 +101,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
                 nonce,
                 to: relay.keyManager,
                 gasLimit: relay.gasLimit,
-                data: relay.callData,
+                data,
                 fees: current,
               }),
           }),
@@ -124,8 +124,13 @@ export function createRepairs(options: FollowerOptions): Repairs {
       if (missing.length > 0) {
         await database.exclusively(laneKey(account), async (db) => {
           const sent: string[] = []
+          const raws = await rawOf(
+            db,
+            missing.map((relay) => latest(relay).hash),
+          )
           for (const relay of missing) {
-            const { hash, raw } = latest(relay)
+            const { hash } = latest(relay)
+            const raw = raws.get(hash) ?? '0x'
             if ((await broadcast({ hash, raw }, { upstream, log })) !== 'taken') break
             sent.push(hash)
           }
@@ -147,6 +152,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
         }
         const kind = isOver(relay, head) || latest(relay).kind === 'cancel' ? 'cancel' : 'call'
         log.warn({ requestId: relay.requestId, relay: relay.hash, kind }, 'a transaction is replaced')
+        const data = kind === 'call' ? await callDataOf(database.db, relay.hash) : '0x'
         await database.exclusively(laneKey(account), (db) =>
           attempt(db, {
             relay: relay.hash,
@@ -155,18 +161,15 @@ export function createRepairs(options: FollowerOptions): Repairs {
             nonce: relay.accountNonce,
             fees: raised,
             sign: (nonce) =>
-              signer.sign(
-                kind === 'call'
-                  ? {
-                      chainId,
-                      nonce,
-                      to: relay.keyManager,
-                      gasLimit: relay.gasLimit,
-                      data: relay.callData,
-                      fees: raised,
-                    }
-                  : { chainId, nonce, to: account, gasLimit: CANCEL_GAS, data: '0x', fees: raised },
-              ),
+              signer.sign({
+                chainId,
+                nonce,
+                data,
+                fees: raised,
+                ...(kind === 'call'
+                  ? { to: relay.keyManager, gasLimit: relay.gasLimit }
+                  : { to: account, gasLimit: CANCEL_GAS }),
+              }),
           }),
         )
       }

@@ -1,6 +1,7 @@
-import { sql, type Selectable } from 'kysely'
+import { sql, type QueryCreator, type Selectable } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
-import type { ProfilesTable } from '../database/tables.ts'
+import type { ProfilesTable, Tables } from '../database/tables.ts'
 import { accountNow, openAccount, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 
@@ -18,7 +19,7 @@ export async function readAccounts(
   const rows = await db
     .selectFrom('profiles')
     .selectAll()
-    .where('address', 'in', [...new Set(profiles)])
+    .where('address', '=', anyOf([...new Set(profiles)]))
     .execute()
   return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
 }
@@ -35,7 +36,7 @@ export async function lockAccounts(
   const wanted = [...new Set(profiles)].sort()
   if (wanted.length === 0) return new Map()
   const lock = () =>
-    db.selectFrom('profiles').selectAll().where('address', 'in', wanted).orderBy('address').forUpdate().execute()
+    db.selectFrom('profiles').selectAll().where('address', '=', anyOf(wanted)).orderBy('address').forUpdate().execute()
   let rows = await lock()
   if (registration === 'open' && rows.length < wanted.length) {
     const known = new Set(rows.map(({ address }) => address))
@@ -52,9 +53,8 @@ export async function lockAccounts(
   return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
 }
 
-/** Stores accounts that are locked: their quota, period and plan. */
-export async function saveAccounts(db: Queries, accounts: readonly Account[]): Promise<void> {
-  if (accounts.length === 0) return
+/** A statement that stores accounts that are locked: their quota, period and plan. */
+export function saveAccounts(db: QueryCreator<Tables>, accounts: readonly Account[]) {
   const column = <Value>(value: (account: Account) => Value) => accounts.map(value)
   const changed = sql<ProfilesTable>`unnest(
     ${column(({ profile }) => profile)}::text[],
@@ -63,7 +63,7 @@ export async function saveAccounts(db: Queries, accounts: readonly Account[]): P
     ${column(({ used }) => String(used))}::numeric[],
     ${column(({ resetAtSeconds }) => (resetAtSeconds === null ? null : String(resetAtSeconds)))}::bigint[],
     ${column(({ period }) => period)}::integer[])`
-  await db
+  return db
     .updateTable('profiles')
     .from(changed.as<'changed'>(sql`changed(address, plan, allowance, used, reset_at, period)`))
     .set((row) => ({
@@ -74,7 +74,6 @@ export async function saveAccounts(db: Queries, accounts: readonly Account[]): P
       period: row.ref('changed.period'),
     }))
     .whereRef('profiles.address', '=', 'changed.address')
-    .execute()
 }
 
 export function toAccount(row: Selectable<ProfilesTable>): Account {

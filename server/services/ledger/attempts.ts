@@ -15,7 +15,7 @@ export interface NewAttempt {
   /** The nonce to use again; or the next one, which is not below what the chain has used. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
-  sign(nonce: number): SignedTransaction
+  readonly sign: (nonce: number) => SignedTransaction
 }
 
 /**
@@ -56,7 +56,7 @@ export async function storeAttempt(
       if (kind === 'call' && wanted > reserved && quota?.period === relay.period) {
         const moved = moveReservation(quota, reserved, wanted)
         reserved = moved.taken
-        await saveAccounts(transaction, [moved.account])
+        await saveAccounts(transaction, [moved.account]).execute()
       }
       await transaction
         .updateTable('relays')

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
-import type { Account } from '../quotas/account.ts'
-import type { Plans } from '../quotas/plans.ts'
-import { readAccounts } from './account-rows.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -18,8 +16,6 @@ export interface ChannelState {
   readonly pending: readonly PendingCall[]
   /** Of the calls asked about: the hash that was given for them, by identity. */
   readonly known: ReadonlyMap<string, string>
-  /** The profile's account; absent when the ledger does not have it. */
-  readonly account: Account | undefined
 }
 
 export interface PendingCall {
@@ -35,13 +31,8 @@ export interface ChannelQuestion {
   readonly identities: readonly string[]
 }
 
-/** Answers many questions with three statements. */
-export async function lookUp(
-  db: Queries,
-  questions: readonly ChannelQuestion[],
-  plans: Plans,
-  nowSeconds: number,
-): Promise<ChannelState[]> {
+/** Answers many questions with two statements. */
+export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
   const keys = questions.map(({ key }) => key)
   const identities = questions.flatMap((question) => question.identities)
   const asked = sql<{ at: number; key_manager: string; signer: string; first: string; last: string }>`unnest(
@@ -50,7 +41,7 @@ export async function lookUp(
     ${keys.map(({ signer }) => signer)}::text[],
     ${keys.map(({ channel }) => String(channel << 128n))}::numeric[],
     ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[])`
-  const [pending, known, accounts] = await Promise.all([
+  const [pending, known] = await Promise.all([
     db
       .selectFrom('relays')
       .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, first, last)`), (join) =>
@@ -68,19 +59,13 @@ export async function lookUp(
       : db
           .selectFrom('relays')
           .where('status', '<>', 'abandoned')
-          .where('identity', 'in', identities)
+          .where('identity', '=', anyOf(identities))
           .select(['identity', 'hash'])
           .execute(),
-    readAccounts(
-      db,
-      keys.map(({ profile }) => profile),
-      plans,
-      nowSeconds,
-    ),
   ])
   const hashes = new Map(known.map(({ identity, hash }) => [identity, hash]))
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
-  return keys.map(({ profile }, at) => ({
+  return keys.map((_, at) => ({
     pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, call_data, account }) => ({
       nonce: BigInt(nonce),
       identity,
@@ -88,6 +73,5 @@ export async function lookUp(
       account,
     })),
     known: hashes,
-    account: accounts.get(profile),
   }))
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import type { Fees } from '../signers/sign-transaction.ts'
@@ -10,7 +11,6 @@ export interface OpenRelay {
   readonly keyManager: string
   readonly signer: string
   readonly nonce: bigint
-  readonly callData: string
   readonly status: RelaysTable['status']
   readonly gasLimit: bigint
   readonly accountNonce: number
@@ -26,7 +26,6 @@ export interface OpenAttempt {
   readonly hash: string
   readonly kind: AttemptsTable['kind']
   readonly nonce: number
-  readonly raw: string
   readonly fees: Fees
   readonly createdAtMs: number
   readonly sentAtMs: number | null
@@ -36,7 +35,7 @@ export interface OpenAttempt {
 export async function openRelays(db: Queries, account: string, limit: number): Promise<OpenRelay[]> {
   const rows = await db
     .selectFrom('relays')
-    .selectAll()
+    .select(relayColumns)
     .where('account', '=', account)
     .where('final', '=', false)
     .orderBy('account_nonce')
@@ -45,16 +44,24 @@ export async function openRelays(db: Queries, account: string, limit: number): P
   if (rows.length === 0) return []
   const attempts = await db
     .selectFrom('attempts')
-    .selectAll()
-    .where(
-      'relay',
-      'in',
-      rows.map(({ hash }) => hash),
-    )
+    .select(attemptColumns)
+    .where('relay', '=', anyOf(rows.map(({ hash }) => hash)))
     .orderBy('created_at_ms')
     .execute()
   const byRelay = Map.groupBy(attempts, ({ relay }) => relay)
   return rows.map((row) => toOpenRelay(row, byRelay.get(row.hash) ?? []))
+}
+
+/** Call data for the key manager. */
+export async function callDataOf(db: Queries, relay: string): Promise<string> {
+  const row = await db.selectFrom('relays').select('call_data').where('hash', '=', relay).executeTakeFirstOrThrow()
+  return row.call_data
+}
+
+/** The signed bytes of transactions by their hashes. */
+export async function rawOf(db: Queries, hashes: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('attempts').select(['hash', 'raw']).where('hash', '=', anyOf(hashes)).execute()
+  return new Map(rows.map(({ hash, raw }) => [hash, raw]))
 }
 
 /** Which accounts have relays that are not final. */
@@ -63,7 +70,37 @@ export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
   return rows.map(({ account }) => account)
 }
 
-function toOpenRelay(row: Selectable<RelaysTable>, attempts: readonly Selectable<AttemptsTable>[]): OpenRelay {
+// Without what is long: every look reads them all, and few need more.
+const relayColumns = [
+  'hash',
+  'profile',
+  'key_manager',
+  'signer',
+  'nonce',
+  'expires_at',
+  'status',
+  'gas_limit',
+  'account_nonce',
+  'mined_hash',
+  'block_number',
+  'block_hash',
+  'request_id',
+] as const
+const attemptColumns = [
+  'hash',
+  'relay',
+  'kind',
+  'account_nonce',
+  'max_fee_per_gas',
+  'max_priority_fee_per_gas',
+  'created_at_ms',
+  'sent_at_ms',
+] as const
+
+type RelayRow = Pick<Selectable<RelaysTable>, (typeof relayColumns)[number]>
+type AttemptRow = Pick<Selectable<AttemptsTable>, (typeof attemptColumns)[number]>
+
+function toOpenRelay(row: RelayRow, attempts: readonly AttemptRow[]): OpenRelay {
   const { mined_hash, block_number, block_hash } = row
   return {
     hash: row.hash,
@@ -71,7 +108,6 @@ function toOpenRelay(row: Selectable<RelaysTable>, attempts: readonly Selectable
     keyManager: row.key_manager,
     signer: row.signer,
     nonce: BigInt(row.nonce),
-    callData: row.call_data,
     status: row.status,
     gasLimit: BigInt(row.gas_limit),
     accountNonce: Number(row.account_nonce),
@@ -84,7 +120,6 @@ function toOpenRelay(row: Selectable<RelaysTable>, attempts: readonly Selectable
       hash: attempt.hash,
       kind: attempt.kind,
       nonce: Number(attempt.account_nonce),
-      raw: attempt.raw,
       fees: feesOf(attempt),
       createdAtMs: Number(attempt.created_at_ms),
       sentAtMs: attempt.sent_at_ms === null ? null : Number(attempt.sent_at_ms),
@@ -93,9 +128,8 @@ function toOpenRelay(row: Selectable<RelaysTable>, attempts: readonly Selectable
   }
 }
 
-function feesOf({ raw, max_fee_per_gas, max_priority_fee_per_gas }: Selectable<AttemptsTable>): Fees {
-  // A typed transaction begins with its type, a legacy one with the head of a list.
-  return raw.startsWith('0x02')
-    ? { type: 2, maxFeePerGas: BigInt(max_fee_per_gas), maxPriorityFeePerGas: BigInt(max_priority_fee_per_gas) }
-    : { type: 0, gasPrice: BigInt(max_fee_per_gas) }
+function feesOf({ max_fee_per_gas, max_priority_fee_per_gas }: AttemptRow): Fees {
+  return max_priority_fee_per_gas === null
+    ? { type: 0, gasPrice: BigInt(max_fee_per_gas) }
+    : { type: 2, maxFeePerGas: BigInt(max_fee_per_gas), maxPriorityFeePerGas: BigInt(max_priority_fee_per_gas) }
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Upstream } from '../chain/upstream.ts'
 import type { Queries } from '../database/database.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -65,14 +66,17 @@ export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void>
 
 /** The most that an account's transactions can cost that are not mined, in wei. */
 export async function pendingCostWei(db: Queries, account: string): Promise<bigint> {
-  const rows = await db
+  const priced = db
     .selectFrom('relays')
     .innerJoin('attempts', 'attempts.relay', 'relays.hash')
     .where('relays.account', '=', account)
     .where('relays.final', '=', false)
     .where('relays.mined_hash', 'is', null)
     .groupBy(['relays.hash', 'relays.gas_limit'])
-    .select((row) => ['relays.gas_limit', row.fn.max('attempts.max_fee_per_gas').as('price')])
-    .execute()
-  return rows.reduce((sum, { gas_limit, price }) => sum + BigInt(gas_limit) * BigInt(price), 0n)
+    .select(sql<string>`relays.gas_limit * max(attempts.max_fee_per_gas)`.as('cost'))
+  const { total } = await db
+    .selectFrom(priced.as('priced'))
+    .select(sql<string | null>`sum(priced.cost)`.as('total'))
+    .executeTakeFirstOrThrow()
+  return BigInt(total ?? 0)
 }

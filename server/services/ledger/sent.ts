@@ -1,4 +1,27 @@
+import { sql } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
+
+/** A transaction that was stored and may not have been sent. */
+export interface Unsent {
+  readonly hash: string
+  /** The signed bytes, hex. */
+  readonly raw: string
+}
+
+/** What an account's process did not get to send before it ended, in the order of the nonces. */
+export async function unsentOf(db: Queries, account: string): Promise<Unsent[]> {
+  return db
+    .selectFrom('attempts')
+    .innerJoin('relays', 'relays.hash', 'attempts.relay')
+    .where('attempts.account', '=', account)
+    .where('attempts.sent_at_ms', 'is', null)
+    .where('relays.status', '=', 'pending')
+    .where(isLatestAttempt)
+    .orderBy('attempts.account_nonce')
+    .select(['attempts.hash', 'attempts.raw'])
+    .execute()
+}
 
 /** Notes that nodes have these transactions. */
 export async function markSent(db: Queries, hashes: readonly string[], nowMs: number): Promise<void> {
@@ -6,7 +29,12 @@ export async function markSent(db: Queries, hashes: readonly string[], nowMs: nu
   await db
     .updateTable('attempts')
     .set({ sent_at_ms: nowMs })
-    .where('hash', 'in', [...hashes])
+    .where('hash', '=', anyOf(hashes))
     .where('sent_at_ms', 'is', null)
     .execute()
 }
+
+/** No attempt for the same relay came after it: an older one must not be sent in its stead. */
+const isLatestAttempt = sql<boolean>`not exists (
+  select 1 from ${sql.table('attempts')} as later
+  where later.relay = attempts.relay and later.created_at_ms > attempts.created_at_ms)`

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
 import type { AttemptsTable, RelaysTable, RelayStatus } from '../database/tables.ts'
@@ -17,6 +18,8 @@ export interface Mined {
   readonly blockHash: string
   readonly gasUsed: bigint
   readonly effectiveGasPriceWei: bigint
+  /** Deep enough in the chain to stay. */
+  readonly final: boolean
 }
 
 /** What a relay came to, for logs and metrics. */
@@ -50,6 +53,7 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
       gasUsed: one.gasUsed,
       set: {
         status,
+        final: one.final,
         mined: { hash: one.attempt, blockNumber: one.blockNumber, blockHash: one.blockHash, gasUsed: one.gasUsed },
       },
     }
@@ -87,7 +91,7 @@ export async function finalise(db: Queries, relays: readonly string[]): Promise<
   await db
     .updateTable('relays')
     .set({ final: true })
-    .where('hash', 'in', [...relays])
+    .where('hash', '=', anyOf(relays))
     .where('mined_hash', 'is not', null)
     .execute()
 }
@@ -134,7 +138,7 @@ async function change(
     db.transaction().execute(async (transaction) => {
       const profiles = await transaction
         .selectFrom('relays')
-        .where('hash', 'in', [...hashes])
+        .where('hash', '=', anyOf(hashes))
         .select('profile')
         .distinct()
         .execute()
@@ -171,7 +175,7 @@ async function change(
         const { hash, profile, plan } = relay
         settlements.push({ relay: hash, profile, plan, status: set.status, charged, gasUsed: decided.gasUsed })
       }
-      await saveAccounts(transaction, [...accounts.values()])
+      await saveAccounts(transaction, [...accounts.values()]).execute()
       await saveRelays(transaction, changed)
       return settlements
     }),
@@ -181,7 +185,7 @@ async function change(
 function lockRelays(db: Queries, hashes: readonly string[]) {
   return db
     .selectFrom('relays')
-    .where('hash', 'in', [...hashes])
+    .where('hash', '=', anyOf(hashes))
     .orderBy('hash')
     .select(['hash', 'profile', 'plan', 'period', 'reserved', 'charged', 'status', 'final'])
     .select(['mined_hash', 'block_number', 'block_hash', 'gas_used'])

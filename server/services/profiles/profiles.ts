@@ -1,7 +1,7 @@
 import { getAddress } from 'ethers'
 import type { ResolvedProfile } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { keyManagerInterface, permissionsKey, profileInterface } from '../simulator/contracts.ts'
+import { keyManagerCalls, profileCalls } from '../simulator/contracts.ts'
 import type { Outcome, SequenceRunner, Step } from '../simulator/sequences.ts'
 import { addressIn, permissionsIn } from '../simulator/simulator.ts'
 
@@ -60,16 +60,16 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
 
   async function find(address: string, interfaceIds: readonly string[]): Promise<ResolvedProfile> {
     const [ownerRead, ...isProfile] = await read([
-      [address, profileInterface.encodeFunctionData('owner')],
-      ...profileInterfaceIds.map((id) => [address, supports(id)] as const),
+      [address, profileCalls.owner],
+      ...profileInterfaceIds.map((id) => [address, profileCalls.supportsInterface(id)] as const),
     ])
     const owner = addressIn(ownerRead)
     if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
 
     const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
     const [targetRead, ...supported] = await read([
-      [owner, keyManagerInterface.encodeFunctionData('target')],
-      ...known.map((id) => [owner, supports(id)] as const),
+      [owner, keyManagerCalls.target],
+      ...known.map((id) => [owner, profileCalls.supportsInterface(id)] as const),
     ])
     const ids = known.filter((_, index) => isTrue(supported[index]))
     if (ids.length === 0) throw notFound(`the owner of ${address} is no key manager (LSP6)`, { owner })
@@ -101,18 +101,11 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
       for (const key of remembered.keys()) if (key.startsWith(`${address}:`)) remembered.delete(key)
     },
     permissions: async (profile, controllers) => {
-      const outcomes = await read(
-        controllers.map((controller) => [
-          profile,
-          profileInterface.encodeFunctionData('getData', [permissionsKey(controller)]),
-        ]),
-      )
+      const outcomes = await read(controllers.map((controller) => [profile, profileCalls.permissions(controller)]))
       return controllers.map((_, index) => permissionsIn(outcomes[index]))
     },
   }
 }
-
-const supports = (id: string) => profileInterface.encodeFunctionData('supportsInterface', [id])
 
 const isTrue = (outcome: Outcome | undefined) =>
   outcome?.success === true && outcome.returnData.length === 66 && BigInt(outcome.returnData) === 1n

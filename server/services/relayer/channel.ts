@@ -1,7 +1,7 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
-import type { ChannelKey, ChannelQuestion, ChannelState } from '../ledger/lookup.ts'
+import type { ChannelKey, ChannelQuestion, ChannelState, PendingCall } from '../ledger/lookup.ts'
 import type { ChannelResult, ChannelRun } from '../simulator/simulator.ts'
 import { judgeCall, judgeSigner } from './judge.ts'
 
@@ -9,8 +9,8 @@ import { judgeCall, judgeSigner } from './judge.ts'
 export interface Entry {
   readonly call: RelayCall
   readonly identity: string
-  resolve(transactionHash: string): void
-  reject(error: unknown): void
+  readonly resolve: (transactionHash: string) => void
+  readonly reject: (error: unknown) => void
 }
 
 /** A call that succeeds in the simulation. */
@@ -25,20 +25,19 @@ export interface ChannelOptions {
   readonly clock: Clock
   /** How long a call waits for the one before it. */
   readonly gapGraceMs: number
-  lookUp(question: ChannelQuestion): Promise<ChannelState>
-  /** @throws ServiceError PROFILE_NOT_REGISTERED */
-  assertServed(state: ChannelState): void
-  simulate(run: ChannelRun): Promise<ChannelResult>
-  /** @throws ServiceError when the call must be refused; StaleProfileError when the profile has changed hands */
-  explainSigner(call: RelayCall): Promise<never>
+  readonly lookUp: (question: ChannelQuestion) => Promise<ChannelState>
+  readonly simulate: (run: ChannelRun) => Promise<ChannelResult>
+  /** @throws ServiceError INVALID_SIGNATURE */
+  readonly explainSigner: (call: RelayCall) => Promise<never>
   /**
    * Stores and sends calls, and answers their entries.
    *
+   * @param account of the relayer, that sends the calls before these; undefined: any
    * @returns once they are stored; those whose predecessor was refused come back
    */
-  dispatch(run: readonly SimulatedEntry[], preferredAccount: string | undefined): Promise<readonly Entry[]>
+  readonly dispatch: (run: readonly SimulatedEntry[], account: string | undefined) => Promise<readonly Entry[]>
   /** Called when nobody waits any more. */
-  onEmpty(): void
+  readonly onEmpty: () => void
 }
 
 interface WaitingEntry extends Entry {
@@ -56,12 +55,17 @@ const RETRY_SECONDS = 2
  * The calls of one (key manager, signer, channel). They are tried and stored in nonce order, whatever the order in
  * which they came; a call ahead of its turn waits a little for those before it. Different channels know nothing of
  * each other.
+ *
+ * A call is first tried as if nothing were pending: mostly nothing is, and one look at the chain is enough. The ledger
+ * is asked only when that fails: for the calls before it, or for what became of the same call before.
  */
 export class Channel {
   readonly #options: ChannelOptions
   #entries: WaitingEntry[] = []
   #busy = false
   #wake: (() => void) | undefined
+  /** The channel's next nonce on the chain, while calls before the next one were pending when it was last tried. */
+  #behind: bigint | undefined
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -80,7 +84,7 @@ export class Channel {
       try {
         await this.#turn()
       } catch (error) {
-        this.#answer(this.#entries, (entry) => entry.reject(error))
+        await this.#answerFromLedgerOrReject(this.#entries, error)
       }
     }
     this.#busy = false
@@ -88,87 +92,109 @@ export class Channel {
   }
 
   async #turn(): Promise<void> {
-    const { key, clock } = this.#options
-    const startedMs = clock.nowMs()
-    const entries = [...this.#entries].sort((one, other) => (one.call.nonce < other.call.nonce ? -1 : 1))
-    const state = await this.#options.lookUp({ key, identities: entries.map(({ identity }) => identity) })
-    const open = this.#answerFromLedger(entries, state)
-    const [lowest] = open
-    if (!lowest) return
+    const startedMs = this.#options.clock.nowMs()
+    const entries = this.#entries.toSorted((one, other) => (one.call.nonce < other.call.nonce ? -1 : 1))
+    if (this.#behind !== undefined) return this.#tryOnTopOfPending(entries, this.#behind, { isFresh: false, startedMs })
 
-    const { pending } = state
-    const last = pending.at(-1)
-    if (last !== undefined && lowest.call.nonce !== last.nonce + 1n) {
-      return this.#waitForPredecessor(open, last.nonce + 1n, startedMs)
+    const run = consecutive(entries).slice(0, MAX_RUN)
+    const [lowest] = run
+    if (!lowest) return
+    const result = await this.#options.simulate({ pending: [], calls: run.map(({ call }) => call) })
+    await judgeSigner(lowest.call, result, this.#options.explainSigner)
+    if (lowest.call.nonce > result.nonce) {
+      return this.#tryOnTopOfPending(entries, result.nonce, { isFresh: true, startedMs })
     }
+    if (lowest.call.nonce < result.nonce) return this.#refuseUsed(entries, result.nonce)
+    await this.#dispatch(run, result, undefined)
+  }
+
+  /** @param chainNonce the channel's next nonce on the chain, read in this turn or in one before */
+  async #tryOnTopOfPending(
+    entries: readonly WaitingEntry[],
+    chainNonce: bigint,
+    { isFresh, startedMs }: { readonly isFresh: boolean; readonly startedMs: number },
+  ): Promise<void> {
+    const { key, lookUp, simulate, explainSigner } = this.#options
+    const state = await lookUp({ key, identities: entries.map(({ identity }) => identity) })
+    const open = this.#answerKnown(entries, state.known)
+    const pending = consecutivePending(state.pending, chainNonce)
+    const expected = chainNonce + BigInt(pending.length)
+    const [lowest] = open
+    this.#behind = pending.length === 0 ? undefined : chainNonce
+    // With nothing pending any more, the next turn asks the chain again.
+    if (!lowest || (pending.length === 0 && !isFresh)) return
+    if (lowest.call.nonce < chainNonce) return this.#refuseUsed(open, chainNonce)
+    if (lowest.call.nonce < expected) {
+      const taken = open.filter(({ call }) => call.nonce < expected)
+      return this.#answer(taken, ({ reject }) => reject(nonceConflict(expected)))
+    }
+    if (lowest.call.nonce > expected) return this.#waitForPredecessor(open, expected, startedMs)
     if (pending.length >= MAX_PENDING) {
-      const reason = `${pending.length} calls of this channel wait to be mined`
-      this.#answer(open, ({ reject }) => reject(rateLimited(reason)))
-      return
+      return this.#answer(open, ({ reject }) => reject(tooManyPending(pending.length)))
     }
+
     const run = consecutive(open).slice(0, Math.min(MAX_RUN, MAX_PENDING - pending.length))
-    const result = await this.#options.simulate({
+    const result = await simulate({
       pending: pending.map(({ callData }) => callData),
       calls: run.map(({ call }) => call),
     })
-    await judgeSigner(lowest.call, result, this.#options.explainSigner)
-    if (lowest.call.nonce < result.nonce) {
-      const used = open.filter(({ call }) => call.nonce < result.nonce)
-      this.#answer(used, ({ reject }) => reject(nonceUsed(result.nonce)))
-      return
-    }
-    if (last === undefined && lowest.call.nonce > result.nonce) {
-      return this.#waitForPredecessor(open, result.nonce, startedMs)
-    }
-    await this.#dispatch(run, result, last?.account)
+    await judgeSigner(lowest.call, result, explainSigner)
+    this.#behind = result.nonce < lowest.call.nonce ? result.nonce : undefined
+    if (lowest.call.nonce < result.nonce) return this.#refuseUsed(open, result.nonce)
+    await this.#dispatch(run, result, pending.at(-1)?.account)
   }
 
-  /** Answers what the ledger alone decides. @returns the rest, in nonce order */
-  #answerFromLedger(entries: WaitingEntry[], state: ChannelState): WaitingEntry[] {
-    const { known, pending } = state
-    this.#answer(
-      entries.filter(({ identity }) => known.has(identity)),
-      ({ identity, resolve }) => resolve(known.get(identity) ?? ''),
-    )
-    const fresh = entries.filter(({ identity }) => !known.has(identity))
-    try {
-      if (fresh.length > 0) this.#options.assertServed(state)
-    } catch (error) {
-      this.#answer(fresh, ({ reject }) => reject(error))
-      return []
-    }
-    const last = pending.at(-1)
-    if (last === undefined) return fresh
-    const taken = new Set(pending.map(({ nonce }) => nonce))
-    this.#answer(
-      fresh.filter(({ call }) => call.nonce <= last.nonce),
-      ({ call, reject }) => reject(taken.has(call.nonce) ? nonceConflict(last.nonce + 1n) : nonceUsed(last.nonce + 1n)),
-    )
-    return fresh.filter(({ call }) => call.nonce > last.nonce)
-  }
-
-  async #dispatch(run: WaitingEntry[], result: ChannelResult, account: string | undefined): Promise<void> {
+  async #dispatch(run: readonly WaitingEntry[], result: ChannelResult, account: string | undefined): Promise<void> {
     const accepted: SimulatedEntry[] = []
     for (const [index, entry] of run.entries()) {
       const outcome = judgeCall(result.calls[index])
       if (outcome instanceof ServiceError) {
-        this.#answer([entry], ({ reject }) => reject(outcome))
+        if (accepted.length === 0) return this.#answerFromLedgerOrReject([entry], outcome)
+        // What lies before it is stored first; it gets a turn of its own.
         break
       }
       accepted.push({ entry, gas: outcome })
     }
-    if (accepted.length === 0) return
     const orphaned = new Set(await this.#options.dispatch(accepted, account))
     const through = new Set(accepted.map(({ entry }) => entry).filter((entry) => !orphaned.has(entry)))
     this.#entries = this.#entries.filter((entry) => !through.has(entry))
   }
 
+  /** The same call may have been accepted before, and its answer stands whatever has become of the chain since. */
+  async #answerFromLedgerOrReject(entries: readonly WaitingEntry[], error: unknown): Promise<void> {
+    const { key, lookUp } = this.#options
+    let open = entries
+    try {
+      const { known } = await lookUp({ key, identities: entries.map(({ identity }) => identity) })
+      open = this.#answerKnown(entries, known)
+    } catch {
+      // The ledger does not answer: the first error tells more.
+    }
+    this.#answer(open, ({ reject }) => reject(error))
+  }
+
+  async #refuseUsed(entries: readonly WaitingEntry[], chainNonce: bigint): Promise<void> {
+    this.#behind = undefined
+    const used = entries.filter(({ call }) => call.nonce < chainNonce)
+    await this.#answerFromLedgerOrReject(used, nonceUsed(chainNonce))
+  }
+
+  /** @returns those that are not known */
+  #answerKnown(entries: readonly WaitingEntry[], known: ReadonlyMap<string, string>): WaitingEntry[] {
+    this.#answer(
+      entries.filter(({ identity }) => known.has(identity)),
+      ({ identity, resolve }) => resolve(known.get(identity) ?? ''),
+    )
+    return entries.filter(({ identity }) => !known.has(identity))
+  }
+
   /** Waits until another call comes, or the first one has waited long enough. */
-  async #waitForPredecessor(open: WaitingEntry[], expected: bigint, startedMs: number): Promise<void> {
+  async #waitForPredecessor(open: readonly WaitingEntry[], expected: bigint, startedMs: number): Promise<void> {
     const late = open.filter(({ deadlineMs }) => deadlineMs <= startedMs)
     this.#answer(late, ({ call, reject }) => reject(nonceGap(expected, call.nonce)))
     const rest = open.filter(({ deadlineMs }) => deadlineMs > startedMs)
-    if (rest.length === 0 || rest.length < this.#entries.length) return
+    // Somebody came meanwhile: perhaps the one that is waited for.
+    if (rest.length === 0 || this.#entries.length > rest.length) return
     const firstDeadlineMs = Math.min(...rest.map(({ deadlineMs }) => deadlineMs))
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(1, firstDeadlineMs - this.#options.clock.nowMs()))
@@ -193,6 +219,11 @@ function consecutive<E extends Entry>(entries: readonly E[]): E[] {
   return entries.filter(({ call }, index) => call.nonce === first + BigInt(index))
 }
 
+/** What waits to be mined from this nonce on; what the chain has passed is left out, and what lies behind a gap. */
+function consecutivePending(pending: readonly PendingCall[], from: bigint): PendingCall[] {
+  return pending.filter(({ nonce }) => nonce >= from).filter(({ nonce }, index) => nonce === from + BigInt(index))
+}
+
 const expectedNonce = (nonce: bigint) => ({ details: { expectedNonce: String(nonce) } })
 
 const nonceUsed = (expected: bigint) =>
@@ -208,4 +239,7 @@ const nonceGap = (expected: bigint, got: bigint) =>
     expectedNonce(expected),
   )
 
-const rateLimited = (reason: string) => new ServiceError('RATE_LIMITED', reason, { retryAfterSeconds: RETRY_SECONDS })
+const tooManyPending = (count: number) =>
+  new ServiceError('RATE_LIMITED', `${count} calls of this channel wait to be mined`, {
+    retryAfterSeconds: RETRY_SECONDS,
+  })

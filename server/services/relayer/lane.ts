@@ -1,16 +1,10 @@
 import type { Logger } from 'pino'
-import { ServiceError } from '../../core/errors.ts'
 import type { Upstream } from '../chain/upstream.ts'
-import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
-import { retryOnConflict } from '../database/retry.ts'
-import { commit, type Acceptance, type Committed } from '../ledger/commit.ts'
-import { markSent } from '../ledger/sent.ts'
-import type { Registration } from '../ledger/account-rows.ts'
-import type { Plans } from '../quotas/plans.ts'
+import type { Acceptance, Committed } from '../ledger/commit.ts'
+import { unsentOf, type Unsent } from '../ledger/sent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import { broadcast } from './broadcast.ts'
-import type { FeeSource } from './fees.ts'
 
 /** What a lane answers: first that the call is stored, later that a node has it. */
 export interface LaneAnswer {
@@ -19,11 +13,11 @@ export interface LaneAnswer {
   readonly sent: Promise<void>
 }
 
-/** One account's way to the chain: stores calls, and sends them in the order of its nonces. */
+/** One account's way to the chain: has calls stored, and sends them in the order of its nonces. */
 export interface Lane {
   /**
-   * @param acceptances of one channel, in nonce order
-   * @throws ServiceError SIGNERS_UNAVAILABLE, UPSTREAM_UNAVAILABLE; nothing is stored then
+   * @param acceptances of one channel, in nonce order, all of this account
+   * @throws what storing throws; nothing is stored then
    */
   submit(acceptances: readonly Acceptance[]): Promise<LaneAnswer[]>
   /** Resolves when everything that was submitted is through. */
@@ -32,19 +26,18 @@ export interface Lane {
 
 export interface LaneOptions {
   readonly signer: SignerAccount
-  readonly chainId: bigint
   readonly database: Database
   readonly upstream: Upstream
-  readonly fees: FeeSource
-  readonly plans: Plans
-  readonly registration: Registration
-  readonly clock: Clock
   readonly log: Logger
-  /** Called when something is stored: it has to be followed until it is mined. */
-  readonly onStored: (account: string) => void
+  /** Stores calls; many lanes share a transaction. */
+  readonly commit: (acceptances: readonly Acceptance[]) => Promise<Committed[]>
+  /** Notes what nodes have. */
+  readonly markSent: (hashes: readonly string[]) => Promise<void>
 }
 
-/** The most calls in one database transaction: what is committed together is also waited for together. */
+/** After this time another process gets its turn with the account. */
+const MAX_HOLD_MS = 250
+/** The most calls that are stored together. */
 const MAX_TOGETHER = 64
 
 /** What locks an account, in the sense of `Database.exclusively`. */
@@ -56,67 +49,89 @@ interface Submission {
   readonly reject: (error: unknown) => void
 }
 
-export function createLane(options: LaneOptions): Lane {
-  const { signer, database, upstream, fees, clock, log } = options
-  let waiting: Submission[] = []
+interface Sending extends Unsent {
+  readonly done: () => void
+}
+
+/**
+ * While the lane holds the account, it stores the next calls while those before them are being sent. It lets go only
+ * when everything stored has been offered to a node: whoever holds the account next finds no gap before its nonces.
+ */
+export function createLane({ signer, database, upstream, log, commit, markSent }: LaneOptions): Lane {
+  const waiting: Submission[] = []
   let running: Promise<void> | undefined
+  /** Whether an earlier process may have left something. */
+  let isFirst = true
 
   function takeBatch(): Submission[] {
-    const batch: Submission[] = []
     let size = 0
-    for (const submission of waiting) {
-      if (batch.length > 0 && size + submission.acceptances.length > MAX_TOGETHER) break
-      batch.push(submission)
-      size += submission.acceptances.length
-    }
-    waiting = waiting.slice(batch.length)
-    return batch
+    const fits = waiting.findIndex(({ acceptances }, index) => {
+      size += acceptances.length
+      return index > 0 && size > MAX_TOGETHER
+    })
+    return waiting.splice(0, fits === -1 ? waiting.length : fits)
   }
 
-  async function runBatch(batch: readonly Submission[]): Promise<void> {
-    const current = await fees.current()
-    await database.exclusively(laneKey(signer.address), async (db) => {
-      const acceptances = batch.flatMap((submission) => submission.acceptances)
-      const { outcomes, unsent } = await retryOnConflict(() =>
-        commit(db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current }),
+  async function storeBatch(batch: readonly Submission[]): Promise<Sending[]> {
+    let outcomes: Committed[]
+    try {
+      outcomes = await commit(batch.flatMap(({ acceptances }) => acceptances))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      return []
+    }
+    const sendings: Sending[] = []
+    let next = 0
+    for (const { acceptances, resolve } of batch) {
+      resolve(
+        outcomes.slice(next, (next += acceptances.length)).map((committed) => {
+          if (committed.kind !== 'stored') return { committed, sent: Promise.resolve() }
+          const { promise: sent, resolve: done } = Promise.withResolvers<void>()
+          sendings.push({ ...committed, done })
+          return { committed, sent }
+        }),
       )
-      const stored = outcomes.flatMap((outcome) => (outcome.kind === 'stored' ? [outcome] : []))
-      if (stored.length > 0) options.onStored(signer.address)
+    }
+    return sendings
+  }
 
-      const sent = new Map(stored.map(({ hash }) => [hash, Promise.withResolvers<void>()]))
-      let next = 0
-      for (const { acceptances: own, resolve } of batch) {
-        resolve(
-          outcomes.slice(next, (next += own.length)).map((committed) => ({
-            committed,
-            sent: (committed.kind === 'stored' ? sent.get(committed.hash)?.promise : undefined) ?? Promise.resolve(),
-          })),
-        )
+  /** @returns whether a node has all of them */
+  async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
+    let taken = 0
+    for (const sending of sendings) {
+      if ((await broadcast(sending, { upstream, log })) !== 'taken') break
+      sending.done()
+      taken++
+    }
+    // What follows a nonce that no node has would only be refused: the background work sends it in order.
+    for (const { done } of sendings.slice(taken)) done()
+    const marked = markSent(sendings.slice(0, taken).map(({ hash }) => hash))
+    // Another process must not find it unsent. Here nobody does, and sending goes on meanwhile.
+    if (database.isShared) await marked
+    return taken === sendings.length
+  }
+
+  async function hold(): Promise<void> {
+    await database.exclusively(laneKey(signer.address), async (db) => {
+      const untilMs = performance.now() + MAX_HOLD_MS
+      const leftBehind = isFirst || database.isShared ? await unsentOf(db, signer.address) : []
+      isFirst = false
+      let sending = sendAll(leftBehind.map((unsent) => ({ ...unsent, done: () => {} })))
+      while (waiting.length > 0 && performance.now() < untilMs) {
+        const stored = await storeBatch(takeBatch())
+        sending = sending.then((isWell) => sendAll(isWell ? stored : giveUp(stored)))
       }
-      try {
-        const taken: string[] = []
-        for (const transaction of [...unsent, ...stored]) {
-          // What follows a nonce that no node has would only be refused: the background work sends it in order.
-          if ((await broadcast(transaction, { upstream, log })) !== 'taken') break
-          taken.push(transaction.hash)
-          sent.get(transaction.hash)?.resolve()
-        }
-        await markSent(db, taken, clock.nowMs())
-      } finally {
-        for (const { resolve } of sent.values()) resolve()
-      }
+      await sending
     })
   }
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = takeBatch()
       try {
-        await runBatch(batch)
+        await hold()
       } catch (error) {
-        if (!(error instanceof ServiceError)) log.error({ err: error, signer: signer.address }, 'a batch failed')
-        // Those that were answered before the failure stay answered.
-        for (const { reject } of batch) reject(error)
+        log.error({ err: error, signer: signer.address }, 'a signer cannot be held')
+        for (const { reject } of waiting.splice(0)) reject(error)
       }
     }
     running = undefined
@@ -126,11 +141,17 @@ export function createLane(options: LaneOptions): Lane {
     submit: (acceptances) =>
       new Promise((resolve, reject) => {
         waiting.push({ acceptances, resolve, reject })
-        // In the next round of I/O: calls that were simulated together are committed together.
+        // In the next round of I/O: calls that were simulated together are stored together.
         running ??= new Promise<void>((turn) => setImmediate(turn)).then(run)
       }),
     idle: async () => {
       while (running) await running
     },
   }
+}
+
+/** After a transaction that no node took: answers, without sending. */
+function giveUp(sendings: readonly Sending[]): Sending[] {
+  for (const { done } of sendings) done()
+  return []
 }

@@ -4,9 +4,11 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
+import { retryOnConflict } from '../database/retry.ts'
 import type { Registration } from '../ledger/account-rows.ts'
-import { assertServed } from '../ledger/commit.ts'
+import { commit, type Acceptance } from '../ledger/commit.ts'
 import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
+import { markSent } from '../ledger/sent.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -62,19 +64,63 @@ const GAP_GRACE_MS = 400
 const BROADCAST_WAIT_MS = 5_000
 /** The most channels in one look into the ledger. */
 const MAX_LOOKUPS = 64
+/** The most batches of lanes in one database transaction. */
+const MAX_COMMITS = 16
 
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { chainId, database, plans, registration, clock, signers, fees, profiles } = options
-  const lanes = new Map<string, Lane>(
-    signers.accounts.map((signer) => [signer.address, createLane({ ...options, signer })]),
-  )
+  const { chainId, database, upstream, clock, log, signers, fees, profiles } = options
   const channels = new Map<string, Channel>()
   const underWay = new Map<string, Promise<{ transactionHash: string }>>()
   let isClosed = false
 
-  const lookUpTogether = microBatch(
-    (questions: readonly ChannelQuestion[]) => lookUp(database.db, questions, plans, Math.floor(clock.nowMs() / 1000)),
-    { maxItems: MAX_LOOKUPS },
+  const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
+    maxItems: MAX_LOOKUPS,
+  })
+  const commitTogether = microBatch(
+    async (submissions: readonly (readonly Acceptance[])[]) => {
+      const current = await fees.current()
+      const acceptances = submissions.flat()
+      const outcomes = await retryOnConflict(() =>
+        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current }),
+      )
+      const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
+      for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)
+      let next = 0
+      return submissions.map(({ length }) => outcomes.slice(next, (next += length)))
+    },
+    { maxItems: MAX_COMMITS },
+  )
+  const markTogether = microBatch(
+    async (batches: readonly (readonly string[])[]) => {
+      await markSent(database.db, batches.flat(), clock.nowMs())
+      return batches
+    },
+    { maxItems: MAX_COMMITS },
+  )
+  const marking = new Set<Promise<void>>()
+  /** A mark that is lost costs no more than sending twice. */
+  async function mark(hashes: readonly string[]): Promise<void> {
+    if (hashes.length === 0) return
+    const marked = markTogether(hashes).then(
+      () => {},
+      (err: unknown) => log.warn({ err }, 'what was sent cannot be noted'),
+    )
+    marking.add(marked)
+    await marked
+    marking.delete(marked)
+  }
+  const lanes = new Map<string, Lane>(
+    signers.accounts.map((signer) => {
+      const lane = createLane({
+        signer,
+        database,
+        upstream,
+        log,
+        commit: commitTogether,
+        markSent: mark,
+      })
+      return [signer.address, lane]
+    }),
   )
 
   async function explainSigner(call: RelayCall): Promise<never> {
@@ -99,12 +145,18 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   async function dispatch(run: readonly SimulatedEntry[], preferred: string | undefined): Promise<readonly Entry[]> {
-    const acceptances = run.map(({ entry, gas }) => ({ ...entry, gasLimit: gasLimitFor(gas) }))
+    const limits = run.map(({ gas }) => gasLimitFor(gas))
     const price = maxFeePerGas(await fees.current())
-    const costWei = acceptances.reduce((sum, { gasLimit }) => sum + gasLimit * price, 0n)
+    const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
     const { account, done } = await signers.choose(costWei, preferred)
     const lane = lanes.get(account.address)
     if (!lane) throw new Error(`no lane for ${account.address}`)
+    const acceptances = run.map(({ entry: { call, identity } }, index) => ({
+      call,
+      identity,
+      gasLimit: limits[index] ?? options.gasCap,
+      signer: account,
+    }))
     const answers = await lane.submit(acceptances).catch((error: unknown) => {
       done()
       throw error
@@ -142,7 +194,6 @@ export function createRelayer(options: RelayerOptions): Relayer {
         clock,
         gapGraceMs: GAP_GRACE_MS,
         lookUp: lookUpTogether,
-        assertServed: (state) => assertServed(profile, state.account, registration),
         simulate: (run) => options.simulator.simulate(run),
         explainSigner,
         dispatch,
@@ -171,6 +222,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       isClosed = true
       await Promise.allSettled(underWay.values())
       await Promise.all([...lanes.values()].map((lane) => lane.idle()))
+      await Promise.all(marking)
     },
   }
 }

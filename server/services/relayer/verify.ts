@@ -3,14 +3,14 @@ import { ServiceError } from '../../core/errors.ts'
 import { relayDigest, type DigestForm } from '../signatures/digest.ts'
 import { misreadings } from '../signatures/misreadings.ts'
 import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../signatures/signature.ts'
-import { keyManagerInterface } from '../simulator/contracts.ts'
+import { keyManagerCalls } from '../simulator/contracts.ts'
 
 /** What differs between versions of the key manager. */
 export interface KeyManagerVersion {
   readonly chainId: bigint
   readonly form: DigestForm
   /** Call data of `executeRelayCall` with this signature (65 bytes, low s, v 27 or 28). */
-  encode(signature: string): string
+  readonly encode: (signature: string) => string
 }
 
 /**
@@ -36,7 +36,7 @@ export function verifyRelayCall(
       validityTimestamps,
       payload: payload.toLowerCase(),
       callData: encode(serializeSignature(signature)),
-      nonceCallData: keyManagerInterface.encodeFunctionData('getNonce', [signer, nonce >> 128n]),
+      nonceCallData: keyManagerCalls.getNonce(signer, nonce >> 128n),
       misreadings: () => misreadings(message, form, signature),
     }
   } catch (error) {

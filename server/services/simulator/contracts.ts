@@ -1,28 +1,40 @@
-import { Interface } from 'ethers'
+import { id } from 'ethers'
+import { encodeCall } from './abi.ts'
 
-/** What is asked of profiles (LSP0, ERC-173, ERC-725Y). */
-export const profileInterface = new Interface([
-  'function owner() view returns (address)',
-  'function supportsInterface(bytes4) view returns (bool)',
-  'function getData(bytes32) view returns (bytes)',
-])
+const selector = (signature: string) => id(signature).slice(0, 10)
 
-/** What is asked of key managers (LSP6, LSP25), before and after LSP25. */
-export const keyManagerInterface = new Interface([
-  'function target() view returns (address)',
-  'function supportsInterface(bytes4) view returns (bool)',
-  'function getNonce(address from, uint128 channelId) view returns (uint256)',
-  'function executeRelayCall(bytes signature, uint256 nonce, uint256 validityTimestamps, bytes payload) payable returns (bytes)',
-])
+const selectors = {
+  owner: selector('owner()'),
+  target: selector('target()'),
+  supportsInterface: selector('supportsInterface(bytes4)'),
+  getData: selector('getData(bytes32)'),
+  getNonce: selector('getNonce(address,uint128)'),
+  executeRelayCall: selector('executeRelayCall(bytes,uint256,uint256,bytes)'),
+  executeRelayCallWithoutValidity: selector('executeRelayCall(bytes,uint256,bytes)'),
+}
 
-/** The relay call of key managers 0xfb437414, which know no validity window. */
-export const keyManagerWithoutValidity = new Interface([
-  'function executeRelayCall(bytes signature, uint256 nonce, bytes payload) payable returns (bytes)',
-])
+/** Call data for profiles (LSP0, ERC-173, ERC-165, ERC-725Y). */
+export const profileCalls = {
+  owner: encodeCall(selectors.owner),
+  supportsInterface: (interfaceId: string) =>
+    encodeCall(selectors.supportsInterface, BigInt(interfaceId.padEnd(66, '0'))),
+  /** `AddressPermissions:Permissions:<address>` (LSP6). */
+  permissions: (controller: string) =>
+    encodeCall(selectors.getData, BigInt(`0x4b80742de2bf82acb3630000${controller.slice(2)}`)),
+}
 
-/** LSP6: `AddressPermissions:Permissions:<address>`. */
-export function permissionsKey(controller: string): string {
-  return `0x4b80742de2bf82acb3630000${controller.slice(2).toLowerCase()}`
+/** Call data for key managers (LSP6, LSP25). */
+export const keyManagerCalls = {
+  target: encodeCall(selectors.target),
+  supportsInterface: profileCalls.supportsInterface,
+  /** The next nonce of a signer in a channel. */
+  getNonce: (signer: string, channel: bigint) => encodeCall(selectors.getNonce, BigInt(signer), channel),
+  /** LSP25, and LSP6 0x38bb3cdb before it. */
+  executeRelayCall: (signature: string, nonce: bigint, validityTimestamps: bigint, payload: string) =>
+    encodeCall(selectors.executeRelayCall, signature, nonce, validityTimestamps, payload),
+  /** LSP6 0xfb437414, which knows no validity window. */
+  executeRelayCallWithoutValidity: (signature: string, nonce: bigint, payload: string) =>
+    encodeCall(selectors.executeRelayCallWithoutValidity, signature, nonce, payload),
 }
 
 /** Permission bits (LSP6). */

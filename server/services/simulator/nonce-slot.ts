@@ -1,5 +1,5 @@
 import { keccak256 } from 'ethers'
-import { keyManagerInterface } from './contracts.ts'
+import { keyManagerCalls } from './contracts.ts'
 import type { SequenceRunner, StorageOverride } from './sequences.ts'
 
 /** Finds where key managers keep their nonces, so that a call can be measured as if those before it were mined. */
@@ -28,7 +28,7 @@ export function createNonceSlots({ runner }: { runner: SequenceRunner }): NonceS
       slotOf(place, probeSigner, 0n),
       word(BigInt(place) + 1n),
     ])
-    const data = keyManagerInterface.encodeFunctionData('getNonce', [probeSigner, 0n])
+    const data = keyManagerCalls.getNonce(probeSigner, 0n)
     const [[outcome] = []] = await runner.run({
       sequences: [[{ to: keyManager, gasLimit: GAS_FOR_A_READ, data }]],
       storage: { [keyManager]: Object.fromEntries(candidates) as Record<string, string> },

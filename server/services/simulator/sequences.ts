@@ -1,7 +1,7 @@
-import { Interface } from 'ethers'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
 import { microBatch } from '../micro-batch.ts'
+import { addressWord, bytes, dynamicArray, Reader, word } from './abi.ts'
 import artifact from './sequences.json' with { type: 'json' }
 
 /** One call of a sequence. */
@@ -49,9 +49,8 @@ const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
 /** The most simulations in one eth_call: what one of them costs, the others wait for. */
 const MAX_TOGETHER = 32
 
-const runner = new Interface([
-  'function run((address to, uint256 gasLimit, bytes data)[][] sequences, bool strict) returns ((bool ran, bool success, uint256 gasUsed, bytes returnData)[][] outcomes)',
-])
+/** `run((address to, uint256 gasLimit, bytes data)[][] sequences, bool strict)` */
+const RUN_SELECTOR = '0x67528c00'
 
 /**
  * @param from the sender that the calls see as `tx.origin`
@@ -59,10 +58,7 @@ const runner = new Interface([
 export function createSequenceRunner({ upstream, from }: { upstream: Upstream; from: string }): SequenceRunner {
   async function call(simulations: readonly Simulation[], strict: boolean): Promise<Outcome[][][]> {
     const sequences = simulations.flatMap((simulation) => simulation.sequences)
-    const data = runner.encodeFunctionData('run', [
-      sequences.map((steps) => steps.map(({ to, gasLimit, data }) => [to, gasLimit, data])),
-      strict,
-    ])
+    const data = encodeRun(sequences, strict)
     const overrides: Record<string, object> = { [RUNNER_ADDRESS]: { code: artifact.runtimeCode } }
     for (const { storage = {} } of simulations) {
       for (const [address, stateDiff] of Object.entries(storage)) {
@@ -71,18 +67,9 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
       }
     }
     const result = await upstream.request<string>('eth_call', [{ from, to: RUNNER_ADDRESS, data }, 'latest', overrides])
-    const [outcomes] = runner.decodeFunctionResult('run', result) as unknown as [DecodedOutcome[][]]
+    const outcomes = decodeOutcomes(result)
     let next = 0
-    return simulations.map((simulation) =>
-      simulation.sequences.map(() =>
-        [...(outcomes[next++] ?? [])].map(([ran, success, gasUsed, returnData]) => ({
-          ran,
-          success,
-          gasUsed,
-          returnData,
-        })),
-      ),
-    )
+    return simulations.map((simulation) => simulation.sequences.map(() => outcomes[next++] ?? []))
   }
 
   async function alone(simulation: Simulation): Promise<Outcome[][]> {
@@ -106,7 +93,7 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
       outcomes = simulations.map(() => [[{ ran: false, success: false, gasUsed: 0n, returnData: '0x' }]])
     }
     return Promise.all(
-      simulations.map((simulation, index) => {
+      simulations.map(async (simulation, index) => {
         const own = outcomes[index] ?? []
         return own.flat().every(({ ran }) => ran) ? own : alone(simulation).catch(asError)
       }),
@@ -130,7 +117,25 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
   return { run: (simulation) => (simulation.storage ? runOverridden : runPlain)(simulation) }
 }
 
-type DecodedOutcome = readonly [ran: boolean, success: boolean, gasUsed: bigint, returnData: string]
+function encodeRun(sequences: Simulation['sequences'], strict: boolean): string {
+  const steps = sequences.map((sequence) =>
+    dynamicArray(sequence.map(({ to, gasLimit, data }) => addressWord(to) + word(gasLimit) + word(96) + bytes(data))),
+  )
+  return `${RUN_SELECTOR}${word(64)}${word(strict ? 1 : 0)}${dynamicArray(steps)}`
+}
+
+/** `(bool ran, bool success, uint256 gasUsed, bytes returnData)[][]` */
+function decodeOutcomes(result: string): Outcome[][] {
+  const reader = new Reader(result)
+  return reader.items(reader.number(0)).map((sequence) =>
+    reader.items(sequence).map((outcome) => ({
+      ran: reader.bigint(outcome) === 1n,
+      success: reader.bigint(outcome + 32) === 1n,
+      gasUsed: reader.bigint(outcome + 64),
+      returnData: reader.bytes(outcome + reader.number(outcome + 96)),
+    })),
+  )
+}
 
 /** Groups in which no two simulations override the same slot. */
 function withoutConflicts(simulations: readonly Simulation[]): Simulation[][] {

@@ -1,5 +1,7 @@
+import { getAddress } from 'ethers'
 import type { RelayCall } from '../../core/define.ts'
-import { keyManagerInterface, permissionsKey, profileInterface } from './contracts.ts'
+import { Reader } from './abi.ts'
+import { keyManagerCalls, profileCalls } from './contracts.ts'
 import { createNonceSlots } from './nonce-slot.ts'
 import { revertReason, type RevertReason } from './revert-reason.ts'
 import type { Outcome, SequenceRunner, Step } from './sequences.ts'
@@ -77,10 +79,10 @@ export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; ga
       const relay = (data: string): Step => ({ to: keyManager, gasLimit: gasCap, data })
       const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
       const reads = [
-        read(profile, ownerCall),
-        read(keyManager, targetCall),
+        read(profile, profileCalls.owner),
+        read(keyManager, keyManagerCalls.target),
         read(keyManager, first.nonceCallData),
-        read(profile, profileInterface.encodeFunctionData('getData', [permissionsKey(first.signer)])),
+        read(profile, profileCalls.permissions(first.signer)),
       ]
       const steps = [...pending.map(relay), ...calls.map(({ callData }) => relay(callData))]
       const needsMeasure = (index: number) => pending.length + index > 0
@@ -124,22 +126,21 @@ function callResult(
   return gas > gasCap ? { kind: 'exceeds-gas-cap' } : { kind: 'succeeds', gas }
 }
 
-const ownerCall = profileInterface.encodeFunctionData('owner')
-const targetCall = keyManagerInterface.encodeFunctionData('target')
-
 /** The address that a read returned, checksummed; null when it returned none. */
 export function addressIn(outcome: Outcome | undefined): string | null {
   if (!outcome?.success || !/^0x0{24}[0-9a-f]{40}$/.test(outcome.returnData)) return null
-  return profileInterface.decodeFunctionResult('owner', outcome.returnData)[0] as string
+  return getAddress(`0x${outcome.returnData.slice(26)}`)
 }
 
 /** The permission bits that `getData` returned; none when nothing is set. */
 export function permissionsIn(outcome: Outcome | undefined): bigint {
   if (!outcome?.success) return 0n
   try {
-    const [value] = profileInterface.decodeFunctionResult('getData', outcome.returnData) as unknown as [string]
+    const reader = new Reader(outcome.returnData)
+    const value = reader.bytes(reader.number(0))
     return value.length === 66 ? BigInt(value) : 0n
   } catch {
+    // Whatever it is, it is no `bytes`.
     return 0n
   }
 }

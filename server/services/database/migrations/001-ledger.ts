@@ -65,7 +65,7 @@ export const migration: Migration = {
       .addColumn('account_nonce', 'bigint', (column) => column.notNull())
       .addColumn('raw', 'text', (column) => column.notNull())
       .addColumn('max_fee_per_gas', uint256, (column) => column.notNull())
-      .addColumn('max_priority_fee_per_gas', uint256, (column) => column.notNull())
+      .addColumn('max_priority_fee_per_gas', uint256)
       .addColumn('created_at_ms', 'bigint', (column) => column.notNull())
       .addColumn('sent_at_ms', 'bigint')
       .execute()
