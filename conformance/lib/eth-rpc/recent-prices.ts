@@ -12,21 +12,24 @@ interface Block {
 }
 
 /**
- * The range of what gas costs on the chain now: its node's own price, and in the recent blocks base fees and the prices
- * that transactions paid. In wei.
+ * The range of what gas costs on the chain now: its node's own price, and what the transactions of the recent blocks
+ * paid. Only where there is neither, the base fees: on an idle chain they sink far below what anyone pays. In wei.
  *
  * @throws Untestable when the node knows of none
  */
 export async function recentPrices(chain: ChainTruth): Promise<{ readonly lowest: bigint; readonly highest: bigint }> {
   const head = await readHead(chain)
-  const values: unknown[] = []
+  const paid: unknown[] = []
+  const baseFees: unknown[] = []
   const own = await chain.attempt('eth_gasPrice')
-  if ('result' in own) values.push(own.result)
+  if ('result' in own) paid.push(own.result)
   for (let number = head; number >= 0n && number > head - depth; number -= 1n) {
     const block = (await chain.send('eth_getBlockByNumber', [quantity(number), true])) as Block | null
-    values.push(block?.baseFeePerGas, ...(block?.transactions ?? []).map(({ gasPrice }) => gasPrice))
+    paid.push(...(block?.transactions ?? []).map(({ gasPrice }) => gasPrice))
+    baseFees.push(block?.baseFeePerGas)
   }
-  const prices = values.map(numberOf).filter((price) => price !== undefined)
+  const known = (values: unknown[]) => values.map(numberOf).filter((price) => price !== undefined)
+  const prices = known(paid).length > 0 ? known(paid) : known(baseFees)
   const [first] = prices
   if (first === undefined) throw new Untestable('the chain’s node knows of no gas price')
   return {

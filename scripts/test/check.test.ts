@@ -1,0 +1,141 @@
+import { expect } from 'chai'
+import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
+import { check, type Report } from '../../conformance/index.ts'
+import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
+import { parseConfig } from '../../server/config/load.ts'
+import { startServer, type RunningServer } from '../../server/start.ts'
+import { startTestbed, type Testbed } from '../testbed.ts'
+import { startAnvil } from './anvil.ts'
+
+/** The clauses with a verdict that did not pass, and why. */
+function notPassed({ clauses }: Report): string[] {
+  return clauses
+    .filter(({ level, status }) => level !== 'unspecified' && status !== 'passed')
+    .map(({ id, tests }) => `${id}: ${tests.map(({ error, reason }) => error?.message ?? reason ?? '').join('; ')}`)
+}
+
+describe('the suite and the reference server', () => {
+  let testbed: Testbed
+
+  before(async () => {
+    testbed = await startTestbed()
+  })
+  after(() => testbed.close())
+
+  const run = (options: object = {}) =>
+    check({ relayUrl: testbed.relayUrl, fixture: testbed.fixture, receiptTimeoutMs: 20_000, ...options })
+
+  it('agree, in two runs at the same time', async () => {
+    for (const report of await Promise.all([run(), run()])) {
+      expect(notPassed(report)).to.deep.equal([])
+      expect(report.verdict).to.equal('conformant')
+    }
+  })
+
+  it('agree over a URL that ends in a slash', async () => {
+    const report = await run({ relayUrl: `${testbed.relayUrl}/`, only: 'relay.quota' })
+    expect(notPassed(report)).to.deep.equal([])
+  })
+
+  it('name every transaction that a run caused, and what it cost', async () => {
+    const report = await run({ only: 'relay.execute.channels' })
+    expect(report.transactions).to.have.length(3)
+    for (const { hash, status, gasUsed } of report.transactions) {
+      expect(hash).to.match(/^0x[0-9a-f]{64}$/)
+      expect(status).to.equal('succeeded')
+      expect(Number(gasUsed)).to.be.above(21_000)
+    }
+  })
+
+  it('keep to the budget: what is beyond it is untestable', async () => {
+    const report = await run({ only: 'relay.execute', maxTransactions: 3 })
+    expect(report.transactions).to.have.length(3)
+    expect(report.verdict).to.equal('partial')
+    expect(report.clauses.find(({ id }) => id === 'relay.execute.repeat')?.tests[0]?.reason).to.include('budget of 3')
+  })
+
+  it('spend nothing when asked to', async () => {
+    const count = async () => testbed.chain.provider.request({ method: 'eth_blockNumber' })
+    const before = await count()
+    const report = await run({ readOnly: true })
+    expect(await count()).to.equal(before)
+    expect(report.transactions).to.deep.equal([])
+    expect(report.clauses.filter(({ status }) => status === 'failed')).to.deep.equal([])
+    expect(report.clauses.find(({ id }) => id === 'relay.quota.window')?.status).to.equal('passed')
+    expect(report.verdict).to.equal('partial')
+  })
+
+  it('blame nobody for a fixture of another chain, or of another profile', async () => {
+    const { chain, profile, controllers } = testbed.fixture
+    const others: Fixture[] = [
+      { ...testbed.fixture, chain: { ...chain, chainId: 42 } },
+      { ...testbed.fixture, profile: { ...profile, address: profile.keyManager } },
+      { ...testbed.fixture, controllers: { ...controllers, full: controllers.noSign } },
+    ]
+    for (const fixture of others) {
+      const report = await run({ fixture })
+      expect(report.notes.join()).to.include('the fixture does not fit the chain')
+      expect(report.clauses.filter(({ status }) => status === 'failed')).to.deep.equal([])
+      expect(report.clauses.find(({ id }) => id === 'eth-rpc.eth_chainId.success')?.status).to.equal('passed')
+      expect(report.verdict).to.equal('partial')
+    }
+  })
+
+  it('blame nobody for a chain that does not answer', async () => {
+    const report = await run({ rpcUrl: 'http://127.0.0.1:1' })
+    expect(report.notes.join()).to.include('the chain cannot be asked')
+    expect(report.clauses.filter(({ status }) => status === 'failed')).to.deep.equal([])
+    expect(report.clauses.find(({ id }) => id === 'relay.quota.window')?.status).to.equal('passed')
+    expect(report.verdict).to.equal('partial')
+  })
+
+  it('put no private key into a report', async () => {
+    const text = JSON.stringify(await run({ only: 'relay' }))
+    const { controllers, funder } = testbed.fixture
+    for (const account of [...Object.values(controllers), ...(funder ? [funder] : [])]) {
+      expect(text.includes(account.privateKey.slice(2))).to.equal(false)
+    }
+  })
+})
+
+describe('the suite and the reference server on anvil', () => {
+  let anvil: Awaited<ReturnType<typeof startAnvil>>
+  let server: RunningServer
+
+  before(async () => {
+    anvil = await startAnvil()
+  })
+  after(async () => {
+    await server.close()
+    await anvil.close()
+  })
+
+  it('agree', async () => {
+    const { rpcUrl } = anvil
+    const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+    const funder = Wallet.fromPhrase('test test test test test test test test test test test junk')
+    const signer = new NonceManager(funder.connect(provider))
+    const urls = { rpcUrl, relayUrl: '', ethRpcBaseUrl: '' }
+    const fixture = await provisionFixture(signer, { ...urls, profileFundsWei: 0n })
+    const relayer = Wallet.createRandom()
+    await (await signer.sendTransaction({ to: relayer.address, value: 10n ** 20n })).wait()
+    provider.destroy()
+
+    const config = parseConfig(
+      {
+        listen: { port: 0 },
+        chain: { rpcUrls: [rpcUrl], confirmations: 0 },
+        database: { folder: null },
+        registration: 'open',
+        log: { level: 'warn' },
+      },
+      'test',
+      process.cwd(),
+    )
+    const secrets = { signerKeys: [relayer.privateKey], keystores: [] }
+    server = await startServer({ config, secrets, baseFolder: process.cwd() })
+    const report = await check({ relayUrl: server.url, fixture, receiptTimeoutMs: 20_000 })
+    expect(notPassed(report)).to.deep.equal([])
+    expect(report.verdict).to.equal('conformant')
+  })
+})
