@@ -20,6 +20,14 @@ export interface TestbedOptions {
   readonly server?: StartOptions
 }
 
+export interface DevelopmentOptions {
+  readonly rpcUrl: string
+  /** Of the accounts that pay for the gas. */
+  readonly signerKeys: readonly string[]
+  /** Where the server listens; 0: any free port. */
+  readonly port: number
+}
+
 /** A chain with a profile on it, and the reference server that relays for it. */
 export interface Testbed {
   readonly chain: RunningChain
@@ -89,21 +97,26 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
 
 /** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */
 export function testbedConfig(chain: RunningChain, port: number): LoadedConfig {
+  const signerKeys = RELAYERS.map((index) => accountOf(chain, index).privateKey)
+  return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys, port })
+}
+
+/** The same in front of any development node. */
+export function developmentConfig({ rpcUrl, signerKeys, port }: DevelopmentOptions): LoadedConfig {
   const tree = {
     listen: { host: HOST, port },
     // A block per transaction: no other block would ever confirm the last one.
-    chain: { rpcUrls: [chain.rpcUrl], confirmations: 0 },
+    chain: { rpcUrls: [rpcUrl], confirmations: 0 },
     database: { folder: null },
     registration: 'open',
     // A run of the suite costs a few million gas: the public 20,000,000 would be used up after a handful.
-    quota: { plans: { default: { model: 'gas', options: { monthlyGas: 1_000_000_000_000 } } } },
+    quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: 1_000_000_000_000 } } } },
     // A suite and a benchmark are one caller.
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     shutdown: { graceSeconds: 2 },
     log: { level: 'warn' },
   }
   const baseFolder = process.cwd()
-  const signerKeys = RELAYERS.map((index) => accountOf(chain, index).privateKey)
   return { config: parseConfig(tree, 'testbed', baseFolder), secrets: { signerKeys, keystores: [] }, baseFolder }
 }
 
