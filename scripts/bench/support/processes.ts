@@ -81,7 +81,7 @@ export function serverConfig(rpcUrl: string) {
     chain: { rpcUrls: [rpcUrl], confirmations: 0 },
     database: { folder: null },
     registration: 'open',
-    quota: { plans: { default: { model: 'gas', options: { monthlyGas: Number.MAX_SAFE_INTEGER } } } },
+    quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: Number.MAX_SAFE_INTEGER } } } },
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     log: { level: 'info' },
   }

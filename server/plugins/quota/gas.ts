@@ -1,13 +1,15 @@
 import { defineQuota } from '../../core/define.ts'
-import { nextMonth } from '../../services/quotas/calendar.ts'
-import { floorToNumber } from '../../services/quotas/exact-number.ts'
+import type { Period } from '../../services/quotas/calendar.ts'
+import { chargingIn, countOption, optionsSchema, periodic, periodOption } from '../../services/quotas/models.ts'
 
 interface Options {
-  /** Gas per month. */
-  readonly monthlyGas: number
+  readonly gasPerPeriod: number
+  readonly period: Period
 }
 
-/** A monthly allowance of gas; the public relay of LUKSO gives 20,000,000. Resets on the first of the month, UTC. */
+const model = periodic('gas')
+
+/** A monthly (or daily, or weekly) allowance of gas; the public relay of LUKSO gives 20,000,000 a month. */
 export default defineQuota<never, Options>({
   id: 'gas',
   unit: 'gas',
@@ -21,29 +23,11 @@ export default defineQuota<never, Options>({
     'relay.quota.reset-date-future',
   ],
   needs: [],
-  options: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      monthlyGas: {
-        description: 'Gas that a profile may use in a month.',
-        type: 'integer',
-        minimum: 0,
-        maximum: Number.MAX_SAFE_INTEGER,
-        default: 20_000_000,
-      },
-    },
-  },
-  open: (nowSeconds, _services, { monthlyGas }) => ({
-    allowance: BigInt(monthlyGas),
-    resetAtSeconds: nextMonth(nowSeconds),
+  options: optionsSchema({
+    gasPerPeriod: countOption('Gas that a profile may use in a period.', 20_000_000),
+    period: periodOption,
   }),
-  remaining: ({ allowance, used, resetAtSeconds }) => ({
-    quota: floorToNumber(allowance - used),
-    unit: 'gas',
-    totalQuota: floorToNumber(allowance),
-    resetDate: Number(resetAtSeconds),
-  }),
-  reserve: ({ gasLimit }) => gasLimit,
-  settle: ({ gasUsed }) => gasUsed,
+  open: (nowSeconds, _services, { gasPerPeriod, period }) => model.open(BigInt(gasPerPeriod), period, nowSeconds),
+  remaining: model.remaining,
+  ...chargingIn.gas,
 })

@@ -18,5 +18,5 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
     migrationTableSchema: schema,
   })
   const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
+  if (error !== undefined) throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
 }

@@ -7,7 +7,7 @@ import type { SignerAccount } from './signer-account.ts'
 /** The accounts that send relay calls: which is free, which can pay. */
 export interface Signers {
   readonly accounts: readonly SignerAccount[]
-  byAddress(address: string): SignerAccount | undefined
+  readonly byAddress: (address: string) => SignerAccount | undefined
   /**
    * The account with the least to do among those that can pay. What it is chosen for counts as its load until `done`,
    * and its cost as spent until the ledger or the balance shows it.
@@ -16,7 +16,10 @@ export interface Signers {
    *   account's transactions may be mined before those
    * @throws ServiceError SIGNERS_UNAVAILABLE when none can pay
    */
-  choose(maxCostWei: bigint, preferred?: string): Promise<{ readonly account: SignerAccount; done(): void }>
+  choose(
+    maxCostWei: bigint,
+    preferred?: string,
+  ): Promise<{ readonly account: SignerAccount; readonly done: () => void }>
   /** Reads every balance, and warns below the threshold. */
   refresh(): Promise<void>
   /** @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty */
