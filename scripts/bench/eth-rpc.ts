@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util'
+import { describeAim, isMet, type Aim } from './eth-rpc/aim.ts'
+import { measureBatches } from './eth-rpc/batches.ts'
+import { measureBodies } from './eth-rpc/bodies.ts'
+import { measureLoad } from './eth-rpc/load.ts'
+import { seedLogWorld } from './eth-rpc/log-world.ts'
+import { measureWalk } from './eth-rpc/walk.ts'
+import { startNode, startServerProcess } from './support/processes.ts'
+import { testKey } from './support/relay-world.ts'
+
+const usage = `touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 3] [--rounds 3]
+                         [--connections 20] [--bodies 20000] [--seed <number>]
+
+load     requests/s and p99 of four methods through POST /api/eth-rpc, beside Hardhat, anvil and a bare Koa route
+walk     100,000 logs in 1,000 blocks: logs fetched over logs delivered, and the time beside that of a tenth
+bodies   generated bodies: no 5xx, no crash, memory flat
+batches  64 batches of 100 in flight: memory, and how long a single caller waits
+`
+
+/**
+ * The benchmark `eth-rpc`.
+ *
+ * @returns the exit code: 0 every aim is met, 1 one is missed, 2 wrong usage
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: 'string', default: 'load,walk,bodies,batches' },
+      seconds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '20' },
+      bodies: { type: 'string', default: '20000' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const parts = values.only.split(',')
+  const [seconds, rounds, connections] = [Number(values.seconds), Number(values.rounds), Number(values.connections)]
+  const aims: Aim[] = []
+  if (parts.includes('load')) aims.push(...(await measureLoad({ seconds, rounds, connections })))
+  if (parts.some((part) => part !== 'load')) {
+    aims.push(...(await measureOnLogs(parts, { rounds, bodies: Number(values.bodies), seed: Number(values.seed) })))
+  }
+  console.log(`\n${aims.map(describeAim).join('\n')}`)
+  return aims.every(isMet) ? 0 : 1
+}
+
+/** What needs a chain with many logs. */
+async function measureOnLogs(
+  parts: readonly string[],
+  { rounds, bodies, seed }: { readonly rounds: number; readonly bodies: number; readonly seed: number },
+): Promise<Aim[]> {
+  const node = await startNode('hardhat')
+  try {
+    const world = await seedLogWorld(node.url)
+    const aims = parts.includes('walk') ? await measureWalk(node.url, world, rounds) : []
+    const server = await startServerProcess({ rpcUrl: node.url, signerKeys: [testKey(16)] })
+    try {
+      if (parts.includes('bodies')) aims.push(...(await measureBodies(server, bodies, seed)))
+      if (parts.includes('batches')) aims.push(...(await measureBatches(server, world)))
+    } finally {
+      await server.close()
+    }
+    return aims
+  } finally {
+    await node.close()
+  }
+}

@@ -1,0 +1,67 @@
+import type { Started } from '../support/processes.ts'
+import { createRpcClient, quantile, residentMib, rpcBody } from '../support/rpc.ts'
+import type { Aim } from './aim.ts'
+import type { LogWorld } from './log-world.ts'
+
+const BATCHES = 64
+const LENGTH = 100
+const SECONDS = 5
+const GROWTH_MIB = 1024
+const SINGLE_P99_MS = 1000
+
+/** 64 batches of 100 in flight all the time: what it costs, and how long a single caller waits meanwhile. */
+export async function measureBatches(server: Started, world: LogWorld): Promise<Aim[]> {
+  const url = `${server.url}/api/eth-rpc`
+  const aims: Aim[] = []
+  console.log(`\n${BATCHES} batches of ${LENGTH} in flight for ${SECONDS} s, and a single caller of eth_getBalance\n`)
+  console.log('| batches of | calls/s | MiB before | MiB peak | single p50 ms | single p99 ms | alone p99 ms |')
+  console.log('|---|---|---|---|---|---|---|')
+  const kinds: [string, (index: number) => string][] = [
+    ['eth_getBalance', (index) => rpcBody('eth_getBalance', [addressOf(index), 'latest'], index)],
+    ['eth_getLogs', (index) => rpcBody('eth_getLogs', [{ ...rangeOf(world, index), address: world.emitter }], index)],
+  ]
+  for (const [name, request] of kinds) {
+    const alone = await singleLatencies(url, 1)
+    const before = await residentMib(server.pid)
+    const client = createRpcClient(url, BATCHES)
+    const end = performance.now() + SECONDS * 1000
+    let [calls, peak, next] = [0, before, 0]
+    const sender = async () => {
+      while (performance.now() < end) {
+        const from = (next += LENGTH)
+        await client.post(`[${Array.from({ length: LENGTH }, (_, index) => request(from + index)).join(',')}]`)
+        calls += LENGTH
+        peak = Math.max(peak, await residentMib(server.pid))
+      }
+    }
+    const [single] = await Promise.all([singleLatencies(url, SECONDS), ...Array.from({ length: BATCHES }, sender)])
+    await client.close()
+    const p99 = quantile(single, 0.99)
+    const cells = [calls / SECONDS, before, peak, quantile(single, 0.5), p99, quantile(alone, 0.99)]
+    console.log(`| ${name} | ${cells.map((value) => value.toFixed(1)).join(' | ')} |`)
+    aims.push({ name: `batches of ${name}: MiB more at the peak`, value: peak - before, atMost: GROWTH_MIB })
+    aims.push({ name: `batches of ${name}: p99 ms of the single caller`, value: p99, atMost: SINGLE_P99_MS })
+  }
+  return aims
+}
+
+/** Each call after the other, from a connection of its own. */
+async function singleLatencies(url: string, seconds: number): Promise<number[]> {
+  const client = createRpcClient(url, 1)
+  const latencies: number[] = []
+  for (const end = performance.now() + seconds * 1000; performance.now() < end;) {
+    const begun = performance.now()
+    await client.call('eth_getBalance', addressOf(0), 'latest')
+    latencies.push(performance.now() - begun)
+  }
+  await client.close()
+  return latencies
+}
+
+const addressOf = (index: number) => `0x${(index % 5000).toString(16).padStart(40, '0')}`
+
+/** Some 10 blocks with 1000 logs, elsewhere for each call. */
+function rangeOf({ fromBlock, toBlock }: LogWorld, index: number) {
+  const from = fromBlock + (index % (toBlock - fromBlock - 20))
+  return { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${(from + 10).toString(16)}` }
+}

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { testKey } from '../support/relay-world.ts'
+import { fire, type CannonResult } from '../support/autocannon.ts'
+import { startNode, startServerProcess, whenListening, type Started } from '../support/processes.ts'
+import { createRpcClient, median, rpcBody } from '../support/rpc.ts'
+import type { Aim } from './aim.ts'
+
+export interface LoadOptions {
+  readonly connections: number
+  readonly seconds: number
+  readonly rounds: number
+}
+
+/** Answered from memory: a chain's id for good, a receipt that is final once the head is seen to be the same. */
+const CACHED = ['eth_chainId', 'eth_getTransactionReceipt']
+const FLOOR_SHARE = 0.6
+const NODE_RATIO = 1.3
+
+type Target = 'floor' | 'hardhat' | 'endpoint on hardhat' | 'anvil' | 'endpoint on anvil'
+
+/** Requests per second of four methods: through the endpoint, beside the nodes themselves and a bare Koa route. */
+export async function measureLoad({ connections, seconds, rounds }: LoadOptions): Promise<Aim[]> {
+  const started: Started[] = []
+  const start = async (starting: Promise<Started>) => {
+    const one = await starting
+    started.push(one)
+    return one.url
+  }
+  try {
+    const hardhat = await start(startNode('hardhat'))
+    const anvil = await start(startNode('anvil'))
+    const serve = async (rpcUrl: string) =>
+      `${await start(startServerProcess({ rpcUrl, signerKeys: [testKey(16)] }))}/api/eth-rpc`
+    const urls: Record<Target, string> = {
+      floor: await start(startFloor()),
+      hardhat,
+      'endpoint on hardhat': await serve(hardhat),
+      anvil,
+      'endpoint on anvil': await serve(anvil),
+    }
+    const bodies: Record<string, Record<'hardhat' | 'anvil', string>> = {}
+    for (const kind of ['hardhat', 'anvil'] as const) {
+      for (const [method, body] of Object.entries(await prepare(urls[kind]))) {
+        bodies[method] = { ...bodies[method], [kind]: body } as Record<'hardhat' | 'anvil', string>
+      }
+    }
+    console.log(`\n${connections} connections, median of ${rounds} rounds of ${seconds} s: requests/s (p99 ms)\n`)
+    const targets = Object.keys(urls) as Target[]
+    console.log(`| method | ${targets.join(' | ')} | of the floor | times Hardhat |`)
+    console.log(`|---|${targets.map(() => '---|').join('')}---|---|`)
+    const aims: Aim[] = []
+    for (const [method, body] of Object.entries(bodies)) {
+      const results = await measure(urls, body, { connections, seconds, rounds })
+      const rate = (target: Target) => results[target].perSecond
+      const share = rate('endpoint on hardhat') / rate('floor')
+      const ratio = rate('endpoint on hardhat') / rate('hardhat')
+      const cells = targets.map((target) => `${rate(target).toFixed(0)} (${results[target].p99Ms.toFixed(0)})`)
+      console.log(`| ${method} | ${cells.join(' | ')} | ${share.toFixed(2)} | ${ratio.toFixed(2)} |`)
+      if (!CACHED.includes(method)) continue
+      aims.push({ name: `${method}: share of the floor`, value: share, atLeast: FLOOR_SHARE })
+      aims.push({ name: `${method}: times Hardhat`, value: ratio, atLeast: NODE_RATIO })
+    }
+    return aims
+  } finally {
+    for (const one of started.reverse()) await one.close()
+  }
+}
+
+/** One target after the other, round by round: what disturbs the machine disturbs all of them alike. */
+async function measure(
+  urls: Record<Target, string>,
+  body: Record<'hardhat' | 'anvil', string>,
+  { connections, seconds, rounds }: LoadOptions,
+): Promise<Record<Target, CannonResult>> {
+  const targets = Object.entries(urls) as [Target, string][]
+  const results = new Map<Target, CannonResult[]>(targets.map(([target]) => [target, []]))
+  for (let round = 0; round <= rounds; round++) {
+    for (const [target, url] of targets) {
+      const kind = target.endsWith('anvil') ? 'anvil' : 'hardhat'
+      const warmUp = round === 0
+      const result = await fire({ url, body: body[kind], connections, seconds: warmUp ? 1 : seconds })
+      if (!warmUp) results.get(target)?.push(result)
+    }
+  }
+  return Object.fromEntries(
+    [...results].map(([target, list]) => [
+      target,
+      { perSecond: median(list.map((one) => one.perSecond)), p99Ms: median(list.map((one) => one.p99Ms)) },
+    ]),
+  ) as Record<Target, CannonResult>
+}
+
+/** A chain with a transaction that lies deep enough to be final, and the four bodies. */
+async function prepare(nodeUrl: string): Promise<Record<string, string>> {
+  const node = createRpcClient(nodeUrl, 1)
+  const [from = '', to = ''] = await node.call<string[]>('eth_accounts')
+  const hash = await node.call<string>('eth_sendTransaction', { from, to, value: '0x1' })
+  while ((await node.call('eth_getTransactionReceipt', hash)) === null);
+  for (let block = 0; block < 20; block++) await node.call('evm_mine')
+  await node.close()
+  return {
+    eth_chainId: rpcBody('eth_chainId', []),
+    eth_blockNumber: rpcBody('eth_blockNumber', []),
+    eth_getBalance: rpcBody('eth_getBalance', [from, 'latest']),
+    eth_getTransactionReceipt: rpcBody('eth_getTransactionReceipt', [hash]),
+  }
+}
+
+function startFloor(): Promise<Started> {
+  const script = fileURLToPath(new URL('../support/koa-floor.ts', import.meta.url))
+  const child = spawn(process.execPath, [script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  return whenListening(child, /^listening (\S+)/)
+}
