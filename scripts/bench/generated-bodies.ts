@@ -120,7 +120,8 @@ function mutate(target: unknown, random: Random): void {
   const record = target as Record<string, unknown>
   const roll = random()
   if (roll < 0.4 && typeof record[key] === 'object') mutate(record[key], random)
-  else if (roll < 0.8) record[key] = pick(oddValues, random)
+  // A copy: the next mutation may go into it.
+  else if (roll < 0.8) record[key] = structuredClone(pick(oddValues, random))
   else if (roll < 0.9) Reflect.deleteProperty(record, key)
   else record[`${key}${Math.floor(random() * 10)}`] = value(random, 2)
 }
