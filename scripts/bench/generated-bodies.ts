@@ -151,7 +151,7 @@ function batch(random: Random): string {
 
 function value(random: Random, depth: number): unknown {
   const roll = random()
-  if (depth === 0 || roll < 0.4) return pick(oddValues, random)
+  if (depth === 0 || roll < 0.4) return structuredClone(pick(oddValues, random))
   const length = Math.floor(random() * 5)
   if (roll < 0.7) return Array.from({ length }, () => value(random, depth - 1))
   const keys = ['jsonrpc', 'id', 'method', 'params', 'address', 'topics', '__proto__', 'x']
