@@ -90,12 +90,14 @@ describe('provisionFixture', () => {
     )
     expect(failure).to.equal(broken)
     const kept = structuredClone(state)
+    const { logs } = kept
     expect(kept).to.include.keys('chainId', 'deployer', 'controllers', 'deployed', 'logs')
     expect(kept).not.to.include.keys('profile')
 
     const resumed = await provisionFixture(testSigner(chain, 1), { ...options, state: kept })
     expect(resumed.profile).to.deep.equal(kept.deployed)
     expect(resumed.controllers).to.deep.equal(kept.controllers)
+    expect(resumed.logs).to.deep.equal(logs)
     const profile = new Contract(resumed.profile.address, profileInterface, connect(chain))
     expect(await profile.getFunction('owner')()).to.equal(resumed.profile.keyManager)
   })
