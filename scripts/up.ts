@@ -60,6 +60,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   return 0
 }
 
+/** As it is typed here: the repository runs the sources, the package what is built from them. */
+const checkCommand = import.meta.filename.endsWith('.ts') ? 'npm run check --' : 'npx touchstone check'
+
 /** What a person wants to know of a testbed. Keys are in the file, never here. */
 function describeTestbed(testbed: Testbed, startMs: number, blockTimeSeconds: number | undefined): string {
   const { fixture, relayUrl, ethRpcBaseUrl, rpcUrl, fixtureFile } = testbed
@@ -74,7 +77,7 @@ The testbed is up (${(startMs / 1000).toFixed(1)} s).
             key manager ${fixture.profile.keyManager}
   fixture   ${fixtureFile}   addresses, and the keys of test accounts: worth nothing elsewhere
 
-From another terminal:  npm run check -- ${relayUrl}
+From another terminal:  ${checkCommand} ${relayUrl}
 Ctrl-C stops everything.
 
 `

@@ -1,0 +1,164 @@
+import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Report } from '../../conformance/index.ts'
+import { installPackage, runIn } from './support/installed-package.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | { types: string; default: string }>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly overrides?: Readonly<Record<string, string>>
+}
+
+const readJson = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'))
+
+describe('the published package, installed in an empty folder', function () {
+  this.timeout(180_000)
+  let folder: string
+  let close: (() => Promise<void>) | undefined
+  let files: string[]
+  let manifest: Manifest
+
+  before(async () => {
+    ;({ folder, close } = await installPackage())
+    const installed = join(folder, 'node_modules/touchstone')
+    files = await readdir(installed, { recursive: true })
+    manifest = (await readJson(join(installed, 'package.json'))) as Manifest
+  })
+
+  after(() => close?.())
+
+  const touchstone = (...args: string[]) => runIn(folder, join(folder, 'node_modules/.bin/touchstone'), args)
+
+  it('holds no tests, no sources and no maps', () => {
+    expect(files.filter((file) => /\/test\/|(?<!\.d)\.ts$|\.map$|tsbuildinfo/.test(file))).to.deep.equal([])
+    expect(files).to.include.members(['README.md', 'LICENSE', 'docs/check.md', 'dist/specs/openapi.yaml'])
+  })
+
+  it('has everything behind its exports, with types', () => {
+    for (const [name, target] of Object.entries(manifest.exports)) {
+      for (const path of typeof target === 'string' ? [target] : [target.types, target.default]) {
+        expect(files, name).to.include(path.replace('./', ''))
+      }
+    }
+  })
+
+  it('imports only what it depends on', async () => {
+    const scripts = files.filter((file) => file.endsWith('.js'))
+    const texts = await Promise.all(
+      scripts.map((file) => readFile(join(folder, 'node_modules/touchstone', file), 'utf8')),
+    )
+    const pattern = /(?:^(?:import|export)\b[^'\n]*?|\bimport\(|\.resolve\()'((?:@[^/']+\/)?[^./'][^/']*)/gm
+    const imported = new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name ?? '')))
+    const wanted = [...imported].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))
+    expect(wanted).to.include.members(['koa', 'ethers', 'hardhat', 'swagger-ui-dist'])
+    // Itself: what the documentation comments of its entries show.
+    expect(wanted.filter((name) => !(name in manifest.dependencies) && name !== 'touchstone')).to.deep.equal([])
+  })
+
+  it('depends on nothing that an override of this repository has to mend', async () => {
+    const lock = (await readJson(join(root, 'package-lock.json'))) as { packages: Record<string, { dev?: boolean }> }
+    for (const name of Object.keys(manifest.overrides ?? {})) {
+      expect(lock.packages[`node_modules/${name}`], name).to.have.property('dev', true)
+    }
+  })
+
+  it('shows its commands, and none that only the repository has', async () => {
+    const { code, stdout } = await touchstone('--help')
+    expect(code).to.equal(0)
+    for (const word of ['up', 'check', 'serve', 'provision', 'report', 'clauses', 'mutants', 'profiles', 'sign']) {
+      expect(stdout).to.match(new RegExp(`^ {2}${word} {2,}\\w`, 'm'))
+    }
+    for (const word of ['new', 'test', 'bench']) expect(stdout).not.to.match(new RegExp(`^ {2}${word} `, 'm'))
+  })
+
+  it('lists the clauses with their checks', async () => {
+    const { stdout } = await touchstone('clauses', '--json')
+    const clauses = JSON.parse(stdout) as { checks: string[] }[]
+    expect(clauses).to.have.length.above(100)
+    expect(clauses.flatMap(({ checks }) => checks)).to.have.length.above(100)
+  })
+
+  it('checks a testbed of its own', async () => {
+    const args = ['check', '--only', 'relay.execute.execute-relay-call', '--report', 'json=report.json']
+    const { code, stdout, stderr } = await touchstone(...args)
+    expect(code, stdout + stderr).to.equal(0)
+    const report = (await readJson(join(folder, 'report.json'))) as Report
+    expect(report).to.include({ verdict: 'conformant' })
+    expect(report.suite).to.include({
+      version: ((await readJson(join(root, 'package.json'))) as Report['suite']).version,
+    })
+  })
+
+  it('serves a testbed with its pages, signs a request for it, and says how to check it', async () => {
+    const child = spawn(join(folder, 'node_modules/.bin/touchstone'), ['up', '--port', '0', '--chain-port', '0'], {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const exited = once(child, 'exit')
+    let shown = ''
+    for await (const line of createInterface({ input: child.stdout })) {
+      shown += `${line}\n`
+      if (line.startsWith('Ctrl-C')) break
+    }
+    const url = /relay +(http\S+)/.exec(shown)?.[1]
+    expect(shown).to.include(`npx touchstone check ${url}`)
+    for (const path of ['/healthz', '/docs', '/docs/swagger-ui.css', '/docs/openapi.json', '/docs/openrpc.json']) {
+      expect((await fetch(`${url}${path}`)).status, path).to.equal(200)
+    }
+    const { stdout: body } = await touchstone('sign', 'quota')
+    const answer = await fetch(`${url}/quota`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+    expect(await answer.json()).to.include({ unit: 'gas' })
+    child.kill('SIGTERM')
+    await exited
+  })
+
+  it('is a library with types', async () => {
+    await writeFile(
+      join(folder, 'library.ts'),
+      `import { check, type Report } from 'touchstone/conformance'
+import { defineQuota, defineRelay, defineRpcMethod, ServiceError } from 'touchstone/plugin'
+import { walkLogs } from 'touchstone/walk-logs'
+import hardhatPlugin from 'touchstone/hardhat'
+
+const method = { method: 'net_version', clauses: [], handle: () => '1' } as const
+defineRpcMethod({ ...method, needs: ['chain'], handle: async (_params, { chain }) => BigInt(await chain.id()) })
+// @ts-expect-error there is no such service
+defineRpcMethod({ ...method, needs: ['chian'] })
+// @ts-expect-error there is no such clause
+defineRpcMethod({ ...method, clauses: ['eth-rpc.net_version.success'], needs: [] })
+export const report: Promise<Report> = check({ relayUrl: 'http://127.0.0.1:9' }).catch((error: Error) => {
+  console.log(error.name)
+  throw error
+})
+report.catch(() => console.log(hardhatPlugin.id, typeof walkLogs, typeof defineQuota, typeof defineRelay, ServiceError.name))
+`,
+    )
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const types = [
+      '--types',
+      '',
+      '--skipLibCheck',
+      '--strict',
+      '--noEmit',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+    ]
+    const compiled = await runIn(folder, process.execPath, [tsc, ...types, '--lib', 'es2024,dom', 'library.ts'])
+    expect(compiled.stdout).to.equal('')
+    const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
+    expect(stdout, stderr).to.equal('UsageError\ntouchstone function function function ServiceError\n')
+  })
+})
