@@ -7,7 +7,7 @@ import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
 import { createTerminalProgress } from './lib/report/terminal-progress.ts'
-import { wantsColour } from './lib/report/terminal-style.ts'
+import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { writeOutput } from './lib/report/write-output.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { exitCodes } from './lib/verdict.ts'
@@ -27,6 +27,11 @@ export interface Testbed {
 /** What the command does not know how to do itself: the suite must not know the server. */
 export interface CheckDependencies {
   readonly startTestbed?: () => Promise<Testbed>
+}
+
+interface Streams {
+  readonly stdout: TextStream
+  readonly stderr: TextStream
 }
 
 interface Flags {
@@ -50,7 +55,7 @@ function outputs(text: string, before: readonly Output<ReportFormat>[]): readonl
   return [...before, parseOutput(text, reportFormats)]
 }
 
-function createCommand(): Command {
+function createCommand({ stdout, stderr }: Streams): Command {
   return new Command('touchstone check')
     .description('Checks a relay against the two documents. Without a URL: starts a testbed and checks that.')
     .argument('[relay-url]', 'where POST /execute and POST /quota are')
@@ -69,6 +74,10 @@ function createCommand(): Command {
     .option('--write-expected-failures <file>', 'write that list from what failed, and expect it')
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+    })
 }
 
 /** The fixture that `npm start` left here, if it is of the server at this URL. */
@@ -101,7 +110,12 @@ async function whereOf(url: string | undefined, flags: Flags, { startTestbed }: 
   return { relayUrl: testbed.relayUrl, ethRpcUrl: ethRpcBaseUrl, fixture, rpcUrl, close: () => testbed.close() }
 }
 
-async function runCheck(url: string | undefined, flags: Flags, dependencies: CheckDependencies): Promise<Report> {
+async function runCheck(
+  url: string | undefined,
+  flags: Flags,
+  dependencies: CheckDependencies,
+  streams: Streams,
+): Promise<Report> {
   if (flags.expectedFailures !== undefined && flags.writeExpectedFailures !== undefined) {
     throw new UsageError('--expected-failures and --write-expected-failures exclude each other')
   }
@@ -111,7 +125,7 @@ async function runCheck(url: string | undefined, flags: Flags, dependencies: Che
   try {
     const { only, maxTransactions, timeoutMs, receiptTimeoutMs } = flags
     // Standard output belongs to a report that is asked for there.
-    const stream = flags.report.some(({ path }) => path === '-') ? process.stderr : process.stdout
+    const stream = flags.report.some(({ path }) => path === '-') ? streams.stderr : streams.stdout
     return await check({
       relayUrl: flags.relay ? where.relayUrl : null,
       ethRpcUrl: flags.ethRpc ? where.ethRpcUrl : null,
@@ -138,23 +152,27 @@ async function runCheck(url: string | undefined, flags: Flags, dependencies: Che
  * @param argv what follows the word
  * @returns the exit code: 0 conformant, 1 not conformant, 2 could not judge, 3 a required clause was untestable
  */
-export async function run(argv: readonly string[], dependencies: CheckDependencies = {}): Promise<number> {
-  const command = createCommand()
+export async function run(
+  argv: readonly string[],
+  dependencies: CheckDependencies = {},
+  streams: Streams = process,
+): Promise<number> {
+  const command = createCommand(streams)
   try {
     command.parse([...argv], { from: 'user' })
     const flags = command.opts<Flags>()
-    const report = await runCheck(command.args[0], flags, dependencies)
+    const report = await runCheck(command.args[0], flags, dependencies, streams)
     if (flags.writeExpectedFailures !== undefined) {
       await writeFile(flags.writeExpectedFailures, writeExpectedFailures(report.clauses))
     }
     for (const { format, path } of flags.report)
-      await writeOutput(reportRenderers[format](report), path, process.stdout)
+      await writeOutput(reportRenderers[format](report), path, streams.stdout)
     return exitCodes[report.verdict]
   } catch (error) {
     // Commander has written its message already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`touchstone check: ${error.message}\n`)
+    streams.stderr.write(`touchstone check: ${error.message}\n`)
     return 2
   }
 }

@@ -30,5 +30,5 @@ export function redactUrl(url: string): string {
   parsed.username = ''
   parsed.password = ''
   for (const name of new Set(parsed.searchParams.keys())) parsed.searchParams.set(name, 'redacted')
-  return parsed.href
+  return url.endsWith('/') ? parsed.href : parsed.href.replace(/\/$/, '')
 }

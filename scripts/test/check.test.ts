@@ -55,7 +55,7 @@ describe('the suite and the reference server', () => {
   })
 
   it('spend nothing when asked to', async () => {
-    const count = async () => testbed.chain.provider.request({ method: 'eth_blockNumber' })
+    const count = (): Promise<unknown> => testbed.chain.provider.request({ method: 'eth_blockNumber' })
     const before = await count()
     const report = await run({ readOnly: true })
     expect(await count()).to.equal(before)
