@@ -14,6 +14,7 @@ import { startJobs, type Jobs } from './jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
 import { accountsWithOpenRelays } from './ledger/open-relays.ts'
 import { createRelays } from './ledger/relays.ts'
+import { gaugeAccounts, meterRelays, meterUpstream } from './metrics.ts'
 import { createProfiles } from './profiles/profiles.ts'
 import { createPlans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
@@ -68,9 +69,12 @@ export async function composeServices(options: ComposeOptions): Promise<Composed
   }
 }
 
-async function compose({ config, secrets, registry, clock, log }: ComposeOptions, closers: (() => Promise<void>)[]) {
+async function compose(
+  { config, secrets, registry, clock, log, metrics }: ComposeOptions,
+  closers: (() => Promise<void>)[],
+) {
   const { confirmations } = config.chain
-  const upstream = createUpstream({ ...config.chain, log })
+  const upstream = meterUpstream(createUpstream({ ...config.chain, log }), metrics)
   closers.push(() => upstream.close())
   const chain = createChain({ upstream, confirmations, log })
   const chainId = BigInt(await chain.id())
@@ -102,6 +106,7 @@ async function compose({ config, secrets, registry, clock, log }: ComposeOptions
   const profiles = createProfiles({ runner })
   const quotas = createQuotas({ database, plans, registration: config.registration, clock })
   const relays = createRelays({ database, plans })
+  gaugeAccounts(metrics, signers, relays, () => clock.nowMs())
 
   const follower = createFollower({
     chainId,
@@ -117,7 +122,7 @@ async function compose({ config, secrets, registry, clock, log }: ComposeOptions
     replaceAfterMs: REPLACE_AFTER_MS,
     resendAfterMs: RESEND_AFTER_MS,
     lostAfterMs: LOST_AFTER_MS,
-    onSettled: () => {},
+    onSettled: meterRelays(metrics),
   })
   const jobs: Jobs = await startJobs({
     database,

@@ -1,0 +1,92 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { UpstreamRpcError, type Upstream } from './chain/upstream.ts'
+import type { Settlement } from './ledger/settle.ts'
+import type { Relays } from './ledger/relays.ts'
+import type { Signers } from './signers/signers.ts'
+
+const WEI_PER_COIN = 1e18
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** Counts the calls to the node and their time, by method and outcome. */
+export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {
+  const calls = new Counter({
+    name: 'touchstone_upstream_calls_total',
+    help: 'Calls to the node, by method and outcome (ok, rejected by the node, failed).',
+    labelNames: ['method', 'outcome'],
+    registers: [registry],
+  })
+  const duration = new Histogram({
+    name: 'touchstone_upstream_call_duration_seconds',
+    help: 'Time that a call to the node took.',
+    labelNames: ['method'],
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+    registers: [registry],
+  })
+  return {
+    request: async <Result>(...[method, params, options]: Parameters<Upstream['request']>): Promise<Result> => {
+      const stop = duration.startTimer({ method })
+      let outcome = 'ok'
+      try {
+        return await upstream.request<Result>(method, params, options)
+      } catch (error) {
+        outcome = error instanceof UpstreamRpcError ? 'rejected' : 'failed'
+        throw error
+      } finally {
+        stop()
+        calls.inc({ method, outcome })
+      }
+    },
+    close: () => upstream.close(),
+  }
+}
+
+/** Counts what became of relay calls. @returns to be told of each settlement */
+export function meterRelays(registry: Registry): (settlement: Settlement) => void {
+  const relays = new Counter({
+    name: 'touchstone_relays_total',
+    help: 'Relay calls settled, by outcome and quota plan.',
+    labelNames: ['outcome', 'plan'],
+    registers: [registry],
+  })
+  const gas = new Counter({
+    name: 'touchstone_relay_gas_used_total',
+    help: 'Gas used by relay calls, by quota plan.',
+    labelNames: ['plan'],
+    registers: [registry],
+  })
+  const charged = new Counter({
+    name: 'touchstone_quota_charged_total',
+    help: 'Quota charged, by plan, in the exact unit of its model (gas, wei or count).',
+    labelNames: ['plan'],
+    registers: [registry],
+  })
+  return ({ status, plan, gasUsed, charged: amount }) => {
+    relays.inc({ outcome: status, plan })
+    gas.inc({ plan }, Number(gasUsed))
+    charged.inc({ plan }, Number(amount))
+  }
+}
+
+/** Shows the balances of the signers and what waits to be mined, as they are when somebody looks. */
+export function gaugeAccounts(registry: Registry, signers: Signers, relays: Relays, nowMs: () => number): void {
+  new Gauge({
+    name: 'touchstone_signer_balance_coins',
+    help: 'Balance of each relayer account, in the native coin.',
+    labelNames: ['signer'],
+    registers: [registry],
+    collect() {
+      for (const [signer, wei] of signers.balances()) this.set({ signer }, Number(wei) / WEI_PER_COIN)
+    },
+  })
+  new Gauge({
+    name: 'touchstone_relays_last_day',
+    help: 'Relay calls accepted in the last 24 hours, by their status now.',
+    labelNames: ['status'],
+    registers: [registry],
+    async collect() {
+      for (const [status, count] of Object.entries(await relays.countSince(nowMs() - DAY_MS))) {
+        this.set({ status }, count)
+      }
+    },
+  })
+}
