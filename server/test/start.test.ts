@@ -92,6 +92,8 @@ describe('startServer', () => {
     await post(`${server.url}/quota`, {})
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     expect(metrics).to.match(/touchstone_http_requests_total\{route="\/quota",method="POST",status="400"\} \d/)
+    expect(metrics).to.match(/touchstone_upstream_calls_total\{method="eth_chainId",outcome="ok"\} \d/)
+    expect(metrics).to.match(/touchstone_signer_balance_coins\{signer="0x\w{40}"\} \d/)
   })
 
   it('starts again on the port it left, and says when one is taken', async () => {

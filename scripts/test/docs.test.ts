@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { startTestbed } from '../testbed.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+].filter((file) => file.endsWith('.md'))
+
+describe('the documentation', () => {
+  for (const page of pages) {
+    it(`${page} links to what is there`, () => {
+      for (const [, target = ''] of read(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue
+        const [file = '', heading] = target.split('#')
+        const linked = file === '' ? page : path.join(path.dirname(page), file)
+        expect(existsSync(path.join(root, linked)), target).to.equal(true)
+        if (heading !== undefined) expect(headingsOf(read(linked)), target).to.include(heading)
+      }
+    })
+
+    it(`${page} names commands that are there`, () => {
+      const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+      for (const [, word = ''] of read(page).matchAll(/npm run (?:--silent )?([a-z]+)/g)) {
+        expect(scripts, `npm run ${word}`).to.have.property(word)
+      }
+    })
+  }
+
+  it('shows nothing in the dashboard, and alerts on nothing, that the server does not measure', async () => {
+    const testbed = await startTestbed()
+    try {
+      const measured = await (await fetch(`${testbed.relayUrl}/metrics`)).text()
+      const names = new Set([...measured.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
+      const texts = read('docs/grafana-dashboard.json') + read('docs/operations.md')
+      const used = [...texts.matchAll(/\b(?:touchstone|nodejs|process)_[a-z0-9_]+/g)]
+        .map(([name]) => name.replace(/_bucket$/, ''))
+        // The schema's name in the database, not a metric.
+        .filter((name) => name !== 'touchstone_')
+      expect(used).not.to.be.empty
+      for (const name of used) expect(names, name).to.include(name)
+    } finally {
+      await testbed.close()
+    }
+  })
+})
+
+/** The anchors of a page, as GitHub makes them. */
+function headingsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
