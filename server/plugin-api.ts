@@ -23,7 +23,7 @@ export type { ClauseId, ErrorCode } from '../specs/index.ts'
 
 // Each file adds its service to `Services`.
 export type { Chain } from './services/chain/chain.ts'
-export { UpstreamRpcError, type Upstream } from './services/chain/upstream.ts'
+export type { Upstream } from './services/chain/upstream.ts'
 export type { Clock } from './services/clock.ts'
 export type { Relays } from './services/ledger/relays.ts'
 export type { Profiles } from './services/profiles/profiles.ts'

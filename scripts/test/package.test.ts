@@ -54,12 +54,16 @@ describe('the published package, installed in an empty folder', function () {
     const texts = await Promise.all(
       scripts.map((file) => readFile(join(folder, 'node_modules/touchstone', file), 'utf8')),
     )
-    const pattern = /(?:^(?:import|export)\b[^'\n]*?|\bimport\(|\.resolve\()'((?:@[^/']+\/)?[^./'][^/']*)/gm
-    const imported = new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name ?? '')))
-    const wanted = [...imported].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name))
+    const name = String.raw`'((?:@[^/']+/)?[^./'][^/']*)`
+    const pattern = new RegExp(
+      String.raw`(?:^import |^(?:import|export) .* from |\bimport\(|\)\.resolve\(|meta\.resolve\()${name}`,
+      'gm',
+    )
+    const imported = new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, found]) => found ?? '')))
+    const wanted = [...imported].filter((found) => !found.startsWith('node:') && !builtinModules.includes(found))
     expect(wanted).to.include.members(['koa', 'ethers', 'hardhat', 'swagger-ui-dist'])
     // Itself: what the documentation comments of its entries show.
-    expect(wanted.filter((name) => !(name in manifest.dependencies) && name !== 'touchstone')).to.deep.equal([])
+    expect(wanted.filter((found) => !(found in manifest.dependencies) && found !== 'touchstone')).to.deep.equal([])
   })
 
   it('depends on nothing that an override of this repository has to mend', async () => {

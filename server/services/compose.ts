@@ -7,6 +7,7 @@ import type { Registry } from '../core/registry.ts'
 import type { ReadinessCheck } from '../http/health.ts'
 import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
+import { translateErrors } from './chain/translate-errors.ts'
 import type { Clock } from './clock.ts'
 import { openDatabase } from './database/database.ts'
 import { createFollower } from './follower/follower.ts'
@@ -149,7 +150,8 @@ async function compose(
   })
   closers.push(() => relayer.close())
 
-  const services: Services = { clock, upstream, chain, profiles, relayer, quotas, relays }
+  // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
+  const services: Services = { clock, upstream: translateErrors(upstream), chain, profiles, relayer, quotas, relays }
   const readinessChecks: ReadinessCheck[] = [
     { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
     { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },

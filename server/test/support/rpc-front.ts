@@ -40,7 +40,7 @@ export async function startRpcFront(
     close: () => upstream.close(),
   }
   const chain = createChain({ upstream: counting, confirmations, ...options })
-  const server = await startRpcServer(await rpcMethods({ chain } as Services), limits)
+  const server = await startRpcServer(await rpcMethods({ chain, upstream: counting } as Services), limits)
   return {
     ...server,
     upstreamCalls,
