@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { renderTerminal } from '../../../lib/report/terminal.ts'
 import { wantsColour } from '../../../lib/report/terminal-style.ts'
-import { clauseOf, passed, reportOf, sampleReport } from './sample-report.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport } from './sample-report.ts'
 
 const escape = '\u001b'
 
@@ -30,6 +30,9 @@ describe('renderTerminal', () => {
   it('obeys no control character of the target', () => {
     expect(text).to.not.contain(escape)
     expect(text).to.contain('\\u001b[31mred')
+    const named = { ...failed, title: 'a\u001b[2J', error: { message: 'b\u001b[2J' } }
+    const other = renderTerminal(reportOf([clauseOf('relay.quota.unit', named)]), { colour: false })
+    expect(other).to.contain('a\\u001b[2J').and.to.contain('b\\u001b[2J').and.not.contain(escape)
   })
 
   it('colours only when asked', () => {
