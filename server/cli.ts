@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util'
-import { ConfigError } from './config/config-error.ts'
 import { loadConfig } from './config/load.ts'
 import { redactSecrets } from './config/secrets.ts'
-import { PluginError } from './core/plugin-error.ts'
+import { startFailure } from './start-failure.ts'
 import { startServer } from './start.ts'
 
 const usage = `touchstone serve --config <file> [--print-config]
@@ -58,17 +57,6 @@ function stopSignal(): Promise<void> {
   process.once('SIGINT', resolve)
   process.once('SIGTERM', resolve)
   return promise
-}
-
-/** What the person who starts the server can mend, in one line each; undefined for our own faults. */
-function startFailure(error: unknown): string | undefined {
-  if (error instanceof ConfigError) return error.lines.join('\n')
-  if (error instanceof PluginError) return error.message
-  const code = (error as NodeJS.ErrnoException).code
-  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-    return `cannot listen: ${messageOf(error)}`
-  }
-  return undefined
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
