@@ -108,7 +108,8 @@ function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition)
  * if (report.verdict !== 'conformant') process.exitCode = 1
  */
 export async function check(options: CheckOptions): Promise<Report> {
-  const { edition = 'documents', only = null, readOnly = false, timeoutMs = 10_000, progress } = options
+  const { edition = 'documents', only = null, readOnly = false, progress } = options
+  const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = 200 } = options
   const { relayUrl, ethRpcUrl } = normaliseTarget({
     relayUrl: options.relayUrl,
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
@@ -125,7 +126,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   try {
     await probe(http, { relayUrl, ethRpcUrl }, clock)
     const { chain, hasChain } = await chainOf(options, notes)
-    const spending = createSpending({ readOnly, maxTransactions: options.maxTransactions ?? 200 })
+    const spending = createSpending({ readOnly, maxTransactions })
     const environment: Environment = {
       edition,
       http,
@@ -133,7 +134,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       chain,
       hasChain,
       fixture: await fixtureOf(options, chain, hasChain, notes),
-      patience: createPatience(options.receiptTimeoutMs ?? 60_000),
+      patience: createPatience(receiptTimeoutMs),
       clock,
       spending,
       shared: new Map(),
@@ -161,7 +162,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       verdict: verdictOf(results, stale.length > 0),
       summary: summarise(results),
       clauses: results,
-      options: { timeoutMs, readOnly, only },
+      options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only },
       ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
       traffic: { requests, timeouts, unanswered },
       transactions: await describeTransactions(chain, spending.transactions),

@@ -121,6 +121,9 @@ export interface Report {
   readonly clauses: readonly ClauseResult[]
   readonly options: {
     readonly timeoutMs: number
+    /** For a transaction to be mined. */
+    readonly receiptTimeoutMs?: number
+    readonly maxTransactions?: number
     readonly readOnly: boolean
     /** Clause id or prefix; null: everything. */
     readonly only: string | null
