@@ -43,20 +43,27 @@ export async function oneBlock(t: CheckContext): Promise<KnownFilter> {
  * @throws Untestable when there is none
  */
 export async function fewBlocks(t: CheckContext): Promise<KnownFilter> {
-  return shortestRun(t, (count) => count > pageLimit)
+  const runs = await runsOfBlocks(t)
+  return shortest(
+    t,
+    runs.filter(({ from, to, count }) => from < to && count > pageLimit),
+  )
 }
 
-/** The shortest run of at least two blocks that have no more logs than a page. @throws Untestable when there is none */
+/**
+ * A short run of blocks that have no more logs than a page: two or more where the fixture has such, else one.
+ *
+ * @throws Untestable when every block has more
+ */
 export async function shortRange(t: CheckContext): Promise<KnownFilter> {
-  return shortestRun(t, (count) => count <= pageLimit)
+  const runs = (await runsOfBlocks(t)).filter(({ count }) => count <= pageLimit)
+  return shortest(t, runs.some(({ from, to }) => from < to) ? runs.filter(({ from, to }) => from < to) : runs)
 }
 
-async function shortestRun(t: CheckContext, isWanted: (count: number) => boolean): Promise<KnownFilter> {
-  const [shortest] = (await runsOfBlocks(t))
-    .filter(({ from, to, count }) => from < to && isWanted(count))
-    .sort((a, b) => Number(a.to - a.from - (b.to - b.from)))
-  if (!shortest) throw new Untestable('the fixture has no blocks with as many logs together as needed')
-  return ofBlocks(t, shortest.from, shortest.to)
+async function shortest(t: CheckContext, runs: readonly Run[]): Promise<KnownFilter> {
+  const [run] = [...runs].sort((a, b) => Number(a.to - a.from - (b.to - b.from)))
+  if (!run) throw new Untestable('the fixture has no blocks with as many logs together as needed')
+  return ofBlocks(t, run.from, run.to)
 }
 
 /** A run of blocks with an exact multiple of a page. @throws Untestable when the fixture has none */
@@ -66,8 +73,14 @@ export async function exactPages(t: CheckContext): Promise<KnownFilter> {
   return ofBlocks(t, exact.from, exact.to)
 }
 
+interface Run {
+  readonly from: bigint
+  readonly to: bigint
+  readonly count: number
+}
+
 /** Every run of neighbouring blocks that begins and ends with one that has logs. */
-async function runsOfBlocks(t: CheckContext): Promise<{ from: bigint; to: bigint; count: number }[]> {
+async function runsOfBlocks(t: CheckContext): Promise<Run[]> {
   const logs = await emitterLogs(t)
   const blocks = [...new Set(logs.all.map((log) => BigInt(String(log['blockNumber']))))]
   const counts = blocks.map((block) => logsBetween(logs, block, block).length)

@@ -45,6 +45,11 @@ describe('filterCases', () => {
     expect(one?.make(emitter([900, 300, 200])).truth).to.have.lengthOf(500)
   })
 
+  it('do with one block where no two are a page together', () => {
+    const sizes = filterCases.map(({ make }) => make(emitter([500, 1100, 900])).truth.length)
+    expect(Math.max(...sizes)).to.equal(500)
+  })
+
   it('are untestable without such blocks', () => {
     for (const { make } of filterCases) expect(() => make(emitter([2000]))).to.throw(Untestable)
   })
