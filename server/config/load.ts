@@ -24,11 +24,23 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * @throws ConfigError one line for each fault
  */
 export async function loadConfig(file: string | undefined, environment: Environment): Promise<LoadedConfig> {
+  const { config, baseFolder } = await readConfig(file, environment)
+  return { config, secrets: await resolveSecrets(config, environment), baseFolder }
+}
+
+/**
+ * The same without the secrets, for commands that do not need them.
+ *
+ * @throws ConfigError one line for each fault
+ */
+export async function readConfig(
+  file: string | undefined,
+  environment: Environment,
+): Promise<Omit<LoadedConfig, 'secrets'>> {
   const baseFolder = file === undefined ? process.cwd() : path.dirname(path.resolve(file))
   const tree = file === undefined ? {} : await readTree(file)
   for (const { path: members, value } of environmentMembers(environment)) setMember(tree, members, value)
-  const config = parseConfig(tree, file ?? 'configuration', baseFolder)
-  return { config, secrets: await resolveSecrets(config, environment), baseFolder }
+  return { config: parseConfig(tree, file ?? 'configuration', baseFolder), baseFolder }
 }
 
 /**

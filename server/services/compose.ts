@@ -9,7 +9,7 @@ import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
 import { translateErrors } from './chain/translate-errors.ts'
 import type { Clock } from './clock.ts'
-import { openDatabase } from './database/database.ts'
+import { openDatabase, schemaOf } from './database/database.ts'
 import { createFollower } from './follower/follower.ts'
 import { startJobs, type Jobs } from './jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
@@ -84,7 +84,7 @@ async function compose(
   const database = await openDatabase({
     url: secrets.databaseUrl ?? null,
     folder: config.database.folder,
-    schema: `touchstone_${chainId}`,
+    schema: schemaOf(chainId),
     poolSize: POOL_SIZE + accounts.length,
   })
   closers.push(() => database.close())

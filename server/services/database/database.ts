@@ -18,6 +18,9 @@ export interface DatabaseOptions {
   readonly poolSize: number
 }
 
+/** The schema of a chain's ledger: ledgers of several chains may lie in one database. */
+export const schemaOf = (chainId: bigint) => `touchstone_${chainId}`
+
 /** The tables of one schema, in PGlite or on a PostgreSQL server. */
 export interface Database {
   readonly db: Queries

@@ -82,7 +82,9 @@ export function createRelayClient({ url, chainId, profile, controller }: RelayCl
   }
   return {
     url,
+    chainId,
     profile,
+    controller,
     sign,
     post: (body: unknown) => post('/execute', body),
     execute: (call: Parameters<typeof sign>[0] = {}) => post('/execute', sign(call)),

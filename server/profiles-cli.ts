@@ -1,0 +1,176 @@
+import { Command, CommanderError } from 'commander'
+import { parseUnits } from 'ethers'
+import { pino } from 'pino'
+import { ConfigError } from './config/config-error.ts'
+import { readConfig } from './config/load.ts'
+import { discoverExternal, discoverFolder } from './core/discover.ts'
+import { ServiceError } from './core/errors.ts'
+import { PluginError } from './core/plugin-error.ts'
+import { createRegistry } from './core/registry.ts'
+import { createUpstream } from './services/chain/create-upstream.ts'
+import { systemClock } from './services/clock.ts'
+import { openDatabase, schemaOf } from './services/database/database.ts'
+import { FolderLockedError } from './services/database/folder-lock.ts'
+import { createRegistrations, RegistrationError, type Registrations } from './services/profiles/registrations.ts'
+import { availableIn, planOf, type Account } from './services/quotas/account.ts'
+import { amountInUnit } from './services/quotas/exact-number.ts'
+import { createPlans, PlanError, type Plans } from './services/quotas/plans.ts'
+
+interface Opened {
+  readonly registrations: Registrations
+  readonly plans: Plans
+}
+
+const WEI_DIGITS = 18
+
+/**
+ * The command `profiles`: whom the server relays for, on what plan, with how much left.
+ *
+ * @returns the exit code: 0 done, 1 refused, 2 wrong usage or configuration
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const program = new Command('profiles')
+    .description(
+      'Registers profiles with the reference server. The embedded database takes one process at a time: stop the\n' +
+        'server first, or use PostgreSQL (DATABASE_URL).',
+    )
+    .option('--config <file>', 'the configuration of the server')
+    .option('--chain-id <id>', 'of the ledger; absent: the node is asked')
+    .option('--json', 'prints JSON')
+    .exitOverride()
+
+  const act =
+    (does: (opened: Opened, ...values: string[]) => Promise<Account | Account[]>) =>
+    async (...given: unknown[]): Promise<void> => {
+      const flags = program.opts<Flags>()
+      const values = given.filter((value) => typeof value === 'string')
+      await withLedger(flags, async (opened) => {
+        const result = await does(opened, ...values)
+        process.stdout.write(flags.json ? asJson(result, opened.plans) : asText(result, opened.plans))
+      })
+    }
+  program
+    .command('list')
+    .description('all profiles')
+    .action(act(({ registrations }) => registrations.list()))
+  program
+    .command('show <address>')
+    .description('one profile')
+    .action(act(({ registrations }, address = '') => registrations.show(address)))
+  program
+    .command('add <address> [plan]')
+    .description('relays for a profile, by default on the default plan')
+    .action(act(({ registrations }, address = '', plan) => registrations.add(address, plan)))
+  program
+    .command('remove <address>')
+    .description('relays for it no more; its account stays')
+    .action(act(({ registrations }, address = '') => registrations.remove(address)))
+  program
+    .command('suspend <address>')
+    .description('relays for it no more until resume, even where registration is open')
+    .action(act(({ registrations }, address = '') => registrations.suspend(address)))
+  program
+    .command('resume <address>')
+    .description('ends a suspension')
+    .action(act(({ registrations }, address = '') => registrations.resume(address)))
+  program
+    .command('top-up <address> <amount>')
+    .description('adds gas, LYX (such as 1.5) or a number of transactions, as its plan counts')
+    .action(act(({ registrations, plans }, address = '', amount = '') => topUp(registrations, plans, address, amount)))
+  program
+    .command('move <address> <plan>')
+    .description('begins anew on another plan')
+    .action(act(({ registrations }, address = '', plan = '') => registrations.move(address, plan)))
+
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    return failure(error)
+  }
+}
+
+interface Flags {
+  readonly config?: string
+  readonly chainId?: string
+  readonly json?: boolean
+}
+
+async function withLedger({ config: file, chainId }: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
+  const { config, baseFolder } = await readConfig(file, process.env)
+  const registry = createRegistry(
+    [
+      ...(await discoverFolder(new URL('plugins/', import.meta.url).pathname)),
+      ...(await discoverExternal(config.plugins.external, baseFolder)),
+    ],
+    config.plugins.options,
+  )
+  const log = pino({ level: 'silent' })
+  const upstream = createUpstream({ ...config.chain, log })
+  try {
+    const id = BigInt(chainId ?? (await upstream.request<string>('eth_chainId', [])))
+    const plans = createPlans(config.quota, registry.quotas, { clock: systemClock, upstream })
+    const url = process.env['DATABASE_URL'] ?? null
+    const database = await openDatabase({ url, folder: config.database.folder, schema: schemaOf(id), poolSize: 1 })
+    try {
+      await work({ registrations: createRegistrations({ db: database.db, plans, clock: systemClock }), plans })
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await upstream.close()
+  }
+}
+
+async function topUp(registrations: Registrations, plans: Plans, address: string, amount: string): Promise<Account> {
+  const { unit } = planOf(await registrations.show(address), plans)
+  let exact: bigint
+  try {
+    exact = parseUnits(amount, unit === 'lyx' ? WEI_DIGITS : 0)
+  } catch {
+    exact = 0n
+  }
+  if (exact <= 0n) throw new RegistrationError(`'${amount}' is no amount of ${unit}`)
+  return registrations.topUp(address, exact)
+}
+
+function describe(account: Account, plans: Plans) {
+  const { unit } = planOf(account, plans)
+  return {
+    address: account.profile,
+    state: account.suspended ? 'suspended' : account.registered ? 'registered' : 'not registered',
+    plan: account.plan,
+    unit,
+    available: amountInUnit(availableIn(account), unit),
+    allowance: amountInUnit(account.allowance, unit),
+    resetAt: account.resetAtSeconds === null ? null : new Date(Number(account.resetAtSeconds) * 1000).toISOString(),
+  }
+}
+
+function asJson(result: Account | Account[], plans: Plans): string {
+  const shown = Array.isArray(result) ? result.map((account) => describe(account, plans)) : describe(result, plans)
+  return `${JSON.stringify(shown, null, 2)}\n`
+}
+
+function asText(result: Account | Account[], plans: Plans): string {
+  const rows = (Array.isArray(result) ? result : [result]).map((account) => {
+    const { address, state, plan, unit, available, allowance, resetAt } = describe(account, plans)
+    const reset = resetAt === null ? '' : `, resets ${resetAt}`
+    return `${address}  ${state}  ${plan}  ${available} of ${allowance} ${unit} left${reset}\n`
+  })
+  return rows.length === 0 ? 'no profiles\n' : rows.join('')
+}
+
+/** What a person can mend is one line; everything else is our own fault. */
+function failure(error: unknown): number {
+  if (error instanceof ConfigError || error instanceof PluginError || error instanceof PlanError) {
+    process.stderr.write(`${error.message}\n`)
+    return 2
+  }
+  if (error instanceof RegistrationError || error instanceof FolderLockedError || error instanceof ServiceError) {
+    process.stderr.write(`${error.message}\n`)
+    return 1
+  }
+  throw error
+}
