@@ -109,6 +109,6 @@ ${content}
 </section>
 `,
 )}</main>
-<footer>Made by touchstone ${report.suite.version}. The JSON report of the same run holds every request and answer in full.</footer>`,
+<footer>Made by touchstone ${report.suite.version}. Long bodies are shortened here; the JSON report of the same run holds more of them.</footer>`,
   })
 }
