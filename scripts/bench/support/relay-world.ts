@@ -1,4 +1,4 @@
-import { HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
+import { computeAddress, HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
 import { Pool } from 'undici'
 import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
@@ -12,6 +12,8 @@ export interface RelayWorld {
   readonly fixture: Fixture
   /** Keys of accounts with native coin that nobody else uses. */
   readonly signerKeys: readonly string[]
+  /** Their addresses. */
+  readonly signers: readonly string[]
 }
 
 /** The well-known accounts that pay for relays; the first ones deploy and control. */
@@ -28,7 +30,9 @@ export async function provisionWorld(rpcUrl: string): Promise<RelayWorld> {
       ethRpcBaseUrl: '',
       profileFundsWei: 10n ** 18n,
     })
-    return { rpcUrl, chainId: Number(chainId), fixture, signerKeys: SIGNERS.map(testKey) }
+    const signerKeys = SIGNERS.map(testKey)
+    const signers = signerKeys.map((key) => computeAddress(key))
+    return { rpcUrl, chainId: Number(chainId), fixture, signerKeys, signers }
   } finally {
     provider.destroy()
   }

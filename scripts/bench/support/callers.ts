@@ -1,0 +1,72 @@
+import { createPoster, signedCall, type RelayWorld } from './relay-world.ts'
+
+/** Clients that send one call after the other, each in a channel of its own, and try again until they are answered. */
+export interface Callers {
+  /** Hashes that the relay answered with. */
+  readonly acknowledged: readonly string[]
+  /** Answers that were no success, by code. */
+  readonly refusals: Readonly<Record<string, number>>
+  /** Attempts that got no answer. */
+  readonly unanswered: number
+  /** Takes no new calls; resolves when those begun are answered. */
+  finish(): Promise<void>
+}
+
+export interface CallersOptions {
+  readonly world: RelayWorld
+  readonly workers: number
+  /** First channel; the workers take the ones after it. */
+  readonly firstChannel: bigint
+  /** The relay to ask now; it may change from call to call. */
+  readonly url: (worker: number) => string
+  /** Calls of each worker; absent: until `finish`. */
+  readonly callsEach?: number
+}
+
+const RETRY_MS = 20
+
+export function startCallers({ world, workers, firstChannel, url, callsEach = Infinity }: CallersOptions): Callers {
+  const acknowledged: string[] = []
+  const refusals: Record<string, number> = {}
+  let unanswered = 0
+  let isFinishing = false
+
+  async function send(worker: number, id: number): Promise<void> {
+    const { body } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
+    for (;;) {
+      // A connection of its own each time: those to a process that was killed are of no use.
+      const poster = createPoster(url(worker), 1)
+      try {
+        const { status, json } = await poster.post('/execute', body)
+        if (status === 200) {
+          acknowledged.push(String(json['transactionHash']))
+          return
+        }
+        const code = String(json['code'])
+        refusals[code] = (refusals[code] ?? 0) + 1
+      } catch {
+        unanswered++
+      } finally {
+        await poster.close().catch(() => {})
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+
+  const running = Promise.all(
+    Array.from({ length: workers }, async (_, worker) => {
+      for (let id = 0; id < callsEach && !isFinishing; id++) await send(worker, id)
+    }),
+  )
+  return {
+    acknowledged,
+    refusals,
+    get unanswered() {
+      return unanswered
+    },
+    finish: async () => {
+      if (callsEach === Infinity) isFinishing = true
+      await running
+    },
+  }
+}

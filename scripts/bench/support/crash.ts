@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startCallers } from './callers.ts'
+import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
+import { provisionWorld } from './relay-world.ts'
+
+export interface CrashOptions {
+  readonly node: NodeKind
+  /** Null: the embedded database, in a folder. */
+  readonly databaseUrl: string | null
+  /** How often a server is killed. */
+  readonly kills: number
+  /** Server processes on the one database; they are killed in turn. Default 1. */
+  readonly servers?: number
+  readonly workers?: number
+  /** A server lives for a random time up to this one before it is killed. Default 1,000. */
+  readonly lifeMs?: number
+  readonly onProgress?: (line: string) => void
+}
+
+export interface CrashResult extends LedgerCheck {
+  readonly acknowledged: number
+  readonly unanswered: number
+  readonly refusals: Readonly<Record<string, number>>
+  readonly seconds: number
+}
+
+const SETTLE_DEADLINE_MS = 60_000
+
+/**
+ * Kills servers (SIGKILL) at random moments under load and starts them again each time; then compares the ledger with
+ * the chain.
+ */
+export async function runCrashTest(options: CrashOptions): Promise<CrashResult> {
+  const { kills, servers = 1, workers = 8, lifeMs = 1_000, databaseUrl, onProgress = () => {} } = options
+  const begun = performance.now()
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-crash-'))
+  const node = await startNode(options.node)
+  try {
+    const world = await provisionWorld(node.url)
+    const start = (): Promise<Started> =>
+      startServerProcess({
+        rpcUrl: node.url,
+        signerKeys: world.signerKeys,
+        config: { database: { folder: join(folder, 'ledger') } },
+        ...(databaseUrl !== null && { databaseUrl }),
+      })
+    const running = await Promise.all(Array.from({ length: servers }, start))
+    const callers = startCallers({
+      world,
+      workers,
+      firstChannel: 1_000n,
+      url: (worker) => running[worker % running.length]?.url ?? '',
+    })
+    for (let kill = 0; kill < kills; kill++) {
+      await sleep(Math.random() * lifeMs)
+      const victim = kill % servers
+      await running[victim]?.kill()
+      running[victim] = await start()
+      onProgress(`killed ${kill + 1} of ${kills}, ${callers.acknowledged.length} calls acknowledged`)
+    }
+    await sleep(lifeMs / 2)
+    await callers.finish()
+    const [first] = running
+    if (first) await waitUntilSettled(first.url, callers.acknowledged, SETTLE_DEADLINE_MS)
+    // What nobody was told of is settled too, a look later.
+    await sleep(2_500)
+    for (const server of running) await server.close()
+    const location = { url: databaseUrl, folder: join(folder, 'ledger') }
+    return {
+      ...(await checkLedger(world, location, callers.acknowledged)),
+      acknowledged: callers.acknowledged.length,
+      unanswered: callers.unanswered,
+      refusals: callers.refusals,
+      seconds: (performance.now() - begun) / 1000,
+    }
+  } finally {
+    await node.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

