@@ -85,29 +85,40 @@ const oddTexts: readonly string[] = [
   '{"jsonrpc":"2.0","jsonrpc":"1.0","id":1,"id":2,"method":"eth_chainId"}',
 ]
 
-/** Bodies for `POST /api/eth-rpc`: valid ones, mutated ones, random JSON and random bytes. */
-export function* generateBodies(count: number, random: Random): Generator<Buffer<ArrayBuffer>> {
+/** Makes a valid request. */
+export type RequestSource = (random: Random) => Record<string, unknown>
+
+/**
+ * Bodies to try a server with: valid ones, mutated ones, random JSON and random bytes.
+ *
+ * @param request what the valid ones are; absent: requests of `POST /api/eth-rpc`
+ */
+export function* generateBodies(
+  count: number,
+  random: Random,
+  request: RequestSource = rpcRequest,
+): Generator<Buffer<ArrayBuffer>> {
   const kinds = [validRequest, mutatedRequest, mutatedRequest, mutatedText, mutatedText, batch, randomJson, oddText]
   for (let index = 0; index < count; index++) {
     if (random() < 0.1) yield randomBytes(random)
-    else yield Buffer.from(pick(kinds, random)(random))
+    else yield Buffer.from(pick(kinds, random)(random, request))
   }
 }
 
 const pick = <T>(list: readonly T[], random: Random): T => list[Math.floor(random() * list.length)] as T
 
-const validRequest = (random: Random) => JSON.stringify(request(random))
+const validRequest = (random: Random, request: RequestSource) => JSON.stringify(request(random))
 const oddText = (random: Random) => pick(oddTexts, random)
 const randomJson = (random: Random) => JSON.stringify(value(random, 5))
 
-function request(random: Random): Record<string, unknown> {
+function rpcRequest(random: Random): Record<string, unknown> {
   const method = pick(Object.keys(validParams), random)
   const id = pick<unknown>([1, 'a', 0, null, 2 ** 40], random)
   return { jsonrpc: '2.0', id, method, params: structuredClone(validParams[method]) }
 }
 
 /** A valid request, one or a few of whose members are something else. */
-function mutatedRequest(random: Random): string {
+function mutatedRequest(random: Random, request: RequestSource): string {
   const mutated: unknown = request(random)
   for (let times = 1 + Math.floor(random() * 3); times > 0; times--) mutate(mutated, random)
   return JSON.stringify(mutated)
@@ -127,8 +138,8 @@ function mutate(target: unknown, random: Random): void {
 }
 
 /** The text of a valid request with some characters changed, cut or doubled. */
-function mutatedText(random: Random): string {
-  let text = validRequest(random)
+function mutatedText(random: Random, request: RequestSource): string {
+  let text = validRequest(random, request)
   for (let times = 1 + Math.floor(random() * 4); times > 0; times--) {
     const at = Math.floor(random() * text.length)
     const length = Math.floor(random() * 8)
@@ -141,10 +152,14 @@ function mutatedText(random: Random): string {
   return text
 }
 
-function batch(random: Random): string {
+function batch(random: Random, request: RequestSource): string {
   const length = Math.floor(random() * (random() < 0.1 ? 150 : 6))
   const elements = Array.from({ length }, () =>
-    random() < 0.5 ? validRequest(random) : random() < 0.5 ? mutatedRequest(random) : randomJson(random),
+    random() < 0.5
+      ? validRequest(random, request)
+      : random() < 0.5
+        ? mutatedRequest(random, request)
+        : randomJson(random),
   )
   return `[${elements.join(',')}]`
 }
