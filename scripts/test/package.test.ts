@@ -6,7 +6,8 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Report } from '../../conformance/index.ts'
-import { installPackage, runIn } from './support/installed-package.ts'
+import { installPackage } from './support/installed-package.ts'
+import { runIn } from './support/repository-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -149,17 +150,7 @@ report.catch(() => console.log(hardhatPlugin.id, typeof walkLogs, typeof defineQ
 `,
     )
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const types = [
-      '--types',
-      '',
-      '--skipLibCheck',
-      '--strict',
-      '--noEmit',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2024',
-    ]
+    const types = ['--skipLibCheck', '--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024']
     const compiled = await runIn(folder, process.execPath, [tsc, ...types, '--lib', 'es2024,dom', 'library.ts'])
     expect(compiled.stdout).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])

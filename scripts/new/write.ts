@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { format, resolveConfig } from 'prettier'
+import type { Scaffold } from './scaffold.ts'
+
+/**
+ * Writes a scaffold, formatted, and makes the generated files anew.
+ *
+ * @returns the paths, in the order in which they were given
+ */
+export async function writeScaffold(
+  root: string,
+  { files, edits, regenerate }: Scaffold,
+): Promise<{ written: string[]; changed: string[] }> {
+  // All edits first: one that does not fit stops everything before a file is written.
+  const edited = await Promise.all(
+    [...(edits ?? [])].map(async ([path, edit]) => [path, edit(await readFile(join(root, path), 'utf8'))] as const),
+  )
+  for (const [path, text] of [...files, ...edited]) {
+    const filepath = join(root, path)
+    await mkdir(dirname(filepath), { recursive: true })
+    await writeFile(filepath, await format(text, { ...(await resolveConfig(filepath)), filepath }))
+  }
+  const changed = edited.map(([path]) => path)
+  if (regenerate) {
+    // In a process of its own: this one has read the schemas already.
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/generate.ts')])
+    changed.push(
+      ...stdout
+        .trim()
+        .split('\n')
+        .filter((path) => /openapi|openrpc/.test(path)),
+    )
+  }
+  return { written: [...files.keys()], changed }
+}
