@@ -34,7 +34,21 @@ export interface ComposeOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: MetricsRegistry
+  /** Other than the usual ones: tests are in a hurry. */
+  readonly timings?: Partial<Timings>
 }
+
+/** How patient the background work is, in milliseconds. */
+export interface Timings {
+  /** A transaction without a receipt is sent again with higher fees after this time. */
+  readonly replaceAfterMs: number
+  /** A transaction that no node has is sent again after this time. */
+  readonly resendAfterMs: number
+  /** A nonce is held to be used by something else after this time without a receipt. */
+  readonly lostAfterMs: number
+}
+
+const usualTimings: Timings = { replaceAfterMs: 45_000, resendAfterMs: 2_000, lostAfterMs: 5_000 }
 
 export interface Composed {
   readonly services: Services
@@ -43,12 +57,6 @@ export interface Composed {
   close(): Promise<void>
 }
 
-/** Transactions without a receipt are sent again with higher fees after this time. */
-const REPLACE_AFTER_MS = 45_000
-/** A transaction that no node has is sent again after this time. */
-const RESEND_AFTER_MS = 2_000
-/** A nonce is held to be used by something else after this time without a receipt. */
-const LOST_AFTER_MS = 5_000
 /** Connections to PostgreSQL beside one for each signer, which holds it while it sends. */
 const POOL_SIZE = 8
 
@@ -71,7 +79,7 @@ export async function composeServices(options: ComposeOptions): Promise<Composed
 }
 
 async function compose(
-  { config, secrets, registry, clock, log, metrics }: ComposeOptions,
+  { config, secrets, registry, clock, log, metrics, timings }: ComposeOptions,
   closers: (() => Promise<void>)[],
 ) {
   const { confirmations } = config.chain
@@ -120,9 +128,8 @@ async function compose(
     clock,
     log,
     confirmations,
-    replaceAfterMs: REPLACE_AFTER_MS,
-    resendAfterMs: RESEND_AFTER_MS,
-    lostAfterMs: LOST_AFTER_MS,
+    ...usualTimings,
+    ...timings,
     onSettled: meterRelays(metrics),
   })
   const jobs: Jobs = await startJobs({

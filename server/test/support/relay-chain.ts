@@ -1,0 +1,70 @@
+import { computeAddress, Wallet } from 'ethers'
+import { deployProfile, handOver, setControllers, type Profile } from '../../../contracts/deploy/profile.ts'
+import { permissionSets } from '../../../contracts/deploy/permissions.ts'
+import { createSender } from '../../../contracts/deploy/sender.ts'
+import { deployTarget } from '../../../contracts/deploy/target.ts'
+import { nodeKinds, type TestNode } from './nodes.ts'
+import { createRelayClient, type KeyPair, type RelayClient } from './relay-client.ts'
+
+/** A development node with a profile, its controllers and a target on it. */
+export interface RelayChain {
+  readonly node: TestNode
+  readonly chainId: number
+  readonly profile: Profile
+  readonly controllers: { readonly full: KeyPair; readonly noSign: KeyPair; readonly noRelay: KeyPair }
+  readonly target: string
+  /** Keys of funded accounts for relays. */
+  readonly signerKeys: readonly string[]
+  readonly signers: readonly string[]
+  client(url: string, controller?: KeyPair): RelayClient
+  /** Status of a mined transaction; null while it is not mined. */
+  receipt(hash: string | undefined): Promise<{ status: string; gasUsed: string; effectiveGasPrice: string } | null>
+  /** Another profile with the same controllers. */
+  anotherProfile(): Promise<Profile>
+  close(): Promise<void>
+}
+
+const SIGNER_FUNDS_WEI = 10n ** 19n
+
+export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signerCount = 2): Promise<RelayChain> {
+  const node = await nodeKinds[kind]()
+  const chainId = Number(await node.request<string>('eth_chainId'))
+  const sender = await createSender(node.wallet)
+  const controllers = { full: keyPair(), noSign: keyPair(), noRelay: keyPair() }
+  const anotherProfile = async (): Promise<Profile> => {
+    const profile = await deployProfile(sender, 10n ** 18n)
+    await setControllers(
+      sender,
+      profile,
+      (['full', 'noSign', 'noRelay'] as const).map((name) => ({
+        address: controllers[name].address,
+        permissions: permissionSets[name],
+      })),
+    )
+    await handOver(sender, profile, controllers.full.privateKey)
+    return profile
+  }
+  const profile = await anotherProfile()
+  const target = await deployTarget(sender)
+  const signerKeys = Array.from({ length: signerCount }, () => keyPair().privateKey)
+  const signers = signerKeys.map((key) => computeAddress(key))
+  for (const to of signers) await sender.mined(await sender.send({ to, value: SIGNER_FUNDS_WEI }))
+  return {
+    node,
+    chainId,
+    profile,
+    controllers,
+    target,
+    signerKeys,
+    signers,
+    client: (url, controller = controllers.full) => createRelayClient({ url, chainId, profile, controller }),
+    receipt: (hash) => node.request('eth_getTransactionReceipt', hash),
+    anotherProfile,
+    close: () => node.close(),
+  }
+}
+
+function keyPair(): KeyPair {
+  const { address, privateKey } = Wallet.createRandom()
+  return { address, privateKey }
+}

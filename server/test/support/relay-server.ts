@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino, type Logger } from 'pino'
+import { Registry as MetricsRegistry } from 'prom-client'
+import { createApp } from '../../app.ts'
+import { parseConfig } from '../../config/load.ts'
+import type { Secrets } from '../../config/secrets.ts'
+import { discoverFolder } from '../../core/discover.ts'
+import { createRegistry } from '../../core/registry.ts'
+import type { Services } from '../../core/define.ts'
+import { relayRoutes } from '../../http/relay.ts'
+import { systemClock, type Clock } from '../../services/clock.ts'
+import { composeServices, type ComposeOptions, type Timings } from '../../services/compose.ts'
+import { createRateLimits } from '../../services/rate-limits.ts'
+
+export interface RelayServerOptions {
+  readonly rpcUrl: string
+  readonly signerKeys: readonly string[]
+  readonly keystores?: Secrets['keystores']
+  readonly databaseUrl?: string
+  /** Over a configuration that is open, in memory, and settles at once. */
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly timings?: Partial<Timings>
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** Changes what the server is composed of. */
+  readonly compose?: Partial<ComposeOptions>
+}
+
+export interface RelayServer {
+  readonly url: string
+  readonly services: Services
+  readonly metrics: MetricsRegistry
+  close(): Promise<void>
+}
+
+/** The relay routes with all their services, as the server runs them, and nothing beside. */
+export async function startRelayServer(options: RelayServerOptions): Promise<RelayServer> {
+  const { rpcUrl, signerKeys, keystores = [], databaseUrl, timings, clock = systemClock } = options
+  const log = options.log ?? pino({ level: 'silent' })
+  const tree = {
+    chain: { rpcUrls: [rpcUrl], confirmations: 0, requestTimeoutMs: 10_000 },
+    database: { folder: null },
+    registration: 'open',
+    ...options.config,
+  }
+  const config = parseConfig(tree, 'test', process.cwd())
+  const registry = createRegistry(await discoverFolder(new URL('../../plugins/', import.meta.url).pathname))
+  const metrics = new MetricsRegistry()
+  const secrets = { signerKeys, keystores, ...(databaseUrl !== undefined && { databaseUrl }) }
+  const composed = await composeServices({
+    config,
+    secrets,
+    registry,
+    clock,
+    log,
+    metrics,
+    ...(timings && { timings }),
+    ...options.compose,
+  })
+  const { services } = composed
+  const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: 0 })
+  const limits = { bodyBytes: 1 << 20, nestingDepth: 32 }
+  const app = createApp({ routes: relayRoutes({ registry, services, limits, rateLimits }), log })
+  const callback = app.callback()
+  const http = createServer((request, response) => void callback(request, response)).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    services,
+    metrics,
+    close: async () => {
+      http.close()
+      http.closeIdleConnections()
+      await rateLimits.close()
+      await composed.close()
+      http.closeAllConnections()
+    },
+  }
+}
