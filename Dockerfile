@@ -1,0 +1,41 @@
+# The reference server, and the suite: docker build -t touchstone .
+
+FROM node:24.11.1-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+# No script of a package is needed: native ones carry what is built.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY specs specs
+COPY contracts contracts
+COPY server server
+COPY conformance conformance
+COPY scripts scripts
+RUN npm run build
+
+FROM node:24.11.1-bookworm-slim AS dependencies
+WORKDIR /build
+COPY package.json package-lock.json ./
+# The chain of the testbed is half of all bytes, and no part of a service.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -rf node_modules/hardhat node_modules/@nomicfoundation node_modules/solc node_modules/esbuild \
+    node_modules/@esbuild node_modules/@sentry node_modules/micro-eth-signer
+
+FROM node:24.11.1-bookworm-slim
+ENV NODE_ENV=production \
+  TOUCHSTONE_LISTEN_HOST=0.0.0.0 \
+  TOUCHSTONE_LISTEN_PORT=3000 \
+  TOUCHSTONE_DATABASE_FOLDER=/data/database
+RUN install -d -o node -g node /data
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY --from=dependencies /build/node_modules node_modules
+COPY --from=build /build/dist dist
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.TOUCHSTONE_LISTEN_PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Node itself gets the signals: SIGTERM drains.
+ENTRYPOINT ["node", "dist/scripts/touchstone.js"]
+CMD ["serve"]

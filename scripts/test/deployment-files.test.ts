@@ -1,0 +1,161 @@
+import { expect } from 'chai'
+import { DockerfileParser, type Copy, type From, type Instruction } from 'dockerfile-ast'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { environmentVariables } from '../../server/config/environment.ts'
+
+const root = join(import.meta.dirname, '../..')
+const read = (path: string) => readFile(join(root, path), 'utf8')
+
+/** A tag that says which version: not `latest`, and not a line of versions. */
+const exactTag = /^[a-z]+:\d+\.\d+(\.\d+)?[a-z-]*$/
+
+interface LockedPackage {
+  readonly dev?: boolean
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+interface ComposeService {
+  readonly image: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly ports?: readonly string[]
+  readonly cap_drop?: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+}
+
+describe('Dockerfile', () => {
+  let instructions: Instruction[]
+  let stages: From[]
+  let last: Instruction[]
+  const named = (keyword: string, among = instructions) => among.filter((one) => one.getKeyword() === keyword)
+  const words = (instruction: Instruction | undefined) => instruction?.getArguments().map(String) ?? []
+
+  before(async () => {
+    const dockerfile = DockerfileParser.parse(await read('Dockerfile'))
+    instructions = dockerfile.getInstructions()
+    stages = dockerfile.getFROMs()
+    last = instructions.slice(instructions.findLastIndex((one) => one.getKeyword() === 'FROM'))
+  })
+
+  it('builds every stage on one exact version of Node', () => {
+    const images = new Set(stages.map((from) => from.getImage() ?? ''))
+    expect([...images]).to.have.length(1)
+    for (const image of images) expect(image).to.match(/^node:24\.\d+\.\d+-[a-z]+-slim$/)
+  })
+
+  it('runs as a user without rights, by an entry that gets the signals', () => {
+    expect(words(named('USER', last).at(-1))).to.deep.equal(['node'])
+    expect(named('ENTRYPOINT', last)[0]?.getArgumentsContent()).to.equal('["node", "dist/scripts/touchstone.js"]')
+  })
+
+  it('watches /healthz', () => {
+    const [check] = named('HEALTHCHECK', last)
+    expect(check?.getArgumentsContent()).to.include('/healthz')
+  })
+
+  it('copies what is there, and what .dockerignore lets through', async () => {
+    const allowed = new Set(
+      (await read('.dockerignore')).split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : [])),
+    )
+    const copies = named('COPY') as Copy[]
+    const fromContext = copies.filter((copy) => !copy.getFlags().some((flag) => flag.getName() === 'from'))
+    const sources = new Set(fromContext.flatMap((copy) => words(copy).slice(0, -1)))
+    expect([...sources].sort()).to.deep.equal([...allowed].sort())
+    for (const source of sources) expect(existsSync(join(root, source)), source).to.equal(true)
+    const names = new Set(stages.map((from) => from.getBuildStage()).filter((name) => name !== null))
+    for (const copy of copies.filter((one) => !fromContext.includes(one))) {
+      expect(names).to.include(copy.getFlags()[0]?.getValue())
+    }
+  })
+
+  it('holds no secret, and sets only what the server knows', () => {
+    const known = new Set(environmentVariables().map(({ name }) => name))
+    const set = named('ENV').flatMap((env) => words(env).map((pair) => pair.split('=')[0] ?? ''))
+    for (const name of set.filter((one) => one !== 'NODE_ENV')) expect(known).to.include(name)
+    expect(named('ARG')).to.deep.equal([])
+  })
+
+  it('leaves out no package that the server needs', async () => {
+    const [, removed = ''] = /rm -rf ((?:node_modules\/\S+[\s\\]*)+)/.exec(await read('Dockerfile')) ?? []
+    const left = removed.match(/(?<=node_modules\/)[^\s\\]+/g) ?? []
+    expect(left).to.include('hardhat')
+    const needed = closure(
+      [...(await importsOf('server')), 'commander'],
+      (JSON.parse(await read('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages,
+    )
+    expect([...needed]).to.include.members(['koa', 'pg', 'swagger-ui-dist', 'node-gyp-build'])
+    for (const name of left) {
+      expect(
+        [...needed].filter((one) => one === name || one.startsWith(`${name}/`)),
+        name,
+      ).to.deep.equal([])
+    }
+  })
+})
+
+describe('compose.yaml', () => {
+  let services: Record<string, ComposeService>
+
+  before(async () => {
+    services = (parse(await read('compose.yaml')) as { services: Record<string, ComposeService> }).services
+  })
+
+  it('names exact versions, its own as the package has it', async () => {
+    for (const { image } of Object.values(services)) expect(image).to.match(exactTag)
+    const { version } = JSON.parse(await read('package.json')) as { version: string }
+    expect(services['server']?.image).to.equal(`touchstone:${version}`)
+  })
+
+  it('takes every secret from outside, and insists on it', () => {
+    for (const { environment } of Object.values(services)) {
+      for (const [name, value] of Object.entries(environment)) {
+        if (/KEY|PASSWORD|DATABASE_URL/.test(name)) expect(value, name).to.match(/\$\{\w+:\?[^}]+\}/)
+      }
+    }
+  })
+
+  it('sets only what the server knows', () => {
+    const known = [...environmentVariables().map(({ name }) => name), 'TOUCHSTONE_SIGNER_KEYS', 'DATABASE_URL']
+    expect(known).to.include.members(Object.keys(services['server']?.environment ?? {}))
+  })
+
+  it('waits for a healthy database, and gives the server no rights', () => {
+    const { server, database } = services
+    expect(server?.depends_on?.['database']?.condition).to.equal('service_healthy')
+    expect(database?.healthcheck?.test).to.include('pg_isready')
+    expect(database?.ports, 'the database is for the server alone').to.equal(undefined)
+    expect(server?.cap_drop).to.deep.equal(['ALL'])
+    expect(server?.ports).to.deep.equal(['127.0.0.1:3000:3000'])
+  })
+})
+
+/** The packages that the sources of a folder import, tests excepted. */
+async function importsOf(folder: string): Promise<string[]> {
+  const files = (await readdir(join(root, folder), { recursive: true })).filter(
+    // Compiles the simulator's contract for who changes it.
+    (file) => file.endsWith('.ts') && !/(^|\/)test\/|simulator\/compile\.ts$/.test(file),
+  )
+  const texts = await Promise.all(files.map((file) => read(join(folder, file))))
+  const pattern = /(?:^(?:import|export|\}) .*from |\bimport\(|\.resolve\()'((?:@[^/']+\/)?[^./'][^/']*)/gm
+  const names = texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name ?? ''))
+  return [...new Set(names)].filter((name) => !name.startsWith('node:'))
+}
+
+/** These packages with all that they depend on, by name: the lock file has few names twice, and more is no harm here. */
+function closure(names: readonly string[], packages: Readonly<Record<string, LockedPackage>>): Set<string> {
+  const found = new Set<string>()
+  const visit = (name: string): void => {
+    if (found.has(name)) return
+    found.add(name)
+    for (const [path, { dev, dependencies, optionalDependencies }] of Object.entries(packages)) {
+      if (dev === true || !path.endsWith(`node_modules/${name}`)) continue
+      for (const next of Object.keys({ ...dependencies, ...optionalDependencies })) visit(next)
+    }
+  }
+  names.forEach(visit)
+  return found
+}
