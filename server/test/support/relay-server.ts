@@ -12,6 +12,8 @@ import type { Services } from '../../core/define.ts'
 import { relayRoutes } from '../../http/relay.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type ComposeOptions, type Timings } from '../../services/compose.ts'
+// Where Services gets its member `relays`.
+import type {} from '../../services/ledger/relays.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
 
 export interface RelayServerOptions {
