@@ -1,4 +1,4 @@
-import { keccak256, recoverAddress } from 'ethers'
+import { isHexString, keccak256, recoverAddress } from 'ethers'
 import { nonceIn, randomChannel } from '../../lib/relay/call.ts'
 import { keyManagerAbi } from '../../lib/relay/abi.ts'
 import { relayDigest, signDigest } from '../../lib/relay/message.ts'
@@ -28,8 +28,8 @@ export function transactionOf(request: MutantRequest): Json {
 /** The transaction in its right types; undefined when the body is no whole request. */
 export function wholeTransaction(request: MutantRequest): Transaction | undefined {
   const { abi, signature, nonce, validityTimestamps = 0 } = transactionOf(request)
-  const isInteger = typeof nonce === 'bigint' || Number.isInteger(nonce)
-  if (typeof abi !== 'string' || typeof signature !== 'string' || !isInteger) return undefined
+  const isInteger = (typeof nonce === 'bigint' || Number.isInteger(nonce)) && (nonce as number) >= 0
+  if (typeof abi !== 'string' || !isHexString(abi) || typeof signature !== 'string' || !isInteger) return undefined
   return { abi, signature, nonce: BigInt(nonce as number), validityTimestamps: BigInt(validityTimestamps as string) }
 }
 
