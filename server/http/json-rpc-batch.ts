@@ -1,17 +1,21 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ServiceError } from '../core/errors.ts'
 import { errorText, idText, isObject, type Caller } from './json-rpc-call.ts'
 import type { Json } from './lossless-json.ts'
-import { Semaphore } from './semaphore.ts'
+import { Semaphore } from '../semaphore.ts'
 
 export interface BatchLimits {
   /** The most requests in a batch. Default 100. */
   readonly batchLength: number
   /** What the answers of one batch may sum up to; later ones are errors. Default 10 MiB. */
   readonly batchResponseBytes: number
-  /** How many batches run at a time; others wait in line, single requests do not. Default 8. */
+  /**
+   * How many long batches run at a time, or are on their way to the caller; others wait in line. Single requests and short
+   * batches do not. Default 4.
+   */
   readonly concurrentBatches: number
   /** How many requests of one batch run at a time. Default 4. */
   readonly concurrentCallsPerBatch: number
@@ -20,14 +24,23 @@ export interface BatchLimits {
 /** How long one batch may keep the process to itself. */
 const SLICE_MS = 4
 
-/** Runs the requests of a batch and answers in their order; a batch without requests is one error. */
+/** The most requests of a batch that runs at once, as so many single requests would: clients bundle what they ask. */
+const SHORT_BATCH = 10
+/** A caller who reads no faster than this does not keep others waiting any longer. */
+const DELIVERY_MS = 5_000
+
+/**
+ * Runs the requests of a batch and answers in their order; a batch without requests is one error.
+ *
+ * @param response takes the answer: its size counts against the batches that run until it is delivered
+ */
 export function createBatchRunner(
   call: Caller,
   limits: BatchLimits,
-): (requests: readonly Json[], log: Logger) => Promise<string | Readable> {
+): (requests: readonly Json[], log: Logger, response: ServerResponse) => Promise<string | Readable> {
   const running = new Semaphore(limits.concurrentBatches)
 
-  return async (requests, log) => {
+  return async (requests, log, response) => {
     if (requests.length === 0) {
       return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
     }
@@ -35,10 +48,25 @@ export function createBatchRunner(
       const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${limits.batchLength} requests`)
       return Readable.from(refusals(requests, error))
     }
-    return running.run(() => runBatch(requests, call, limits, log))
+    if (requests.length <= SHORT_BATCH) return runBatch(requests, call, limits, log)
+    const release = await running.acquire()
+    // Who has gone meanwhile reads no answer; the place is given back at once.
+    const text = response.closed ? '' : await runBatch(requests, call, limits, log)
+    if (response.closed) release()
+    else releaseOnDelivery(response, release)
+    return text
   }
 }
 
+function releaseOnDelivery(response: ServerResponse, release: () => void): void {
+  const timer = setTimeout(release, DELIVERY_MS)
+  response.once('close', () => {
+    clearTimeout(timer)
+    release()
+  })
+}
+
+/** Never rejects, as its calls do not. */
 async function runBatch(requests: readonly Json[], call: Caller, limits: BatchLimits, log: Logger): Promise<string> {
   const answers = new Array<string>(requests.length)
   let next = 0

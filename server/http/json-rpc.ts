@@ -29,7 +29,7 @@ const defaultLimits: JsonRpcLimits = {
   depth: 32,
   batchLength: 100,
   batchResponseBytes: 10 * 1024 * 1024,
-  concurrentBatches: 8,
+  concurrentBatches: 4,
   concurrentCallsPerBatch: 4,
 }
 
@@ -56,7 +56,7 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
     }
     const refusal = await admit?.(ctx, Array.isArray(message) ? Math.max(1, message.length) : 1).catch(asServiceError)
     if (refusal) ctx.body = refuse(message, refusal)
-    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state.log)
+    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state.log, ctx.res)
     else ctx.body = await call(message, ctx.state.log)
   }
 }

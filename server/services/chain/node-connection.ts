@@ -1,4 +1,5 @@
 import { errors, Pool } from 'undici'
+import { Semaphore } from '../../semaphore.ts'
 import { UpstreamRpcError } from './upstream.ts'
 
 /**
@@ -23,6 +24,8 @@ export const TOO_LARGE = 413
 
 /** HTTP requests at a time; calls beyond them wait and are sent together. */
 const LANES = 8
+/** Of eth_getLogs, besides: their answers are large, and must not keep the others waiting. */
+const LOG_LANES = 4
 /** The most calls in one HTTP request; fewer when the node refuses so many. */
 const BATCH_LENGTH = 50
 /** An answer beyond it is refused like one that the node itself finds too large. */
@@ -30,9 +33,6 @@ const RESPONSE_BYTES = 64 * 1024 * 1024
 
 /** Said by gateways in front of a node, whatever they put into the body. */
 const BUSY = new Set([429, 502, 503, 504])
-
-/** Answered alone, since one of them may be too much by itself or must not be sent twice. */
-const ALONE = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
 
 interface Call {
   readonly method: string
@@ -59,6 +59,7 @@ export class NodeConnection {
   readonly #path: string
   readonly #headers: Record<string, string>
   readonly #waiting: Call[] = []
+  readonly #logLanes = new Semaphore(LOG_LANES)
   #underWay = 0
   #batchLength = BATCH_LENGTH
   #flushPlanned = false
@@ -79,10 +80,9 @@ export class NodeConnection {
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call: Call = { method, params, timeoutMs, resolve, reject }
-      if (ALONE.has(method)) {
-        void this.#sendOne(call)
-        return
-      }
+      // These two go alone: one may be too much by itself, the other must not be sent twice.
+      if (method === 'eth_getLogs') return void this.#logLanes.run(() => this.#sendOne(call))
+      if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
       this.#waiting.push(call)
       if (this.#flushPlanned) return
       this.#flushPlanned = true

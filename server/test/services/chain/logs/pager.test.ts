@@ -66,7 +66,7 @@ describe('Chain.logs', () => {
   })
 
   it('asks for more blocks at a time where there are few logs', async () => {
-    node = new ScriptedChain(500_000)
+    node = new ScriptedChain(50_000)
     limit()
     await walk(open(), { fromBlock: '0x0', toBlock: 'latest' })
     expect(fetchedBlocks.length).to.be.lessThan(15)

@@ -7,16 +7,27 @@ export class Semaphore {
     this.#free = limit
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
+  /** Waits for a place. @returns what gives it back; calling it again does nothing */
+  async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    try {
-      return await task()
-    } finally {
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
       const next = this.#waiting.shift()
       // The place is handed on, so nobody who comes meanwhile can take it.
       if (next) next()
       else this.#free++
+    }
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    const release = await this.acquire()
+    try {
+      return await task()
+    } finally {
+      release()
     }
   }
 }

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { connect } from 'node:net'
+import { rpcMethod, startRpcServer, type RpcServer } from '../support/rpc-server.ts'
+import { until } from '../support/until.ts'
+
+const ADDRESS = `0x${'11'.repeat(20)}`
+const request = (method: string, id: number, params: unknown[] = []) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
+const batch = (length: number, method: string, params: unknown[] = []) =>
+  `[${Array.from({ length }, (_, id) => request(method, id, params)).join(',')}]`
+
+describe('batches', () => {
+  let server: RpcServer
+  let [running, most] = [0, 0]
+  let held: (() => void)[] = []
+
+  before(async () => {
+    server = await startRpcServer(
+      [
+        rpcMethod('eth_chainId', async () => '0x1'),
+        rpcMethod('eth_getBalance', async () => {
+          most = Math.max(most, ++running)
+          await new Promise<void>((resolve) => held.push(resolve))
+          running--
+          return '0x1'
+        }),
+        rpcMethod('eth_getLogs', async () => [largeLog]),
+      ],
+      { concurrentBatches: 2, concurrentCallsPerBatch: 3, batchResponseBytes: 100_000 },
+    )
+  })
+  beforeEach(() => {
+    ;[running, most, held] = [0, 0, []]
+  })
+  after(() => server.close())
+
+  /** Lets every call go on until all are done. */
+  async function release(done: () => boolean): Promise<void> {
+    await until(() => {
+      for (const resolve of held.splice(0)) resolve()
+      return done()
+    })
+  }
+  const largeLog = {
+    address: ADDRESS,
+    topics: [],
+    data: `0x${'00'.repeat(20_000)}`,
+    blockHash: `0x${'22'.repeat(32)}`,
+    blockNumber: '0x1',
+    transactionHash: `0x${'22'.repeat(32)}`,
+    transactionIndex: '0x0',
+    logIndex: '0x0',
+    removed: false,
+  }
+
+  it('run a few calls at a time, however many there are', async () => {
+    let done = 0
+    const posts = Array.from({ length: 6 }, () =>
+      server.post(batch(50, 'eth_getBalance', [ADDRESS, 'latest'])).then(() => done++),
+    )
+    await release(() => done === 6)
+    await Promise.all(posts)
+    expect(most).to.be.within(3, 6)
+  })
+
+  it('keep neither single requests nor short batches waiting', async () => {
+    let done = 0
+    const posts = Array.from({ length: 4 }, () =>
+      server.post(batch(50, 'eth_getBalance', [ADDRESS, 'latest'])).then(() => done++),
+    )
+    await until(() => held.length >= 6)
+    expect(await server.call('eth_chainId')).to.equal('0x1')
+    expect((await server.post(batch(10, 'eth_chainId'))).json).to.have.length(10)
+    expect(done).to.equal(0)
+    await release(() => done === 4)
+    await Promise.all(posts)
+  })
+
+  it('end with errors where their answers would be too large', async () => {
+    const { json } = await server.post(batch(20, 'eth_getLogs', [{}]))
+    const answers = json as { id: number; result?: unknown; error?: { code: number } }[]
+    expect(answers.map(({ id }) => id)).to.deep.equal(Array.from({ length: 20 }, (_, id) => id))
+    const refused = answers.filter(({ error }) => error?.code === -32003)
+    expect(refused.length).to.be.within(13, 18)
+    expect(answers.length - refused.length).to.equal(answers.filter(({ result }) => result).length)
+  })
+
+  it('give their places back when their callers are gone', async () => {
+    const { hostname, port, pathname } = new URL(server.url)
+    const body = batch(50, 'eth_getBalance', [ADDRESS, 'latest'])
+    for (let round = 0; round < 4; round++) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      const before = held.length
+      await until(() => held.length > before)
+      socket.destroy()
+      await release(() => running === 0)
+    }
+    expect((await server.post(batch(50, 'eth_chainId'))).json).to.have.length(50)
+  })
+})
