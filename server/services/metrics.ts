@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { UpstreamRpcError, type Upstream } from './chain/upstream.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamCall } from './chain/upstream.ts'
 import type { Settlement } from './ledger/settle.ts'
 import type { Relays } from './ledger/relays.ts'
 import type { Signers } from './signers/signers.ts'
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Counts the calls to the node and their time, by method and outcome. */
 export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {
-  const calls = new Counter({
+  const callCounter = new Counter({
     name: 'touchstone_upstream_calls_total',
     help: 'Calls to the node, by method and outcome (ok, rejected by the node, failed).',
     labelNames: ['method', 'outcome'],
@@ -33,9 +33,22 @@ export function meterUpstream(upstream: Upstream, registry: Registry): Upstream 
         throw error
       } finally {
         stop()
-        calls.inc({ method, outcome })
+        callCounter.inc({ method, outcome })
       }
     },
+    ...(upstream.requestTogether && {
+      requestTogether: async (calls: readonly UpstreamCall[]) => {
+        const stops = calls.map(({ method }) => duration.startTimer({ method }))
+        const outcomes = (await upstream.requestTogether?.(calls)) ?? []
+        for (const [index, outcome] of outcomes.entries()) {
+          stops[index]?.()
+          const isOk = outcome.status === 'fulfilled'
+          const kind = isOk ? 'ok' : outcome.reason instanceof UpstreamRpcError ? 'rejected' : 'failed'
+          callCounter.inc({ method: calls[index]?.method ?? '', outcome: kind })
+        }
+        return outcomes
+      },
+    }),
     close: () => upstream.close(),
   }
 }

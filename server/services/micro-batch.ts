@@ -3,18 +3,20 @@ export interface MicroBatchOptions {
   readonly maxItems: number
   /** Runs that may be under way at a time. Default 1. */
   readonly maxRuns?: number
+  /** How long to wait for company, in milliseconds; asked when the first item comes. Default 0. */
+  readonly lingerMs?: () => number
 }
 
 /**
  * Turns calls for one item each into runs for many: what comes while the runs are busy goes along with the next one.
- * Nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
+ * Without `lingerMs` nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
  *
  * @param run answers in the order of its items; an `Error` among the answers fails that item alone, throwing fails all
  * @returns a function that resolves to the answer for its item
  */
 export function microBatch<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
-  { maxItems, maxRuns = 1 }: MicroBatchOptions,
+  { maxItems, maxRuns = 1, lingerMs = () => 0 }: MicroBatchOptions,
 ): (item: Item) => Promise<Answer> {
   interface Waiting {
     readonly item: Item
@@ -47,11 +49,14 @@ export function microBatch<Item, Answer>(
   function schedule(): void {
     if (scheduled || waiting.length === 0 || running >= maxRuns) return
     scheduled = true
-    // After the current round of I/O callbacks: requests that arrived together run together.
-    setImmediate(() => {
+    const run = () => {
       scheduled = false
       while (waiting.length > 0 && running < maxRuns) void runNext()
-    })
+    }
+    const ms = waiting.length < maxItems ? lingerMs() : 0
+    // At least the current round of I/O callbacks: requests that arrived together run together.
+    if (ms > 0) setTimeout(run, ms)
+    else setImmediate(run)
   }
 
   return (item) =>

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { NodeConnection, NodeFailure } from './node-connection.ts'
 import { NodeHealth } from './node-health.ts'
-import type { Upstream, UpstreamOptions } from './upstream.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from './upstream.ts'
 
 export interface CreateUpstreamOptions {
   /** The nodes, the preferred one first; all of one chain. */
@@ -53,7 +53,22 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
     throw new ServiceError('UPSTREAM_UNAVAILABLE', failure?.message ?? 'no node of the right chain', { cause: failure })
   }
 
+  async function requestTogether(calls: readonly UpstreamCall[]): Promise<PromiseSettledResult<unknown>[]> {
+    const [node] = await health.candidates()
+    const outcomes = await node?.callTogether(calls, requestTimeoutMs)
+    return calls.map((_, index) => {
+      const outcome = outcomes?.[index]
+      if (outcome?.status === 'fulfilled') return outcome
+      const reason: unknown = outcome?.reason
+      if (reason instanceof UpstreamRpcError) return { status: 'rejected', reason }
+      if (node && reason instanceof NodeFailure) health.failed(node, reason)
+      const message = reason instanceof NodeFailure ? reason.message : 'no node of the right chain'
+      return { status: 'rejected', reason: new ServiceError('UPSTREAM_UNAVAILABLE', message, { cause: reason }) }
+    })
+  }
+
   return {
+    requestTogether,
     request: <Result>(method: string, params: readonly unknown[], options: UpstreamOptions = {}) =>
       abortable(request(method, params, options), options.signal) as Promise<Result>,
     close: () => health.close(),

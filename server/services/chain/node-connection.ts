@@ -94,6 +94,28 @@ export class NodeConnection {
     })
   }
 
+  /** One HTTP request for all, at once and in this order; a node that takes no batches gets one after the other. */
+  async callTogether(
+    calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
+    timeoutMs: number,
+  ): Promise<PromiseSettledResult<unknown>[]> {
+    let answers: unknown
+    try {
+      answers = await this.#post(batchOf(calls), timeoutMs)
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) return calls.map(() => ({ status: 'rejected', reason: error }))
+    }
+    if (!Array.isArray(answers)) {
+      const outcomes: PromiseSettledResult<unknown>[] = []
+      for (const { method, params } of calls) {
+        outcomes.push(...(await Promise.allSettled([this.call(method, params, timeoutMs)])))
+      }
+      return outcomes
+    }
+    const byId = new Map(answers.map((answer: RpcResponse | null) => [answer?.id, answer]))
+    return Promise.allSettled(calls.map(async (_, index) => resultOf(byId.get(index))))
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy()
   }
@@ -121,7 +143,7 @@ export class NodeConnection {
   }
 
   async #sendBatch(calls: readonly Call[]): Promise<void> {
-    const body = `[${calls.map(bodyOf).join(',')}]`
+    const body = batchOf(calls)
     const timeoutMs = Math.max(...calls.map((call) => call.timeoutMs))
     let answers: unknown
     try {
@@ -171,7 +193,10 @@ export class NodeConnection {
   }
 }
 
-const bodyOf = ({ method, params }: Call, id: number) => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+const batchOf = (calls: readonly Pick<Call, 'method' | 'params'>[]) => `[${calls.map(bodyOf).join(',')}]`
+
+const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /** Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node. */
 function readAnswer(status: number, text: string): unknown {

@@ -5,7 +5,19 @@ export interface Upstream {
    * @throws ServiceError UPSTREAM_UNAVAILABLE no node answered in time
    */
   request<Result = unknown>(method: string, params: readonly unknown[], options?: UpstreamOptions): Promise<Result>
+  /**
+   * Calls in one HTTP request to one node, which works through them in this order as a rule: for transactions of one
+   * account. They are never repeated elsewhere; whether the node has got them has to be asked.
+   *
+   * @returns an outcome for each; rejections are those of `request`
+   */
+  requestTogether?(calls: readonly UpstreamCall[]): Promise<PromiseSettledResult<unknown>[]>
   close(): Promise<void>
+}
+
+export interface UpstreamCall {
+  readonly method: string
+  readonly params: readonly unknown[]
 }
 
 export interface UpstreamOptions {

@@ -60,7 +60,8 @@ async function openPGlite({ folder, schema }: DatabaseOptions): Promise<Database
   const lock = folder === null ? undefined : await lockFolder(folder)
   const pglite = folder === null ? new PGlite() : new PGlite(`${folder}/pgdata`)
   await pglite.waitReady
-  const db = new Kysely<Tables>({ dialect: new ExclusivePGliteDialect(pglite) }).withSchema(schema)
+  await pglite.exec(`set search_path to ${schema}`)
+  const db = new Kysely<Tables>({ dialect: new ExclusivePGliteDialect(pglite) })
   const tails = new Map<string, Promise<unknown>>()
   return {
     db,
@@ -85,10 +86,15 @@ async function openPGlite({ folder, schema }: DatabaseOptions): Promise<Database
 
 async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string): Promise<Database> {
   const { default: pg } = await import('pg')
-  const pool = new pg.Pool({ connectionString: url, max: poolSize, application_name: 'touchstone' })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: 'touchstone',
+    options: `-c search_path=${schema}`,
+  })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }).withSchema(schema)
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
     schema,

@@ -13,7 +13,7 @@ const migrations = { '001-ledger': ledger }
  */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   const migrator = new Migrator({
-    db: db.withSchema(schema),
+    db,
     provider: { getMigrations: async () => migrations },
     migrationTableSchema: schema,
   })

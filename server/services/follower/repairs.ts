@@ -2,7 +2,7 @@ import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
 import { callDataOf, rawOf, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
 import { markSent } from '../ledger/sent.ts'
-import { broadcast } from '../relayer/broadcast.ts'
+import { broadcast, broadcastAll } from '../relayer/broadcast.ts'
 import { laneKey } from '../relayer/lane.ts'
 import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
@@ -38,7 +38,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
   /** Stores another attempt and sends it. */
   async function attempt(db: Queries, attempt: NewAttempt): Promise<void> {
     const signed = await storeAttempt(db, attempt, { plans, nowMs: clock.nowMs() })
-    if (signed && (await broadcast(signed, { upstream, log })) === 'taken') {
+    if (signed && (await broadcast(signed, { upstream, log }))) {
       await markSent(db, [signed.hash], clock.nowMs())
     }
   }
@@ -123,18 +123,20 @@ export function createRepairs(options: FollowerOptions): Repairs {
       })
       if (missing.length > 0) {
         await database.exclusively(laneKey(account), async (db) => {
-          const sent: string[] = []
           const raws = await rawOf(
             db,
             missing.map((relay) => latest(relay).hash),
           )
-          for (const relay of missing) {
-            const { hash } = latest(relay)
-            const raw = raws.get(hash) ?? '0x'
-            if ((await broadcast({ hash, raw }, { upstream, log })) !== 'taken') break
-            sent.push(hash)
-          }
-          await markSent(db, sent, clock.nowMs())
+          const unsent = missing.map((relay) => ({
+            hash: latest(relay).hash,
+            raw: raws.get(latest(relay).hash) ?? '0x',
+          }))
+          const taken = await broadcastAll(unsent, { upstream, log })
+          await markSent(
+            db,
+            unsent.slice(0, taken).map(({ hash }) => hash),
+            clock.nowMs(),
+          )
         })
       }
       if (!signer) return

@@ -1,9 +1,15 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
+import type { Unsent } from '../ledger/sent.ts'
+
+export interface BroadcastOptions {
+  readonly upstream: Upstream
+  readonly log: Logger
+}
 
 /** What became of sending one transaction. */
-export type SendResult =
+type SendResult =
   /** The node has it, or has mined it. */
   | 'taken'
   /** The node answered that it does not want it. */
@@ -11,14 +17,59 @@ export type SendResult =
   /** No node answered: it may have it or not. */
   | 'unknown'
 
+/** The most transactions in one request. */
+const MAX_TOGETHER = 50
+
 /**
- * Sends a signed transaction. Nodes tell why they refuse in words that differ between them, and refuse what they
- * already have: so whether they have it is asked, not read from the words.
+ * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: what follows
+ * it would only be refused.
+ *
+ * @param onTaken called for each as soon as a node has it
+ * @returns how many nodes have, from the first one on
  */
-export async function broadcast(
-  { hash, raw }: { readonly hash: string; readonly raw: string },
-  { upstream, log }: { upstream: Upstream; log: Logger },
-): Promise<SendResult> {
+export async function broadcastAll(
+  transactions: readonly Unsent[],
+  options: BroadcastOptions,
+  onTaken: (index: number) => void = () => {},
+): Promise<number> {
+  let next = 0
+  while (next < transactions.length) {
+    const batch = transactions.slice(next, next + MAX_TOGETHER)
+    const taken = await broadcastBatch(batch, options, (index) => onTaken(next + index))
+    next += taken
+    if (taken < batch.length) break
+  }
+  return next
+}
+
+/** Sends one transaction. @returns whether a node has it */
+export async function broadcast(transaction: Unsent, options: BroadcastOptions): Promise<boolean> {
+  return (await broadcastAll([transaction], options)) === 1
+}
+
+/** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
+async function broadcastBatch(
+  batch: readonly Unsent[],
+  options: BroadcastOptions,
+  onTaken: (index: number) => void,
+): Promise<number> {
+  const { upstream } = options
+  const calls = batch.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
+  const outcomes = batch.length > 1 ? await upstream.requestTogether?.(calls) : undefined
+  let taken = 0
+  for (const [index, transaction] of batch.entries()) {
+    if (outcomes?.[index]?.status !== 'fulfilled' && (await sendOne(transaction, options)) !== 'taken') break
+    onTaken(index)
+    taken++
+  }
+  return taken
+}
+
+/**
+ * Nodes tell why they refuse in words that differ between them, and refuse what they already have: so whether they have
+ * it is asked, not read from the words.
+ */
+async function sendOne({ hash, raw }: Unsent, { upstream, log }: BroadcastOptions): Promise<SendResult> {
   try {
     await upstream.request('eth_sendRawTransaction', [raw])
     return 'taken'

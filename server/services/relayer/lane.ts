@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { Acceptance, Committed } from '../ledger/commit.ts'
 import { unsentOf, type Unsent } from '../ledger/sent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
-import { broadcast } from './broadcast.ts'
+import { broadcastAll } from './broadcast.ts'
 
 /** What a lane answers: first that the call is stored, later that a node has it. */
 export interface LaneAnswer {
@@ -60,6 +60,7 @@ interface Sending extends Unsent {
 export function createLane({ signer, database, upstream, log, commit, markSent }: LaneOptions): Lane {
   const waiting: Submission[] = []
   let running: Promise<void> | undefined
+  let wake: (() => void) | undefined
   /** Whether an earlier process may have left something. */
   let isFirst = true
 
@@ -97,13 +98,8 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
 
   /** @returns whether a node has all of them */
   async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
-    let taken = 0
-    for (const sending of sendings) {
-      if ((await broadcast(sending, { upstream, log })) !== 'taken') break
-      sending.done()
-      taken++
-    }
-    // What follows a nonce that no node has would only be refused: the background work sends it in order.
+    const taken = await broadcastAll(sendings, { upstream, log }, (index) => sendings[index]?.done())
+    // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
     const marked = markSent(sendings.slice(0, taken).map(({ hash }) => hash))
     // Another process must not find it unsent. Here nobody does, and sending goes on meanwhile.
@@ -116,13 +112,33 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
       const untilMs = performance.now() + MAX_HOLD_MS
       const leftBehind = isFirst || database.isShared ? await unsentOf(db, signer.address) : []
       isFirst = false
-      let sending = sendAll(leftBehind.map((unsent) => ({ ...unsent, done: () => {} })))
-      while (waiting.length > 0 && performance.now() < untilMs) {
-        const stored = await storeBatch(takeBatch())
-        sending = sending.then((isWell) => sendAll(isWell ? stored : giveUp(stored)))
+      const unsent: Sending[] = leftBehind.map((one) => ({ ...one, done: () => {} }))
+      let isWell = true
+      let sending: Promise<void> | undefined
+
+      /** Sends what has gathered, and what gathers meanwhile. */
+      async function send(): Promise<void> {
+        while (unsent.length > 0) {
+          const batch = unsent.splice(0)
+          // After one that no node took: answered, and left to the background work.
+          if (isWell) isWell = await sendAll(batch)
+          else for (const { done } of batch) done()
+        }
+        sending = undefined
       }
-      await sending
+
+      for (;;) {
+        if (unsent.length > 0) sending ??= send()
+        if (waiting.length > 0 && performance.now() < untilMs) unsent.push(...(await storeBatch(takeBatch())))
+        else if (sending) await Promise.race([sending, submitted()])
+        else if (unsent.length === 0) return
+      }
     })
+  }
+
+  /** Resolves when something is submitted. */
+  function submitted(): Promise<void> {
+    return new Promise((resolve) => (wake = resolve))
   }
 
   async function run(): Promise<void> {
@@ -141,6 +157,7 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
     submit: (acceptances) =>
       new Promise((resolve, reject) => {
         waiting.push({ acceptances, resolve, reject })
+        wake?.()
         // In the next round of I/O: calls that were simulated together are stored together.
         running ??= new Promise<void>((turn) => setImmediate(turn)).then(run)
       }),
@@ -148,10 +165,4 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
       while (running) await running
     },
   }
-}
-
-/** After a transaction that no node took: answers, without sending. */
-function giveUp(sendings: readonly Sending[]): Sending[] {
-  for (const { done } of sendings) done()
-  return []
 }

@@ -65,7 +65,11 @@ const BROADCAST_WAIT_MS = 5_000
 /** The most channels in one look into the ledger. */
 const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
-const MAX_COMMITS = 16
+const MAX_COMMITS = 32
+/** With more calls than this under way, a database transaction waits a little to be shared. */
+const BUSY = 4
+const BUSY_LINGER_MS = 3
+const MARK_LINGER_MS = 200
 
 export function createRelayer(options: RelayerOptions): Relayer {
   const { chainId, database, upstream, clock, log, signers, fees, profiles } = options
@@ -88,14 +92,15 @@ export function createRelayer(options: RelayerOptions): Relayer {
       let next = 0
       return submissions.map(({ length }) => outcomes.slice(next, (next += length)))
     },
-    { maxItems: MAX_COMMITS },
+    { maxItems: MAX_COMMITS, lingerMs: () => (underWay.size > BUSY ? BUSY_LINGER_MS : 0) },
   )
   const markTogether = microBatch(
     async (batches: readonly (readonly string[])[]) => {
       await markSent(database.db, batches.flat(), clock.nowMs())
       return batches
     },
-    { maxItems: MAX_COMMITS },
+    // Alone on the database, nobody is misled by a mark that comes late.
+    { maxItems: MAX_COMMITS, lingerMs: () => (database.isShared ? 0 : MARK_LINGER_MS) },
   )
   const marking = new Set<Promise<void>>()
   /** A mark that is lost costs no more than sending twice. */

@@ -1,4 +1,4 @@
-import { getAddress, hexlify, keccak256 } from 'ethers'
+import { getAddress, keccak256 } from 'ethers'
 import secp256k1 from 'secp256k1'
 
 /** An ECDSA signature in its one canonical form: low s (EIP-2), recovery id 0 or 1. */
@@ -67,14 +67,10 @@ export function addressOf(publicKey: Uint8Array): string {
   return getAddress(`0x${keccak256(publicKey.subarray(1)).slice(-40)}`)
 }
 
-/** Signs a digest of 32 bytes; deterministic (RFC 6979). */
-export function signDigest(digest: Uint8Array, privateKey: Uint8Array): { r: string; s: string; yParity: 0 | 1 } {
+/** Signs a digest of 32 bytes; deterministic (RFC 6979), low s. */
+export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
   const { signature, recid } = secp256k1.ecdsaSign(digest, privateKey)
-  return {
-    r: hexlify(signature.subarray(0, 32)),
-    s: hexlify(signature.subarray(32)),
-    yParity: recid === 0 ? 0 : 1,
-  }
+  return { bytes: signature, recoveryId: recid === 0 ? 0 : 1 }
 }
 
 function recoveryIdOf(v: number): 0 | 1 {

@@ -1,5 +1,7 @@
-import { encodeRlp, getBytes, keccak256, toBeArray } from 'ethers'
-import { signDigest } from '../signatures/signature.ts'
+import { hexlify, keccak256 } from 'ethers'
+import { digestOf, hexBytes } from '../signatures/digest.ts'
+import { signDigest, type Signature } from '../signatures/signature.ts'
+import { encodeList, integerBytes, type RlpItem } from './rlp.ts'
 
 /** What a transaction offers for gas, in wei: EIP-1559, or one price where the chain knows no base fee. */
 export type Fees =
@@ -24,26 +26,30 @@ export interface SignedTransaction {
 /** Signs a transaction that sends no value: type 2 (EIP-1559), or legacy with replay protection (EIP-155). */
 export function signTransaction(transaction: UnsignedTransaction, privateKey: Uint8Array): SignedTransaction {
   const { chainId, nonce, to, gasLimit, data, fees } = transaction
-  const call = [quantity(gasLimit), to, '0x', data]
-  const sign = (unsigned: string) => signDigest(getBytes(keccak256(unsigned)), privateKey)
-  let raw: string
+  const call = [integerBytes(gasLimit), hexBytes(to), integerBytes(0), hexBytes(data)]
+  const sign = (unsigned: Uint8Array) => signDigest(digestOf(unsigned), privateKey)
+  const r = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(0, 32))))
+  const s = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(32))))
+  let raw: Buffer
   if (fees.type === 2) {
-    const fields = [
-      quantity(chainId),
-      quantity(BigInt(nonce)),
-      quantity(fees.maxPriorityFeePerGas),
-      quantity(fees.maxFeePerGas),
+    const fields: RlpItem[] = [
+      integerBytes(chainId),
+      integerBytes(nonce),
+      integerBytes(fees.maxPriorityFeePerGas),
+      integerBytes(fees.maxFeePerGas),
       ...call,
-      [],
+      'empty list',
     ]
-    const { r, s, yParity } = sign(`0x02${encodeRlp(fields).slice(2)}`)
-    raw = `0x02${encodeRlp([...fields, quantity(BigInt(yParity)), trimmed(r), trimmed(s)]).slice(2)}`
+    const signature = sign(Buffer.concat([TYPE_2, encodeList(fields)]))
+    const signed = [...fields, integerBytes(signature.recoveryId), r(signature), s(signature)]
+    raw = Buffer.concat([TYPE_2, encodeList(signed)])
   } else {
-    const fields = [quantity(BigInt(nonce)), quantity(fees.gasPrice), ...call]
-    const { r, s, yParity } = sign(encodeRlp([...fields, quantity(chainId), '0x', '0x']))
-    raw = encodeRlp([...fields, quantity(chainId * 2n + 35n + BigInt(yParity)), trimmed(r), trimmed(s)])
+    const fields = [integerBytes(nonce), integerBytes(fees.gasPrice), ...call]
+    const signature = sign(encodeList([...fields, integerBytes(chainId), integerBytes(0), integerBytes(0)]))
+    const v = integerBytes(chainId * 2n + 35n + BigInt(signature.recoveryId))
+    raw = encodeList([...fields, v, r(signature), s(signature)])
   }
-  return { hash: keccak256(raw), raw }
+  return { hash: keccak256(raw), raw: `0x${raw.toString('hex')}` }
 }
 
 /** The most that a unit of gas can cost under these fees, in wei. */
@@ -51,5 +57,4 @@ export function maxFeePerGas(fees: Fees): bigint {
   return fees.type === 2 ? fees.maxFeePerGas : fees.gasPrice
 }
 
-const quantity = (value: bigint) => toBeArray(value)
-const trimmed = (hex: string) => toBeArray(BigInt(hex))
+const TYPE_2 = Buffer.from([2])
