@@ -1,0 +1,41 @@
+import { UsageError } from './usage-error.ts'
+
+interface Benchmark {
+  run(argv: readonly string[]): Promise<number>
+}
+
+/** Each measures against a floor of its own, in the same run; loaded only when it is asked for. */
+const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
+  'eth-rpc': () => import('./bench/eth-rpc.ts'),
+  execute: () => import('./bench/execute.ts'),
+}
+
+const usage = `Usage: bench [benchmark] [options]
+
+Runs all benchmarks, or one; each is a ratio against its own floor in the same run.
+
+Benchmarks: ${Object.keys(benchmarks).join(', ')}; "bench <benchmark> --help" explains one.
+`
+
+/**
+ * The command `bench`.
+ *
+ * @returns the exit code: 0 every aim is met, 1 one is missed
+ * @throws UsageError
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv
+  if (name === '--help' || name === '-h') {
+    process.stdout.write(usage)
+    return 0
+  }
+  if (name === undefined) {
+    let worst = 0
+    for (const load of Object.values(benchmarks)) worst = Math.max(worst, await (await load()).run([]))
+    return worst
+  }
+  const load = benchmarks[name]
+  if (load === undefined)
+    throw new UsageError(`bench: there is no benchmark '${name}': ${Object.keys(benchmarks).join(', ')}`)
+  return (await load()).run(rest)
+}
