@@ -26,26 +26,10 @@ export function word(value: bigint | number): string {
   return value.toString(16).padStart(64, '0')
 }
 
-/** An address as 32 bytes, without `0x`. */
-export function addressWord(address: string): string {
-  return address.slice(2).toLowerCase().padStart(64, '0')
-}
-
 /** `bytes` with length and padding, without `0x`. */
 export function bytes(hex: string): string {
   const digits = hex.length - 2
   return word(digits / 2) + hex.slice(2) + '0'.repeat((64 - (digits % 64)) % 64)
-}
-
-/** A dynamic array whose items are dynamic too: length, offsets, items. */
-export function dynamicArray(items: readonly string[]): string {
-  let offsets = ''
-  let at = items.length * 32
-  for (const item of items) {
-    offsets += word(at)
-    at += item.length / 2
-  }
-  return word(items.length) + offsets + items.join('')
 }
 
 /** Reads results; positions count bytes. */
@@ -71,11 +55,5 @@ export class Reader {
     const length = this.number(at)
     if (at + 32 + length > this.#data.length) throw new RangeError('the result is too short')
     return `0x${this.#data.toString('hex', at + 32, at + 32 + length)}`
-  }
-
-  /** Positions of the items of a dynamic array of dynamic items. */
-  items(at: number): number[] {
-    const length = this.number(at)
-    return Array.from({ length }, (_, index) => at + 32 + this.number(at + 32 + index * 32))
   }
 }

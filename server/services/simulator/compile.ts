@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 
-const source = new URL('Sequences.sol', import.meta.url)
+const source = new URL('sequences.yul', import.meta.url)
 const artifact = new URL('sequences.json', import.meta.url)
 
 /** What {@link compileSequences} makes and `sequences.json` holds. */
@@ -9,28 +9,26 @@ export interface SequencesArtifact {
   readonly runtimeCode: string
 }
 
-/** Compiles `Sequences.sol`, offline. */
+/** Compiles `sequences.yul`, offline. */
 export async function compileSequences(): Promise<SequencesArtifact> {
   const { default: solc } = await import('solc')
   const input = {
-    language: 'Solidity',
-    sources: { 'Sequences.sol': { content: await readFile(source, 'utf8') } },
+    language: 'Yul',
+    sources: { 'sequences.yul': { content: await readFile(source, 'utf8') } },
     settings: {
       // Paris has no PUSH0: the code runs on any chain.
       evmVersion: 'paris',
-      viaIR: true,
-      optimizer: { enabled: true, runs: 200 },
-      metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { Sequences: ['evm.deployedBytecode.object'] } },
+      optimizer: { enabled: true, details: { yul: true } },
+      outputSelection: { '*': { '*': ['evm.bytecode.object'] } },
     },
   }
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as {
     errors?: { severity: string; formattedMessage: string }[]
-    contracts: { 'Sequences.sol': { Sequences: { evm: { deployedBytecode: { object: string } } } } }
+    contracts: { 'sequences.yul': { Sequences: { evm: { bytecode: { object: string } } } } }
   }
   const fault = output.errors?.find(({ severity }) => severity === 'error')
   if (fault) throw new Error(fault.formattedMessage)
-  return { runtimeCode: `0x${output.contracts['Sequences.sol'].Sequences.evm.deployedBytecode.object}` }
+  return { runtimeCode: `0x${output.contracts['sequences.yul'].Sequences.evm.bytecode.object}` }
 }
 
 // `node server/services/simulator/compile.ts` writes the artifact anew after a change of the source.

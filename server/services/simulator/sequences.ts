@@ -1,7 +1,6 @@
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
 import { microBatch } from '../micro-batch.ts'
-import { addressWord, bytes, dynamicArray, Reader, word } from './abi.ts'
 import artifact from './sequences.json' with { type: 'json' }
 
 /** One call of a sequence. */
@@ -49,9 +48,6 @@ const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
 /** The most simulations in one eth_call: what one of them costs, the others wait for. */
 const MAX_TOGETHER = 32
 
-/** `run((address to, uint256 gasLimit, bytes data)[][] sequences, bool strict)` */
-const RUN_SELECTOR = '0x67528c00'
-
 /**
  * @param from the sender that the calls see as `tx.origin`
  */
@@ -67,7 +63,7 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
       }
     }
     const result = await upstream.request<string>('eth_call', [{ from, to: RUNNER_ADDRESS, data }, 'latest', overrides])
-    const outcomes = decodeOutcomes(result)
+    const outcomes = decodeOutcomes(result, sequences)
     let next = 0
     return simulations.map((simulation) => simulation.sequences.map(() => outcomes[next++] ?? []))
   }
@@ -90,7 +86,7 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
     } catch (error) {
       // One of them may be more than the node takes; the others shall not suffer for it.
       if (!(error instanceof UpstreamRpcError)) throw error
-      outcomes = simulations.map(() => [[{ ran: false, success: false, gasUsed: 0n, returnData: '0x' }]])
+      outcomes = simulations.map(() => [[notRun]])
     }
     return Promise.all(
       simulations.map(async (simulation, index) => {
@@ -117,25 +113,43 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
   return { run: (simulation) => (simulation.storage ? runOverridden : runPlain)(simulation) }
 }
 
+/** The call data that `sequences.yul` reads. */
 function encodeRun(sequences: Simulation['sequences'], strict: boolean): string {
-  const steps = sequences.map((sequence) =>
-    dynamicArray(sequence.map(({ to, gasLimit, data }) => addressWord(to) + word(gasLimit) + word(96) + bytes(data))),
-  )
-  return `${RUN_SELECTOR}${word(64)}${word(strict ? 1 : 0)}${dynamicArray(steps)}`
+  const encoded = sequences.map((sequence) => {
+    const steps = sequence.map(({ to, gasLimit, data }) => {
+      return `${to.slice(2)}${digits(gasLimit, 16)}${digits(data.length / 2 - 1, 8)}${data.slice(2)}`
+    })
+    const hex = steps.join('')
+    return `${digits(hex.length / 2, 8)}${hex}`
+  })
+  return `0x${strict ? '01' : '00'}${encoded.join('')}`
 }
 
-/** `(bool ran, bool success, uint256 gasUsed, bytes returnData)[][]` */
-function decodeOutcomes(result: string): Outcome[][] {
-  const reader = new Reader(result)
-  return reader.items(reader.number(0)).map((sequence) =>
-    reader.items(sequence).map((outcome) => ({
-      ran: reader.bigint(outcome) === 1n,
-      success: reader.bigint(outcome + 32) === 1n,
-      gasUsed: reader.bigint(outcome + 64),
-      returnData: reader.bytes(outcome + reader.number(outcome + 96)),
-    })),
-  )
+const digits = (value: bigint | number, length: number) => value.toString(16).padStart(length, '0')
+
+/** The result that `sequences.yul` gives. */
+function decodeOutcomes(result: string, sequences: Simulation['sequences']): Outcome[][] {
+  const bytes = Buffer.from(result.slice(2), 'hex')
+  let at = 0
+  return sequences.map((steps) => {
+    const end = at + 4 + bytes.readUInt32BE(at)
+    at += 4
+    return steps.map(() => {
+      if (at >= end) return notRun
+      const size = bytes.readUInt32BE(at + 28)
+      const outcome = {
+        ran: true,
+        success: bytes[at] === 1,
+        gasUsed: bytes.readBigUInt64BE(at + 8),
+        returnData: `0x${bytes.toString('hex', at + 32, at + 32 + size)}`,
+      }
+      at += 32 + size
+      return outcome
+    })
+  })
 }
+
+const notRun: Outcome = { ran: false, success: false, gasUsed: 0n, returnData: '0x' }
 
 /** Groups in which no two simulations override the same slot. */
 function withoutConflicts(simulations: readonly Simulation[]): Simulation[][] {
