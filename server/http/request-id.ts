@@ -13,13 +13,30 @@ declare module 'koa' {
   }
 }
 
+/** What belongs to one request. Most requests have nothing to say: the log is bound only when they do. */
+class RequestState {
+  readonly requestId: string
+  route?: string
+  readonly #serverLog: Logger
+  #log: Logger | undefined
+
+  constructor(requestId: string, serverLog: Logger) {
+    this.requestId = requestId
+    this.#serverLog = serverLog
+  }
+
+  get log(): Logger {
+    return (this.#log ??= this.#serverLog.child({ requestId: this.requestId }))
+  }
+}
+
 /** Gives every request an id: the caller's `X-Request-Id` where it is harmless, else a new one. */
 export function requestId(log: Logger): Middleware {
-  return async (ctx, next) => {
-    const given = ctx.get('X-Request-Id')
-    ctx.state.requestId = /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
-    ctx.state.log = log.child({ requestId: ctx.state.requestId })
-    ctx.set('X-Request-Id', ctx.state.requestId)
-    await next()
+  return (ctx, next) => {
+    const given = ctx.req.headers['x-request-id']
+    const id = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
+    ctx.state = new RequestState(id, log)
+    ctx.res.setHeader('X-Request-Id', id)
+    return next()
   }
 }
