@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { ServiceError } from '../core/errors.ts'
-import { errorText, idText, isObject, type Caller } from './json-rpc-call.ts'
+import { errorText, idText, isObject, type CallContext, type Caller } from './json-rpc-call.ts'
 import type { Json } from './lossless-json.ts'
 import { Semaphore } from '../semaphore.ts'
 
@@ -37,10 +36,10 @@ const DELIVERY_MS = 5_000
 export function createBatchRunner(
   call: Caller,
   limits: BatchLimits,
-): (requests: readonly Json[], log: Logger, response: ServerResponse) => Promise<string | Readable> {
+): (requests: readonly Json[], context: CallContext, response: ServerResponse) => Promise<string | Readable> {
   const running = new Semaphore(limits.concurrentBatches)
 
-  return async (requests, log, response) => {
+  return async (requests, context, response) => {
     if (requests.length === 0) {
       return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
     }
@@ -48,10 +47,10 @@ export function createBatchRunner(
       const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${limits.batchLength} requests`)
       return Readable.from(refusals(requests, error))
     }
-    if (requests.length <= SHORT_BATCH) return runBatch(requests, call, limits, log)
+    if (requests.length <= SHORT_BATCH) return runBatch(requests, call, limits, context)
     const release = await running.acquire()
     // Who has gone meanwhile reads no answer; the place is given back at once.
-    const text = response.closed ? '' : await runBatch(requests, call, limits, log)
+    const text = response.closed ? '' : await runBatch(requests, call, limits, context)
     if (response.closed) release()
     else releaseOnDelivery(response, release)
     return text
@@ -67,7 +66,12 @@ function releaseOnDelivery(response: ServerResponse, release: () => void): void 
 }
 
 /** Never rejects, as its calls do not. */
-async function runBatch(requests: readonly Json[], call: Caller, limits: BatchLimits, log: Logger): Promise<string> {
+async function runBatch(
+  requests: readonly Json[],
+  call: Caller,
+  limits: BatchLimits,
+  context: CallContext,
+): Promise<string> {
   const answers = new Array<string>(requests.length)
   let next = 0
   let length = 0
@@ -77,7 +81,7 @@ async function runBatch(requests: readonly Json[], call: Caller, limits: BatchLi
     while (next < requests.length) {
       const index = next++
       const request = requests[index] ?? null
-      const answer = length > limits.batchResponseBytes ? tooLong(request, limits) : await call(request, log)
+      const answer = length > limits.batchResponseBytes ? tooLong(request, limits) : await call(request, context)
       answers[index] = answer
       length += answer.length
       if (performance.now() - sliceStart > SLICE_MS) {

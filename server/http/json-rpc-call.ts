@@ -17,8 +17,13 @@ export interface RpcMethod {
   readonly handle: (params: readonly unknown[]) => unknown
 }
 
+/** Of the HTTP request; its log is made only when it is asked for. */
+export interface CallContext {
+  readonly log: Logger
+}
+
 /** Answers one request object, or what stands in its place. Never rejects. */
-export type Caller = (request: Json, log: Logger) => Promise<string>
+export type Caller = (request: Json, context: CallContext) => Promise<string>
 
 type JsonObject = { [key: string]: Json }
 
@@ -34,7 +39,7 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     prepared.set(name, { validateParams, validateResult, handle, texts: new WeakMap() })
   }
 
-  return async (request, log) => {
+  return async (request, context) => {
     if (!isObject(request)) return errorText('null', invalidRequest('a request is an object'))
     const id = idText(request['id'])
     if (id === undefined) {
@@ -43,9 +48,9 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     try {
       const { name, method, params } = dispatch(request, prepared)
       const result = await method.handle(params)
-      return `{"jsonrpc":"2.0","id":${id},"result":${resultText(name, method, result, log)}}`
+      return `{"jsonrpc":"2.0","id":${id},"result":${resultText(name, method, result, context)}}`
     } catch (thrown) {
-      return errorText(id, thrown instanceof ServiceError ? thrown : unexpected(thrown, log))
+      return errorText(id, thrown instanceof ServiceError ? thrown : unexpected(thrown, context))
     }
   }
 }
@@ -95,14 +100,17 @@ function plainNumbers(value: Json): unknown {
   return value
 }
 
-function resultText(name: string, method: PreparedMethod, result: unknown, log: Logger): string {
+function resultText(name: string, method: PreparedMethod, result: unknown, context: CallContext): string {
   const lasting = typeof result === 'object' && result !== null && Object.isFrozen(result)
   const known = lasting ? method.texts.get(result) : undefined
   if (known !== undefined) return known
 
   const text = method.validateResult(result) ? (JSON.stringify(result) as string | undefined) : undefined
   if (text === undefined) {
-    log.error({ method: name, faults: method.validateResult.errors }, 'a result breaks its schema and was not sent')
+    context.log.error(
+      { method: name, faults: method.validateResult.errors },
+      'a result breaks its schema and was not sent',
+    )
     throw new ServiceError('RPC_SERVER_ERROR', 'the result is not valid')
   }
   if (lasting) method.texts.set(result, text)
@@ -122,7 +130,7 @@ function invalidParams(errors: readonly ErrorObject[]): ServiceError {
 const invalidRequest = (reason: string) => new ServiceError('RPC_INVALID_REQUEST', reason)
 
 /** Our own fault, and most likely to happen again: not RPC_INTERNAL, on which clients try again. */
-function unexpected(thrown: unknown, log: Logger): ServiceError {
+function unexpected(thrown: unknown, { log }: CallContext): ServiceError {
   log.error({ err: thrown }, 'unexpected error')
   return new ServiceError('RPC_SERVER_ERROR', 'see the log of the service under the id of this request', {
     cause: thrown,

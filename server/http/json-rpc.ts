@@ -56,8 +56,8 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
     }
     const refusal = await admit?.(ctx, Array.isArray(message) ? Math.max(1, message.length) : 1).catch(asServiceError)
     if (refusal) ctx.body = refuse(message, refusal)
-    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state.log, ctx.res)
-    else ctx.body = await call(message, ctx.state.log)
+    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state, ctx.res)
+    else ctx.body = await call(message, ctx.state)
   }
 }
 
