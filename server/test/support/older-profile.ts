@@ -1,4 +1,5 @@
-import { AbiCoder, concat, Interface, Wallet, type Signer } from 'ethers'
+import type { Wallet} from 'ethers';
+import { AbiCoder, concat, Interface, type Signer } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import { controllerData } from '../../../contracts/deploy/permissions.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
