@@ -4,11 +4,6 @@ import { testbedConfig } from '../../scripts/testbed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { startServer, type RunningServer, type StartOptions } from '../start.ts'
 
-interface ErrorAnswer {
-  code: string
-  broadcast: boolean
-  details: Record<string, unknown>
-}
 interface RpcAnswer {
   id: unknown
   result?: unknown
@@ -153,11 +148,11 @@ describe('startServer', () => {
       const refused = await post(`${limited.url}/quota`, {}, from('192.0.2.1'))
       expect(refused.status).to.equal(429)
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60)
-      expect((await refused.json())).to.include({ code: 'RATE_LIMITED', broadcast: false })
+      expect(await refused.json()).to.include({ code: 'RATE_LIMITED', broadcast: false })
 
       const single = await post(`${limited.url}/api/eth-rpc`, chainIdCall(7), from('192.0.2.1'))
       expect(single.status).to.equal(200)
-      expect((await single.json()))
+      expect(await single.json())
         .to.deep.include({ id: 7 })
         .and.nested.include({ 'error.code': -32005 })
 
