@@ -1,9 +1,13 @@
+import { JsonRpcProvider, Wallet } from 'ethers'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { loadArtifact } from '../../../contracts/artifacts.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
+import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testKey } from '../support/relay-world.ts'
 import { fire, type CannonResult } from '../support/autocannon.ts'
 import { startNode, startServerProcess, whenListening, type Started } from '../support/processes.ts'
-import { createRpcClient, median, rpcBody } from '../support/rpc.ts'
+import { median, rpcBody } from '../support/rpc.ts'
 import type { Aim } from './aim.ts'
 
 export interface LoadOptions {
@@ -91,19 +95,29 @@ async function measure(
   ) as Record<Target, CannonResult>
 }
 
+/** Logs of the transaction whose receipt is asked for: as many as a relay call makes. */
+const LOGS = 4
+
 /** A chain with a transaction that lies deep enough to be final, and the four bodies. */
 async function prepare(nodeUrl: string): Promise<Record<string, string>> {
-  const node = createRpcClient(nodeUrl, 1)
-  const [from = '', to = ''] = await node.call<string[]>('eth_accounts')
-  const hash = await node.call<string>('eth_sendTransaction', { from, to, value: '0x1' })
-  while ((await node.call('eth_getTransactionReceipt', hash)) === null);
-  for (let block = 0; block < 20; block++) await node.call('evm_mine')
-  await node.close()
-  return {
-    eth_chainId: rpcBody('eth_chainId', []),
-    eth_blockNumber: rpcBody('eth_blockNumber', []),
-    eth_getBalance: rpcBody('eth_getBalance', [from, 'latest']),
-    eth_getTransactionReceipt: rpcBody('eth_getTransactionReceipt', [hash]),
+  const provider = new JsonRpcProvider(nodeUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
+  try {
+    const wallet = new Wallet(testKey(0), provider)
+    const sender = await createSender(wallet)
+    const { bytecode } = await loadArtifact('LogEmitter')
+    const { address, deployed } = sender.deploy(bytecode)
+    await deployed
+    const data = logEmitterInterface.encodeFunctionData('emitLogs', [LOGS])
+    const { hash } = await sender.mined(await sender.send({ to: address, data }))
+    for (let block = 0; block < 20; block++) await provider.send('evm_mine', [])
+    return {
+      eth_chainId: rpcBody('eth_chainId', []),
+      eth_blockNumber: rpcBody('eth_blockNumber', []),
+      eth_getBalance: rpcBody('eth_getBalance', [wallet.address, 'latest']),
+      eth_getTransactionReceipt: rpcBody('eth_getTransactionReceipt', [hash]),
+    }
+  } finally {
+    provider.destroy()
   }
 }
 
