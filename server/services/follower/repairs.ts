@@ -29,6 +29,8 @@ export interface Repairs {
 const CANCEL_GAS = 21_000n
 /** The most replacements in one look. */
 const MAX_REPLACEMENTS = 16
+/** How far before a call others of its channel may be pending. */
+const MAX_BEFORE = 128n
 
 export function createRepairs(options: FollowerOptions): Repairs {
   const { chainId, database, upstream, simulator, fees, plans, signerOf, clock, log } = options
@@ -47,7 +49,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
   async function isExecutable(relay: OpenRelay, callData: string): Promise<boolean> {
     const { profile, keyManager, signer, nonce } = relay
     const key = { profile, keyManager, signer, channel: nonce >> 128n }
-    const [state] = await lookUp(database.db, [{ key, identities: [] }])
+    const [state] = await lookUp(database.db, [{ key, from: nonce - MAX_BEFORE, identities: [] }])
     const before = (state?.pending ?? []).filter((pending) => pending.nonce < nonce)
     const { calls } = await simulator.simulate({
       pending: before.map((pending) => pending.callData),

@@ -3,6 +3,7 @@ import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
+import { retryOnConflict } from '../database/retry.ts'
 import type { AttemptsTable, RelaysTable, SignerAccountsTable, Tables } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -47,7 +48,8 @@ export function assertServed(profile: string, account: Account | undefined, regi
 
 /**
  * Reserves the quota, takes the accounts' next nonces and stores the signed transactions, all in one database
- * transaction and before anything is sent.
+ * transaction and before anything is sent. That a call or its nonce is taken already is rare: the unique indexes tell,
+ * and only then it is looked up which.
  *
  * @param acceptances those of one channel in nonce order
  * @returns one outcome for each; the nonces of an account rise in their order
@@ -56,6 +58,14 @@ export async function commit(
   db: Queries,
   acceptances: readonly Acceptance[],
   options: CommitOptions,
+): Promise<Committed[]> {
+  return retryOnConflict((tries) => commitOnce(db, acceptances, { ...options, isSuspicious: tries > 1 }))
+}
+
+async function commitOnce(
+  db: Queries,
+  acceptances: readonly Acceptance[],
+  { isSuspicious, ...options }: CommitOptions & { readonly isSuspicious: boolean },
 ): Promise<Committed[]> {
   const nowSeconds = Math.floor(options.nowMs / 1000)
   const profiles = acceptances.map(({ call }) => call.profile)
@@ -66,7 +76,7 @@ export async function commit(
       acceptances.map(({ signer }) => signer.address),
     )
     const accounts = await lockAccounts(transaction, profiles, { ...options, nowSeconds })
-    const taken = await takenBy(transaction, acceptances)
+    const taken = isSuspicious ? await takenBy(transaction, acceptances) : nothingTaken()
     const draft = createDraft({ ...options, nowSeconds, nonces, accounts, taken })
     const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
     if (draft.relays.length > 0) {
@@ -209,6 +219,8 @@ interface Taken {
   readonly nonces: Set<string>
 }
 
+const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new Set() })
+
 /** Which of these calls, or of their nonces, the ledger already has. */
 async function takenBy(db: Queries, acceptances: readonly Acceptance[]): Promise<Taken> {
   const calls = acceptances.map(({ call }) => call)
@@ -237,7 +249,7 @@ async function takenBy(db: Queries, acceptances: readonly Acceptance[]): Promise
         .select(['relays.identity', 'relays.hash', 'relays.key_manager', 'relays.signer', 'relays.nonce']),
     )
     .execute()
-  const taken: Taken = { byIdentity: new Map(), nonces: new Set() }
+  const taken = nothingTaken()
   for (const { identity, hash, key_manager, signer, nonce } of rows) {
     if (key_manager === '') taken.byIdentity.set(identity, hash)
     else taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))

@@ -28,6 +28,8 @@ export interface PendingCall {
 
 export interface ChannelQuestion {
   readonly key: ChannelKey
+  /** The nonce from which on the channel's pending calls are wanted. */
+  readonly from: bigint
   readonly identities: readonly string[]
 }
 
@@ -39,7 +41,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
     ${keys.map((_, at) => at)}::integer[],
     ${keys.map(({ keyManager }) => keyManager)}::text[],
     ${keys.map(({ signer }) => signer)}::text[],
-    ${keys.map(({ channel }) => String(channel << 128n))}::numeric[],
+    ${questions.map(({ from }) => String(from))}::numeric[],
     ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[])`
   const [pending, known] = await Promise.all([
     db

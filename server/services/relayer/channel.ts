@@ -50,6 +50,8 @@ const MAX_PENDING = 128
 /** The most calls that one simulation adds. */
 const MAX_RUN = 16
 const RETRY_SECONDS = 2
+/** Beyond every nonce: nothing pending is wanted. */
+const END_OF_NONCES = 1n << 256n
 
 /**
  * The calls of one (key manager, signer, channel). They are tried and stored in nonce order, whatever the order in
@@ -115,7 +117,7 @@ export class Channel {
     { isFresh, startedMs }: { readonly isFresh: boolean; readonly startedMs: number },
   ): Promise<void> {
     const { key, lookUp, simulate, explainSigner } = this.#options
-    const state = await lookUp({ key, identities: entries.map(({ identity }) => identity) })
+    const state = await lookUp({ key, from: chainNonce, identities: entries.map(({ identity }) => identity) })
     const open = this.#answerKnown(entries, state.known)
     const pending = consecutivePending(state.pending, chainNonce)
     const expected = chainNonce + BigInt(pending.length)
@@ -165,7 +167,8 @@ export class Channel {
     const { key, lookUp } = this.#options
     let open = entries
     try {
-      const { known } = await lookUp({ key, identities: entries.map(({ identity }) => identity) })
+      const identities = entries.map(({ identity }) => identity)
+      const { known } = await lookUp({ key, from: END_OF_NONCES, identities })
       open = this.#answerKnown(entries, known)
     } catch {
       // The ledger does not answer: the first error tells more.
@@ -219,9 +222,9 @@ function consecutive<E extends Entry>(entries: readonly E[]): E[] {
   return entries.filter(({ call }, index) => call.nonce === first + BigInt(index))
 }
 
-/** What waits to be mined from this nonce on; what the chain has passed is left out, and what lies behind a gap. */
+/** What waits to be mined from this nonce on, without what lies behind a gap. */
 function consecutivePending(pending: readonly PendingCall[], from: bigint): PendingCall[] {
-  return pending.filter(({ nonce }) => nonce >= from).filter(({ nonce }, index) => nonce === from + BigInt(index))
+  return pending.filter(({ nonce }, index) => nonce === from + BigInt(index))
 }
 
 const expectedNonce = (nonce: bigint) => ({ details: { expectedNonce: String(nonce) } })

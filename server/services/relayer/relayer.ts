@@ -4,7 +4,6 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
-import { retryOnConflict } from '../database/retry.ts'
 import type { Registration } from '../ledger/account-rows.ts'
 import { commit, type Acceptance } from '../ledger/commit.ts'
 import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
@@ -66,9 +65,9 @@ const BROADCAST_WAIT_MS = 5_000
 const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
 const MAX_COMMITS = 32
-/** With more calls than this under way, a database transaction waits a little to be shared. */
-const BUSY = 4
-const BUSY_LINGER_MS = 3
+/** The more calls are under way, the longer a database transaction waits to be shared. */
+const CALLS_PER_LINGER_MS = 3
+const MAX_LINGER_MS = 8
 const MARK_LINGER_MS = 200
 
 export function createRelayer(options: RelayerOptions): Relayer {
@@ -84,15 +83,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
     async (submissions: readonly (readonly Acceptance[])[]) => {
       const current = await fees.current()
       const acceptances = submissions.flat()
-      const outcomes = await retryOnConflict(() =>
-        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current }),
-      )
+      const outcomes = await commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current })
       const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
       for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)
       let next = 0
       return submissions.map(({ length }) => outcomes.slice(next, (next += length)))
     },
-    { maxItems: MAX_COMMITS, lingerMs: () => (underWay.size > BUSY ? BUSY_LINGER_MS : 0) },
+    { maxItems: MAX_COMMITS, lingerMs: () => Math.min(MAX_LINGER_MS, Math.floor(underWay.size / CALLS_PER_LINGER_MS)) },
   )
   const markTogether = microBatch(
     async (batches: readonly (readonly string[])[]) => {
