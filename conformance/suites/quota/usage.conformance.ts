@@ -10,7 +10,7 @@ import { expectTwinExecuted } from '../../lib/relay/twin.ts'
  * How long a target may take to book what a transaction used, attempt by attempt. Another run, or the booking of an
  * earlier call, may raise the quota meanwhile: then trying again helps sooner than waiting.
  */
-const settleMs = [5000, 5000, 30_000]
+const settleMs = [2000, 5000, 30_000]
 
 interface Told {
   readonly quota: number
