@@ -124,11 +124,11 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
           if (isWell) isWell = await sendAll(batch)
           else for (const { done } of batch) done()
         }
-        sending = undefined
       }
 
       for (;;) {
-        if (unsent.length > 0) sending ??= send()
+        // Forgotten only when it is through: it may have nothing to wait for.
+        if (unsent.length > 0) sending ??= send().finally(() => (sending = undefined))
         if (waiting.length > 0 && performance.now() < untilMs) unsent.push(...(await storeBatch(takeBatch())))
         else if (sending) await Promise.race([sending, submitted()])
         else if (unsent.length === 0) return
