@@ -108,9 +108,7 @@ export class LogFetcher {
     const logs: Log[] = []
     for (const one of raw as unknown[]) {
       const log = projectLog(one)
-      if (typeof log.blockNumber !== 'string' || typeof log.logIndex !== 'string' || !Array.isArray(log.topics)) {
-        throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what is no log')
-      }
+      if (!hasPlace(log)) throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what is no log')
       if (!log.removed && matches(selection, log)) logs.push(log)
     }
     return ascending(logs)
@@ -143,6 +141,12 @@ function ascending(logs: Log[]): Log[] {
     ;[lastBlock, lastIndex] = [block, index]
   }
   return logs
+}
+
+/** Enough to sort and to filter; the rest is left to the schema. */
+function hasPlace(log: unknown): log is Log {
+  const { blockNumber, logIndex, topics } = (log ?? {}) as Partial<Log>
+  return typeof blockNumber === 'string' && typeof logIndex === 'string' && Array.isArray(topics)
 }
 
 const isOpen = ({ addresses, topics }: LogSelection) =>

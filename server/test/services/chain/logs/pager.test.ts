@@ -5,7 +5,7 @@ import { createChain, type CreateChainOptions } from '../../../../services/chain
 import type { LogFilter } from '../../../../services/chain/logs/filter.ts'
 import type { Log } from '../../../../services/chain/project/log.ts'
 import { NodeFailure } from '../../../../services/chain/node-connection.ts'
-import { UpstreamRpcError } from '../../../../services/chain/upstream.ts'
+import { UpstreamRpcError, type Upstream } from '../../../../services/chain/upstream.ts'
 import { ADDRESSES, ScriptedChain, TOPICS } from '../../../support/scripted-chain.ts'
 
 describe('Chain.logs', () => {
@@ -202,6 +202,18 @@ describe('Chain.logs', () => {
     expectComplete(await walk(chain, filter), 100)
     const firstAgain = node.calls.filter(({ method }) => method === 'eth_getLogs')[before]
     expect(Number((firstAgain?.params[0] as { fromBlock: string }).fromBlock)).to.be.greaterThan(100)
+  })
+
+  it('refuses what are no logs', async () => {
+    for (const nonsense of [null, 'logs', [null], [{}], [{ blockNumber: 1 }], [['0x1']]]) {
+      const answering: Upstream = {
+        request: async <Result>(method: string, params: readonly unknown[]) =>
+          method === 'eth_getLogs' ? (nonsense as Result) : node.request<Result>(method, params),
+        close: () => node.close(),
+      }
+      const chain = createChain({ upstream: answering, confirmations: 10 })
+      expect(await codeOf(chain.logs({ fromBlock: '0x0' })), JSON.stringify(nonsense)).to.equal('RPC_SERVER_ERROR')
+    }
   })
 
   it('lets many walk at the same time, each log fetched once for all in step', async () => {
