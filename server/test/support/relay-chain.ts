@@ -1,7 +1,16 @@
-import { computeAddress, Wallet } from 'ethers'
-import { deployProfile, handOver, setControllers, type Profile } from '../../../contracts/deploy/profile.ts'
+import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
+import { AbiCoder, computeAddress, concat, Wallet } from 'ethers'
+import {
+  deployProfile,
+  handOver,
+  keyManagerInterface,
+  profileInterface,
+  setControllers,
+  type Profile,
+} from '../../../contracts/deploy/profile.ts'
+import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
 import { permissionSets } from '../../../contracts/deploy/permissions.ts'
-import { createSender } from '../../../contracts/deploy/sender.ts'
+import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import { deployTarget } from '../../../contracts/deploy/target.ts'
 import { nodeKinds, type TestNode } from './nodes.ts'
 import { createRelayClient, type KeyPair, type RelayClient } from './relay-client.ts'
@@ -13,6 +22,8 @@ export interface RelayChain {
   readonly profile: Profile
   readonly controllers: { readonly full: KeyPair; readonly noSign: KeyPair; readonly noRelay: KeyPair }
   readonly target: string
+  /** The account that deployed everything. */
+  readonly sender: Sender
   /** Keys of funded accounts for relays. */
   readonly signerKeys: readonly string[]
   readonly signers: readonly string[]
@@ -21,6 +32,8 @@ export interface RelayChain {
   receipt(hash: string | undefined): Promise<{ status: string; gasUsed: string; effectiveGasPrice: string } | null>
   /** Another profile with the same controllers. */
   anotherProfile(): Promise<Profile>
+  /** Gives the profile another key manager, through its present one. */
+  moveToNewKeyManager(profile: Profile): Promise<Profile>
   close(): Promise<void>
 }
 
@@ -55,11 +68,28 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
     profile,
     controllers,
     target,
+    sender,
     signerKeys,
     signers,
     client: (url, controller = controllers.full) => createRelayClient({ url, chainId, profile, controller }),
     receipt: (hash) => node.request('eth_getTransactionReceipt', hash),
     anotherProfile,
+    moveToNewKeyManager: async ({ address, keyManager }) => {
+      const argument = AbiCoder.defaultAbiCoder().encode(['address'], [address])
+      const successor = sender.deploy(concat([keyManagerArtifact.bytecode, argument]))
+      await successor.deployed
+      const steps = [
+        [keyManager, profileInterface.encodeFunctionData('transferOwnership', [successor.address])],
+        [successor.address, profileInterface.encodeFunctionData('acceptOwnership')],
+      ] as const
+      for (const [to, payload] of steps) {
+        const nonce = relayNonce(99n, 0n)
+        const signature = signRelayCall({ keyManager: to, chainId, nonce, payload }, controllers.full.privateKey)
+        const data = keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, payload])
+        await sender.mined(await sender.send({ to, data }))
+      }
+      return { address, keyManager: successor.address }
+    },
     close: () => node.close(),
   }
 }
