@@ -9,7 +9,7 @@ import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
 import { translateErrors } from './chain/translate-errors.ts'
 import type { Clock } from './clock.ts'
-import { openDatabase, schemaOf } from './database/database.ts'
+import { openDatabase, schemaOf, type Database } from './database/database.ts'
 import { createFollower } from './follower/follower.ts'
 import { startJobs, type Jobs } from './jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
@@ -17,7 +17,7 @@ import { accountsWithOpenRelays } from './ledger/open-relays.ts'
 import { createRelays } from './ledger/relays.ts'
 import { gaugeAccounts, meterRelays, meterUpstream } from './metrics.ts'
 import { createProfiles } from './profiles/profiles.ts'
-import { createPlans } from './quotas/plans.ts'
+import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createFeeSource } from './relayer/fees.ts'
 import { createRelayer } from './relayer/relayer.ts'
@@ -53,6 +53,9 @@ const usualTimings: Timings = { replaceAfterMs: 45_000, resendAfterMs: 2_000, lo
 export interface Composed {
   readonly services: Services
   readonly readinessChecks: readonly ReadinessCheck[]
+  /** The ledger and the plans, for what is no plugin. */
+  readonly database: Database
+  readonly plans: Plans
   /** Answers what is under way, hands back the jobs, closes everything. */
   close(): Promise<void>
 }
@@ -164,7 +167,7 @@ async function compose(
     { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },
     { name: 'signers', check: () => signers.assertAble() },
   ]
-  return { services, readinessChecks }
+  return { services, readinessChecks, database, plans }
 }
 
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

@@ -11,7 +11,7 @@ import { createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
 import { relayRoutes } from '../../http/relay.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
-import { composeServices, type ComposeOptions, type Timings } from '../../services/compose.ts'
+import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../services/compose.ts'
 // Where Services gets its member `relays`.
 import type {} from '../../services/ledger/relays.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
@@ -33,6 +33,8 @@ export interface RelayServerOptions {
 export interface RelayServer {
   readonly url: string
   readonly services: Services
+  readonly database: Composed['database']
+  readonly plans: Composed['plans']
   readonly metrics: MetricsRegistry
   close(): Promise<void>
 }
@@ -71,6 +73,8 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     services,
+    database: composed.database,
+    plans: composed.plans,
     metrics,
     close: async () => {
       http.close()
