@@ -1,4 +1,4 @@
-import type { Wallet} from 'ethers';
+import type { Wallet } from 'ethers'
 import { AbiCoder, concat, Interface, type Signer } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import { controllerData } from '../../../contracts/deploy/permissions.ts'
