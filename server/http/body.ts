@@ -59,32 +59,30 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
-
-    const finish = () => {
-      clearTimeout(timer)
-      request.off('data', onData).off('end', onEnd).off('error', onBroken).off('close', onBroken)
-      // A socket that breaks later must not be an unhandled 'error' event.
-      request.on('error', () => {})
-    }
+    // Only the first of these settles the promise; the listeners stay, so that a socket that breaks later is heard.
     const fail = (error: ServiceError) => {
-      finish()
+      clearTimeout(timer)
       reject(error)
     }
-    const onData = (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > limitBytes) fail(refuse(request, tooLarge(limitBytes)))
-      else chunks.push(chunk)
+    const onBroken = () => {
+      if (!request.complete) fail(new ServiceError('INVALID_REQUEST', 'the body breaks off'))
     }
-    const onEnd = () => {
-      finish()
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, bytes))
-    }
-    const onBroken = () => fail(new ServiceError('INVALID_REQUEST', 'the body breaks off'))
     const timer = setTimeout(() => {
       fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes too slowly')))
     }, timeoutMs)
 
-    request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
+    request.on('data', (chunk: Buffer) => {
+      const isWithin = bytes <= limitBytes
+      bytes += chunk.length
+      if (bytes <= limitBytes) chunks.push(chunk)
+      else if (isWithin) fail(refuse(request, tooLarge(limitBytes)))
+    })
+    request.on('end', () => {
+      clearTimeout(timer)
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+    })
+    request.on('error', onBroken)
+    request.on('close', onBroken)
   })
 }
 

@@ -66,7 +66,8 @@ const BYTE_ORDER_MARK = 0xfeff
 
 function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new JsonError('encoding', 'the text is not UTF-8')
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const text = buffer.toString('utf8')
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
 }
 
