@@ -19,7 +19,8 @@ describe('readBody', () => {
 
   const read = async (request: IncomingMessage): Promise<Outcome> => {
     try {
-      return (await readBody(request, { limitBytes: LIMIT, timeoutMs: 150 })).length
+      const timeoutMs = Number(request.headers['x-timeout-ms'] ?? 60_000)
+      return (await readBody(request, { limitBytes: LIMIT, timeoutMs })).length
     } catch (error) {
       if (error instanceof ServiceError) return error.code
       throw error
@@ -115,7 +116,7 @@ describe('readBody', () => {
   })
 
   it('gives up on a body that comes too slowly', async () => {
-    const socket = await open('Content-Length: 100')
+    const socket = await open('Content-Length: 100\r\nX-Timeout-Ms: 50')
     socket.write('abc')
     expect(await next).to.equal('INVALID_REQUEST')
     socket.destroy()
