@@ -12,8 +12,6 @@ export interface RevertReason {
 
 /** The errors of LSP6, LSP25, LSP0, LSP14, LSP20, LSP17 and ERC-725, in all versions that are relayed for. */
 const knownErrors = new Interface([
-  'error Error(string message)',
-  'error Panic(uint256 code)',
   // LSP6 and LSP25
   'error NoPermissionsSet(address from)',
   'error NotAuthorised(address from, string permission)',
@@ -80,6 +78,9 @@ const refusals: ReadonlySet<string> = new Set([
   'InvalidWhitelistedCall',
 ])
 
+/** The errors of Solidity itself, which every interface knows, have arguments without names. */
+const solidityArguments: Readonly<Record<string, string>> = { Error: 'message', Panic: 'code' }
+
 /** Decodes revert data. */
 export function revertReason(data: string): RevertReason {
   let error: ErrorDescription | null = null
@@ -90,7 +91,10 @@ export function revertReason(data: string): RevertReason {
   }
   if (error === null) return { name: null, args: {}, data }
   const args = Object.fromEntries(
-    error.fragment.inputs.map(({ name }, index) => [name || String(index), String(error.args[index])]),
+    error.fragment.inputs.map(({ name }, index) => [
+      name || (solidityArguments[error.name] ?? index),
+      String(error.args[index]),
+    ]),
   )
   return { name: error.name, args, data }
 }

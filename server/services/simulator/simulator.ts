@@ -114,7 +114,8 @@ function callResult(
 ): CallResult {
   if (!outcome?.ran) return { kind: 'not-simulated' }
   if (!outcome.success) {
-    const usedUp = outcome.returnData === '0x' && outcome.gasUsed * 100n > gasCap * 95n
+    // Every contract on the way keeps a 64th for itself, and may tell of the failure in its own words.
+    const usedUp = outcome.gasUsed * 100n > gasCap * 90n
     return usedUp ? { kind: 'exceeds-gas-cap' } : { kind: 'reverts', reason: revertReason(outcome.returnData) }
   }
   const executionGas = alone?.success

@@ -1,0 +1,140 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { FolderLockedError } from '../../../services/database/folder-lock.ts'
+import { startPostgres, type PostgresServer } from '../../support/postgres.ts'
+
+const schema = 'touchstone_1'
+
+describe('database', () => {
+  let postgres: PostgresServer
+  let folder: string
+
+  before(async () => {
+    postgres = await startPostgres()
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-database-'))
+  })
+  after(async () => {
+    await postgres.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const openPGlite = (where: string | null = null) => openDatabase({ url: null, folder: where, schema, poolSize: 1 })
+  const openPostgres = (url: string) => openDatabase({ url, folder: null, schema, poolSize: 4 })
+  const facts = async ({ db }: Database) => {
+    const rows = await db.selectFrom('facts').selectAll().orderBy('name').execute()
+    return rows.map(({ name, value }) => `${name}=${value}`)
+  }
+
+  describe('PGlite', () => {
+    let database: Database
+
+    before(async () => {
+      database = await openPGlite()
+    })
+    after(() => database.close())
+
+    it('keeps a query out of a transaction that it does not belong to', async () => {
+      const { db } = database
+      let query: Promise<unknown> | undefined
+      const transaction = db.transaction().execute(async (trx) => {
+        await trx.insertInto('facts').values({ name: 'inside', value: '1' }).execute()
+        query = db.insertInto('facts').values({ name: 'outside', value: '1' }).execute()
+        throw new Error('rolled back')
+      })
+      await transaction.catch(() => {})
+      await query
+      expect(await facts(database)).to.deep.equal(['outside=1'])
+    })
+
+    it('runs transactions one after the other', async () => {
+      const { db } = database
+      await db.insertInto('facts').values({ name: 'count', value: '0' }).execute()
+      const count = () =>
+        db.transaction().execute(async (trx) => {
+          const { value } = await trx
+            .selectFrom('facts')
+            .where('name', '=', 'count')
+            .select('value')
+            .executeTakeFirstOrThrow()
+          await trx
+            .updateTable('facts')
+            .set({ value: String(Number(value) + 1) })
+            .where('name', '=', 'count')
+            .execute()
+        })
+      await Promise.all(Array.from({ length: 20 }, count))
+      expect(await facts(database)).to.include('count=20')
+    })
+  })
+
+  it('keeps its folder from a second process, and lets go when it dies', async () => {
+    const where = join(folder, 'locked')
+    const first = await openPGlite(where)
+    const error = await openPGlite(where).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(FolderLockedError)
+    await first.close()
+
+    // A process that locks the folder and dies without a word.
+    const module = fileURLToPath(new URL('../../../services/database/folder-lock.ts', import.meta.url))
+    const script = `const { lockFolder } = await import(${JSON.stringify(module)})
+      await lockFolder(${JSON.stringify(where)}); process.kill(process.pid, 'SIGKILL')`
+    expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).to.equal('SIGKILL')
+    const again = await openPGlite(where)
+    await again.close()
+  })
+
+  it('keeps what was stored', async () => {
+    const where = join(folder, 'kept')
+    const first = await openPGlite(where)
+    await first.db.insertInto('facts').values({ name: 'kept', value: 'yes' }).execute()
+    await first.close()
+    const again = await openPGlite(where)
+    expect(await facts(again)).to.deep.equal(['kept=yes'])
+    await again.close()
+  })
+
+  describe('PostgreSQL', () => {
+    it('is migrated once by processes that start together', async () => {
+      const url = await postgres.createDatabase()
+      const opened = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)))
+      expect(await Promise.all(opened.map(facts))).to.deep.equal([[], [], [], []])
+      await Promise.all(opened.map((one) => one.close()))
+    })
+
+    it('lets one at a time have a key, across processes, and each key by itself', async () => {
+      const url = await postgres.createDatabase()
+      const databases = await Promise.all([openPostgres(url), openPostgres(url)])
+      const order: string[] = []
+      const work = (name: string, index: number) =>
+        databases[index % 2]?.exclusively('key', async (db) => {
+          order.push(`${name} in`)
+          await db.selectFrom('facts').selectAll().execute()
+          await new Promise((resolve) => setTimeout(resolve, 10))
+          order.push(`${name} out`)
+        })
+      const other = databases[0]?.exclusively('another', async () => order.length)
+      await Promise.all(['a', 'b', 'c', 'd'].map(work))
+      await other
+      for (let index = 0; index < order.length; index += 2) {
+        expect(order[index + 1]).to.equal(order[index]?.replace('in', 'out'))
+      }
+      expect(order).to.have.lengthOf(8)
+      await Promise.all(databases.map((one) => one.close()))
+    })
+
+    it('lets go of a key when the work fails', async () => {
+      const database = await openPostgres(await postgres.createDatabase())
+      const failed = database.exclusively('key', async () => {
+        throw new Error('the work')
+      })
+      expect(await failed.catch((error: unknown) => String(error))).to.include('the work')
+      expect(await database.exclusively('key', async () => 'free')).to.equal('free')
+      await database.close()
+    })
+  })
+})

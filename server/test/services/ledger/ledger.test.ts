@@ -1,0 +1,261 @@
+import { expect } from 'chai'
+import { hexlify, randomBytes, Wallet } from 'ethers'
+import type { RelayCall } from '../../../core/define.ts'
+import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { readAccounts } from '../../../services/ledger/account-rows.ts'
+import { commit, type Committed } from '../../../services/ledger/commit.ts'
+import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
+import { availableIn } from '../../../services/quotas/account.ts'
+import type { Plan, Plans } from '../../../services/quotas/plans.ts'
+import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { startPostgres, type PostgresServer } from '../../support/postgres.ts'
+
+const ALLOWANCE = 1_000_000n
+const PERIOD_SECONDS = 100
+const GAS_LIMIT = 1_000n
+
+/** A plan of gas whose period is short. */
+const plan: Plan = {
+  name: 'default',
+  model: 'gas',
+  unit: 'gas',
+  open: (nowSeconds: number) => ({
+    allowance: ALLOWANCE,
+    resetAtSeconds: BigInt((Math.floor(nowSeconds / PERIOD_SECONDS) + 1) * PERIOD_SECONDS),
+  }),
+  reserve: ({ gasLimit }: { gasLimit: bigint }) => gasLimit,
+  settle: ({ gasUsed }: { gasUsed: bigint }) => gasUsed,
+  remaining: () => ({ quota: 0, unit: 'gas' }),
+}
+const plans: Plans = { defaultPlan: plan, byName: new Map([['default', plan]]) }
+
+describe('ledger', () => {
+  let postgres: PostgresServer
+
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres.close())
+
+  for (const kind of ['PGlite', 'PostgreSQL'] as const) {
+    describe(kind, () => {
+      const profile = Wallet.createRandom().address
+      const signers = [signerFromKey(Wallet.createRandom().privateKey), signerFromKey(Wallet.createRandom().privateKey)]
+      let database: Database
+      let nowSeconds = 1_000_000
+      let channel = 0n
+
+      before(async () => {
+        const url = kind === 'PGlite' ? null : await postgres.createDatabase()
+        database = await openDatabase({ url, folder: null, schema: 'touchstone_1', poolSize: 8 })
+        for (const { address } of signers) {
+          await database.db.insertInto('signer_accounts').values({ address, next_nonce: 5 }).execute()
+        }
+      })
+      beforeEach(() => channel++)
+      after(() => database.close())
+
+      const call = (overrides: Partial<RelayCall> = {}): RelayCall => ({
+        profile,
+        keyManager: '0x0000000000000000000000000000000000000001',
+        signer: '0x0000000000000000000000000000000000000002',
+        nonce: channel << 128n,
+        validityTimestamps: 0n,
+        payload: '0x12345678',
+        callData: '0x1234',
+        nonceCallData: '0x',
+        misreadings: () => [],
+        ...overrides,
+      })
+      const accept = (
+        calls: readonly RelayCall[],
+        { identities, by = 0 }: { identities?: string[]; by?: number } = {},
+      ) =>
+        commit(
+          database.db,
+          calls.map((one, index) => ({
+            call: one,
+            identity: identities?.[index] ?? hexlify(randomBytes(32)),
+            gasLimit: GAS_LIMIT,
+            signer: signers[by] ?? signers[0]!,
+          })),
+          {
+            chainId: 1n,
+            plans,
+            registration: 'open',
+            nowMs: nowSeconds * 1000,
+            fees: { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+          },
+        )
+      const hashOf = (committed: Committed | undefined): string => {
+        if (committed?.kind !== 'stored') throw new Error(`not stored: ${committed?.kind}`)
+        return committed.hash
+      }
+      const account = async (address = profile) => {
+        const found = (await readAccounts(database.db, [address], plans, nowSeconds)).get(address)
+        if (!found) throw new Error('no account')
+        return found
+      }
+      const mined = (relay: string, gasUsed: bigint, more = {}) => ({
+        relay,
+        attempt: relay,
+        kind: 'call' as const,
+        succeeded: true,
+        blockNumber: 1,
+        blockHash: '0xb',
+        gasUsed,
+        effectiveGasPriceWei: 3n,
+        final: false,
+        ...more,
+      })
+      const options = () => ({ plans, nowSeconds })
+      const relayRow = (hash: string) =>
+        database.db.selectFrom('relays').selectAll().where('hash', '=', hash).executeTakeFirstOrThrow()
+
+      it('takes nonces without gap or repeat, from many at once', async () => {
+        const before = await database.db.selectFrom('signer_accounts').selectAll().orderBy('address').execute()
+        await Promise.all(
+          Array.from({ length: 30 }, (_, index) =>
+            accept([call({ nonce: BigInt(500 + index) << 128n })], { by: index % 2 }),
+          ),
+        )
+        for (const { address, next_nonce } of before) {
+          const rows = await database.db
+            .selectFrom('attempts')
+            .select('account_nonce')
+            .where('account', '=', address)
+            .orderBy('account_nonce')
+            .execute()
+          const nonces = rows.map(({ account_nonce }) => Number(account_nonce))
+          expect(nonces).to.deep.equal(Array.from({ length: 15 }, (_, index) => Number(next_nonce) + index))
+        }
+      })
+
+      it('answers the same call with the same hash, also from many at once, and charges it once', async () => {
+        const before = await account()
+        const identity = hexlify(randomBytes(32))
+        const outcomes = await Promise.all(
+          Array.from({ length: 8 }, () => accept([call()], { identities: [identity] })),
+        )
+        const hashes = outcomes
+          .flat()
+          .map((one) => (one.kind === 'stored' || one.kind === 'known' ? one.hash : one.kind))
+        expect(new Set(hashes).size).to.equal(1)
+        expect((await account()).used).to.equal(before.used + GAS_LIMIT)
+      })
+
+      it('refuses another payload under the same nonce, and what follows it in the channel', async () => {
+        await accept([call()])
+        const outcomes = await accept([
+          call(),
+          call({ nonce: (channel << 128n) | 1n }),
+          call({ nonce: (channel + 300n) << 128n }),
+        ])
+        expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['refused', 'orphaned', 'stored'])
+        expect(outcomes[0]?.kind === 'refused' && outcomes[0].error.code).to.equal('NONCE_CONFLICT')
+      })
+
+      it('gives back what was reserved and not used', async () => {
+        const before = await account()
+        const hash = hashOf((await accept([call()]))[0])
+        expect((await account()).used).to.equal(before.used + GAS_LIMIT)
+        const [settlement] = await settle(database.db, [mined(hash, 400n)], options())
+        expect(settlement).to.deep.include({ status: 'succeeded', charged: 400n })
+        expect((await account()).used).to.equal(before.used + 400n)
+        // Seen again, it changes nothing.
+        await settle(database.db, [mined(hash, 400n)], options())
+        expect((await account()).used).to.equal(before.used + 400n)
+      })
+
+      it('reserves again what a reorganisation dropped, and charges what the next block says', async () => {
+        const before = await account()
+        const hash = hashOf((await accept([call()]))[0])
+        await settle(database.db, [mined(hash, 400n)], options())
+        await unsettle(database.db, [hash], options())
+        expect((await account()).used).to.equal(before.used + GAS_LIMIT)
+        expect((await relayRow(hash)).status).to.equal('pending')
+        await settle(database.db, [mined(hash, 500n, { succeeded: false, blockHash: '0xc' })], options())
+        expect((await account()).used).to.equal(before.used + 500n)
+        await finalise(database.db, [hash])
+        await unsettle(database.db, [hash], options())
+        expect((await relayRow(hash)).status).to.equal('reverted')
+      })
+
+      it('charges nothing for what is given up, and takes the call anew', async () => {
+        const before = await account()
+        const identity = hexlify(randomBytes(32))
+        const hash = hashOf((await accept([call()], { identities: [identity] }))[0])
+        await abandon(database.db, [hash], options())
+        expect((await account()).used).to.equal(before.used)
+        expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
+      })
+
+      it('settles what was reserved before a reset against no later period', async () => {
+        const hash = hashOf((await accept([call()]))[0])
+        nowSeconds += PERIOD_SECONDS
+        expect(await account()).to.deep.include({ used: 0n, allowance: ALLOWANCE })
+        const [settlement] = await settle(database.db, [mined(hash, 400n)], options())
+        expect(settlement?.charged).to.equal(400n)
+        expect((await account()).used).to.equal(0n)
+      })
+
+      it('refuses what the quota does not cover, and says when it will', async () => {
+        nowSeconds += PERIOD_SECONDS
+        const poor = Wallet.createRandom().address
+        await accept([call({ profile: poor })])
+        await database.db
+          .updateTable('profiles')
+          .set({ allowance: String(GAS_LIMIT + 10n) })
+          .where('address', '=', poor)
+          .execute()
+        const [outcome] = await accept([call({ profile: poor, nonce: (channel + 400n) << 128n })])
+        expect(outcome?.kind).to.equal('refused')
+        if (outcome?.kind !== 'refused') return
+        expect(outcome.error.code).to.equal('QUOTA_EXCEEDED')
+        expect(outcome.error.retryAfterSeconds).to.be.within(1, PERIOD_SECONDS)
+        expect(outcome.error.details).to.deep.include({ needed: String(GAS_LIMIT), available: '10' })
+      })
+
+      it('keeps total = available + used at every instant, under load and across a reset', async () => {
+        nowSeconds += PERIOD_SECONDS
+        const busy = Wallet.createRandom().address
+        let isOver = false
+        const broken: string[] = []
+        const watcher = (async () => {
+          while (!isOver) {
+            const now = await account(busy).catch(() => undefined)
+            if (now && (now.used > now.allowance || now.used < 0n || availableIn(now) + now.used !== now.allowance)) {
+              broken.push(`${now.used} of ${now.allowance}`)
+            }
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+        })()
+        const relays: { hash: string; gasUsed: bigint; period: number }[] = []
+        await Promise.all(
+          Array.from({ length: 12 }, async (_, worker) => {
+            for (let round = 0; round < 6; round++) {
+              // In the middle of it all the period ends.
+              if (worker === 0 && round === 3) nowSeconds += PERIOD_SECONDS
+              const nonce = BigInt(10_000 + Number(channel) * 1000 + worker * 10 + round) << 128n
+              const [outcome] = await accept([call({ profile: busy, nonce })], { by: worker % 2 })
+              if (outcome?.kind !== 'stored') continue
+              const gasUsed = BigInt(100 + worker * 7 + round)
+              await settle(database.db, [mined(outcome.hash, gasUsed)], options())
+              relays.push({ hash: outcome.hash, gasUsed, period: (await relayRow(outcome.hash)).period })
+            }
+          }),
+        )
+        isOver = true
+        await watcher
+        expect(broken).to.deep.equal([])
+        expect(relays).to.have.lengthOf(72)
+        const { used, period } = await account(busy)
+        const charged = relays
+          .filter((relay) => relay.period === period)
+          .reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
+        expect(used).to.equal(charged)
+        expect(period).to.equal(1)
+      })
+    })
+  }
+})
