@@ -110,13 +110,14 @@ describe('database', () => {
       const url = await postgres.createDatabase()
       const databases = await Promise.all([openPostgres(url), openPostgres(url)])
       const order: string[] = []
-      const work = (name: string, index: number) =>
-        databases[index % 2]?.exclusively('key', async (db) => {
+      const work = async (name: string, index: number) => {
+        await databases[index % 2]?.exclusively('key', async (db) => {
           order.push(`${name} in`)
           await db.selectFrom('facts').selectAll().execute()
           await new Promise((resolve) => setTimeout(resolve, 10))
           order.push(`${name} out`)
         })
+      }
       const other = databases[0]?.exclusively('another', async () => order.length)
       await Promise.all(['a', 'b', 'c', 'd'].map(work))
       await other
