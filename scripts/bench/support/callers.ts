@@ -18,7 +18,7 @@ export interface CallersOptions {
   /** First channel; the workers take the ones after it. */
   readonly firstChannel: bigint
   /** The relay to ask now; it may change from call to call. */
-  readonly url: (worker: number) => string
+  readonly url: (worker: number, id: number, acknowledged: number) => string
   /** Calls of each worker; absent: until `finish`. */
   readonly callsEach?: number
 }
@@ -35,7 +35,7 @@ export function startCallers({ world, workers, firstChannel, url, callsEach = In
     const { body } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
     for (;;) {
       // A connection of its own each time: those to a process that was killed are of no use.
-      const poster = createPoster(url(worker), 1)
+      const poster = createPoster(url(worker, id, acknowledged.length), 1)
       try {
         const { status, json } = await poster.post('/execute', body)
         if (status === 200) {

@@ -39,6 +39,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
   const begun = performance.now()
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-crash-'))
   const node = await startNode(options.node)
+  const running: Started[] = []
   try {
     const world = await provisionWorld(node.url)
     const start = (): Promise<Started> =>
@@ -48,7 +49,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
         config: { database: { folder: join(folder, 'ledger') } },
         ...(databaseUrl !== null && { databaseUrl }),
       })
-    const running = await Promise.all(Array.from({ length: servers }, start))
+    running.push(...(await Promise.all(Array.from({ length: servers }, start))))
     const callers = startCallers({
       world,
       workers,
@@ -68,7 +69,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
     if (first) await waitUntilSettled(first.url, callers.acknowledged, SETTLE_DEADLINE_MS)
     // What nobody was told of is settled too, a look later.
     await sleep(2_500)
-    for (const server of running) await server.close()
+    for (const server of running.splice(0)) await server.close()
     const location = { url: databaseUrl, folder: join(folder, 'ledger') }
     return {
       ...(await checkLedger(world, location, callers.acknowledged)),
@@ -78,6 +79,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
       seconds: (performance.now() - begun) / 1000,
     }
   } finally {
+    for (const server of running) await server.kill()
     await node.close()
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,0 +1,63 @@
+import { startCallers } from './callers.ts'
+import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
+import { provisionWorld } from './relay-world.ts'
+
+export interface SharingOptions {
+  readonly node: NodeKind
+  readonly databaseUrl: string
+  /** In all. */
+  readonly calls: number
+  readonly workers?: number
+  /** Kills one of the two servers (SIGKILL) when so many calls are acknowledged; absent: none. */
+  readonly killAfter?: number
+}
+
+export interface SharingResult extends LedgerCheck {
+  readonly acknowledged: number
+  readonly refusals: Readonly<Record<string, number>>
+  readonly callsPerSecond: number
+}
+
+const SETTLE_DEADLINE_MS = 60_000
+
+/** Two servers with the same signers on one PostgreSQL; one may be killed midway. Compares the ledger with the chain. */
+export async function runSharingTest(options: SharingOptions): Promise<SharingResult> {
+  const { databaseUrl, calls, workers = 20, killAfter } = options
+  const node = await startNode(options.node)
+  const running: Started[] = []
+  try {
+    const world = await provisionWorld(node.url)
+    const start = () => startServerProcess({ rpcUrl: node.url, signerKeys: world.signerKeys, databaseUrl })
+    const [first, second] = await Promise.all([start(), start()])
+    running.push(first, second)
+    let killed: Promise<void> | undefined
+    const begun = performance.now()
+    const callers = startCallers({
+      world,
+      workers,
+      firstChannel: 1_000n,
+      callsEach: Math.ceil(calls / workers),
+      // Each channel's calls come to both in turn: what one has stored, the other must know.
+      url: (worker, id, acknowledged) => {
+        if (killAfter !== undefined && acknowledged >= killAfter) killed ??= second.kill()
+        return killed === undefined && (worker + id) % 2 === 0 ? second.url : first.url
+      },
+    })
+    await callers.finish()
+    const seconds = (performance.now() - begun) / 1000
+    await killed
+    await waitUntilSettled(first.url, callers.acknowledged, SETTLE_DEADLINE_MS)
+    for (const server of running.splice(0)) await server.close()
+    const { acknowledged, refusals } = callers
+    return {
+      ...(await checkLedger(world, { url: databaseUrl, folder: null }, acknowledged)),
+      acknowledged: acknowledged.length,
+      refusals,
+      callsPerSecond: acknowledged.length / seconds,
+    }
+  } finally {
+    for (const server of running) await server.kill()
+    await node.close()
+  }
+}

@@ -1,0 +1,35 @@
+import { expect } from 'chai'
+import { runCrashTest } from '../../../scripts/bench/support/crash.ts'
+import { runSharingTest } from '../../../scripts/bench/support/sharing.ts'
+import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+
+/** More kills, and more calls: `touchstone bench crash`. */
+const KILLS = 2
+
+describe('server processes', function () {
+  this.timeout(180_000)
+  let postgres: PostgresServer
+
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres.close())
+
+  for (const kind of ['PGlite', 'PostgreSQL'] as const) {
+    it(`lose and double nothing when they are killed under load, on ${kind}`, async () => {
+      const databaseUrl = kind === 'PGlite' ? null : await postgres.createDatabase()
+      const result = await runCrashTest({ node: 'hardhat', databaseUrl, kills: KILLS, workers: 6, lifeMs: 800 })
+      expect(result.faults).to.deep.equal([])
+      expect(result.acknowledged).to.be.greaterThan(6)
+      expect(result.charged).to.equal(result.gasUsed)
+    })
+  }
+
+  it('share signers on one PostgreSQL, and take over when one is killed midway', async () => {
+    const databaseUrl = await postgres.createDatabase()
+    const result = await runSharingTest({ node: 'hardhat', databaseUrl, calls: 200, killAfter: 80 })
+    expect(result.faults).to.deep.equal([])
+    expect(result.acknowledged).to.equal(200)
+    expect(Object.keys(result.refusals)).to.deep.equal([])
+  })
+})
