@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { describeAim, isMet, type Aim } from './eth-rpc/aim.ts'
+import { describeAim, isMet, type Aim } from './support/aim.ts'
 import { measureBatches } from './eth-rpc/batches.ts'
 import { measureBodies } from './eth-rpc/bodies.ts'
 import { measureLoad } from './eth-rpc/load.ts'

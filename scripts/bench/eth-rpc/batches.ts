@@ -1,6 +1,6 @@
 import type { Started } from '../support/processes.ts'
 import { createRpcClient, quantile, residentMib, rpcBody } from '../support/rpc.ts'
-import type { Aim } from './aim.ts'
+import type { Aim } from '../support/aim.ts'
 import type { LogWorld } from './log-world.ts'
 
 const BATCHES = 64

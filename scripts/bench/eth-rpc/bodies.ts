@@ -1,7 +1,7 @@
 import type { Started } from '../support/processes.ts'
 import { createRpcClient, residentMib } from '../support/rpc.ts'
 import { createRandom, generateBodies } from '../generated-bodies.ts'
-import type { Aim } from './aim.ts'
+import type { Aim } from '../support/aim.ts'
 
 /** How much the process may grow between the first quarter and the end. */
 const GROWTH = 1.3

@@ -8,7 +8,7 @@ import { testKey } from '../support/relay-world.ts'
 import { fire, type CannonResult } from '../support/autocannon.ts'
 import { startNode, startServerProcess, whenListening, type Started } from '../support/processes.ts'
 import { median, rpcBody } from '../support/rpc.ts'
-import type { Aim } from './aim.ts'
+import type { Aim } from '../support/aim.ts'
 
 export interface LoadOptions {
   readonly connections: number

@@ -5,7 +5,7 @@ import { walkLogs } from '../../../server/walk-logs.ts'
 import { startServerProcess } from '../support/processes.ts'
 import { testKey } from '../support/relay-world.ts'
 import { createRpcClient, median } from '../support/rpc.ts'
-import type { Aim } from './aim.ts'
+import type { Aim } from '../support/aim.ts'
 import type { LogWorld } from './log-world.ts'
 
 const FETCHED_OVER_DELIVERED = 1.05

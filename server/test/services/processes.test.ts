@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { runCrashTest } from '../../../scripts/bench/support/crash.ts'
 import { runSharingTest } from '../../../scripts/bench/support/sharing.ts'
-import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../scripts/bench/support/postgres.ts'
 
 /** More kills, and more calls: `touchstone bench crash`. */
 const KILLS = 2

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { FolderLockedError } from '../../../services/database/folder-lock.ts'
-import { startPostgres, type PostgresServer } from '../../support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 
 const schema = 'touchstone_1'
 

@@ -8,7 +8,7 @@ import { abandon, finalise, settle, unsettle } from '../../../services/ledger/se
 import { availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
-import { startPostgres, type PostgresServer } from '../../support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 
 const ALLOWANCE = 1_000_000n
 const PERIOD_SECONDS = 100
