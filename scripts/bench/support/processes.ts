@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '../../usage-error.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
 export interface Started {
@@ -17,6 +18,18 @@ export interface Started {
 }
 
 export type NodeKind = 'hardhat' | 'anvil'
+
+/**
+ * The nodes that an option names, separated by commas.
+ *
+ * @throws UsageError
+ */
+export function nodeKindsIn(option: string): NodeKind[] {
+  return option.split(',').map((kind) => {
+    if (kind === 'hardhat' || kind === 'anvil') return kind
+    throw new UsageError(`--node: '${kind}' is none of hardhat, anvil`)
+  })
+}
 
 /** A block every so many seconds; absent: one per transaction. */
 export interface NodeOptions {
