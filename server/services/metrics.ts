@@ -37,9 +37,9 @@ export function meterUpstream(upstream: Upstream, registry: Registry): Upstream 
       }
     },
     ...(upstream.requestTogether && {
-      requestTogether: async (calls: readonly UpstreamCall[]) => {
+      requestTogether: async (calls: readonly UpstreamCall[], options) => {
         const stops = calls.map(({ method }) => duration.startTimer({ method }))
-        const outcomes = (await upstream.requestTogether?.(calls)) ?? []
+        const outcomes = (await upstream.requestTogether?.(calls, options)) ?? []
         for (const [index, outcome] of outcomes.entries()) {
           stops[index]?.()
           const isOk = outcome.status === 'fulfilled'

@@ -35,7 +35,7 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
     for (let node = attempts.shift(); node !== undefined; node = attempts.shift()) {
       options.signal?.throwIfAborted()
       try {
-        const result = await node.call(method, params, timeoutMs)
+        const result = await node.call(method, params, timeoutMs, options.traceparent)
         health.succeeded(node)
         return result
       } catch (error) {
@@ -53,9 +53,12 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
     throw new ServiceError('UPSTREAM_UNAVAILABLE', failure?.message ?? 'no node of the right chain', { cause: failure })
   }
 
-  async function requestTogether(calls: readonly UpstreamCall[]): Promise<PromiseSettledResult<unknown>[]> {
+  async function requestTogether(
+    calls: readonly UpstreamCall[],
+    { traceparent }: Pick<UpstreamOptions, 'traceparent'> = {},
+  ): Promise<PromiseSettledResult<unknown>[]> {
     const [node] = await health.candidates()
-    const outcomes = await node?.callTogether(calls, requestTimeoutMs)
+    const outcomes = await node?.callTogether(calls, requestTimeoutMs, traceparent)
     return calls.map((_, index) => {
       const outcome = outcomes?.[index]
       if (outcome?.status === 'fulfilled') return outcome

@@ -38,6 +38,7 @@ interface Call {
   readonly method: string
   readonly params: readonly unknown[]
   readonly timeoutMs: number
+  readonly traceparent: string | undefined
   resolve(result: unknown): void
   reject(error: Error): void
 }
@@ -77,9 +78,9 @@ export class NodeConnection {
   }
 
   /** @throws UpstreamRpcError the node's own error; NodeFailure there was no answer */
-  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+  call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const call: Call = { method, params, timeoutMs, resolve, reject }
+      const call: Call = { method, params, timeoutMs, traceparent, resolve, reject }
       // These two go alone: one may be too much by itself, the other must not be sent twice.
       if (method === 'eth_getLogs') return void this.#logLanes.run(() => this.#sendOne(call))
       if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
@@ -98,17 +99,18 @@ export class NodeConnection {
   async callTogether(
     calls: readonly { readonly method: string; readonly params: readonly unknown[] }[],
     timeoutMs: number,
+    traceparent?: string,
   ): Promise<PromiseSettledResult<unknown>[]> {
     let answers: unknown
     try {
-      answers = await this.#post(batchOf(calls), timeoutMs)
+      answers = await this.#post(batchOf(calls), timeoutMs, traceparent)
     } catch (error) {
       if (!(error instanceof UpstreamRpcError)) return calls.map(() => ({ status: 'rejected', reason: error }))
     }
     if (!Array.isArray(answers)) {
       const outcomes: PromiseSettledResult<unknown>[] = []
       for (const { method, params } of calls) {
-        outcomes.push(...(await Promise.allSettled([this.call(method, params, timeoutMs)])))
+        outcomes.push(...(await Promise.allSettled([this.call(method, params, timeoutMs, traceparent)])))
       }
       return outcomes
     }
@@ -136,7 +138,7 @@ export class NodeConnection {
 
   async #sendOne(call: Call): Promise<void> {
     try {
-      call.resolve(resultOf(await this.#post(bodyOf(call, 1), call.timeoutMs)))
+      call.resolve(resultOf(await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent)))
     } catch (error) {
       call.reject(asError(error))
     }
@@ -147,7 +149,7 @@ export class NodeConnection {
     const timeoutMs = Math.max(...calls.map((call) => call.timeoutMs))
     let answers: unknown
     try {
-      answers = await this.#post(body, timeoutMs)
+      answers = await this.#post(body, timeoutMs, calls.find((call) => call.traceparent)?.traceparent)
     } catch (error) {
       if (!(error instanceof UpstreamRpcError)) {
         for (const call of calls) call.reject(asError(error))
@@ -171,14 +173,14 @@ export class NodeConnection {
     })
   }
 
-  async #post(body: string, timeoutMs: number): Promise<unknown> {
+  async #post(body: string, timeoutMs: number, traceparent: string | undefined): Promise<unknown> {
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(), timeoutMs)
     try {
       const response = await this.#pool.request({
         method: 'POST',
         path: this.#path,
-        headers: this.#headers,
+        headers: traceparent === undefined ? this.#headers : { ...this.#headers, traceparent },
         body,
         signal: controller.signal,
         headersTimeout: 0,

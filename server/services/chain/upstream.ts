@@ -11,7 +11,10 @@ export interface Upstream {
    *
    * @returns an outcome for each; rejections are those of `request`
    */
-  requestTogether?(calls: readonly UpstreamCall[]): Promise<PromiseSettledResult<unknown>[]>
+  requestTogether?(
+    calls: readonly UpstreamCall[],
+    options?: Pick<UpstreamOptions, 'traceparent'>,
+  ): Promise<PromiseSettledResult<unknown>[]>
   close(): Promise<void>
 }
 
@@ -23,6 +26,8 @@ export interface UpstreamCall {
 export interface UpstreamOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
+  /** W3C Trace Context, sent along; of calls that share an HTTP request, that of the first. */
+  readonly traceparent?: string
 }
 
 /** The node's own JSON-RPC error, as it came. */
