@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { numberOf } from './block-number.ts'
+import type { CacheStatistics } from './cache-statistics.ts'
 import type { Chain } from './chain.ts'
 import { HeadTracker, type BlockRef } from './head-tracker.ts'
 import { LogFetcher } from './logs/fetcher.ts'
@@ -27,13 +28,20 @@ export interface CreateChainOptions {
   readonly log?: Logger
 }
 
+/** A chain that tells how much of it came from memory. */
+export interface CachedChain extends Chain {
+  /** Counted on; read it when somebody looks. */
+  readonly cacheStatistics: Readonly<CacheStatistics>
+}
+
 const MIB = 1024 * 1024
 
 /** Reads the chain through an upstream; see {@link Chain}. */
-export function createChain(options: CreateChainOptions): Chain {
+export function createChain(options: CreateChainOptions): CachedChain {
   const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000, log } = options
   const upstream = translateErrors(options.upstream)
   const flights = new SingleFlight()
+  const cacheStatistics: CacheStatistics = { hits: 0, misses: 0, shared: 0 }
   const nodeKind = new NodeKind(options.upstream)
   const head = new HeadTracker(
     upstream,
@@ -47,7 +55,11 @@ export function createChain(options: CreateChainOptions): Chain {
     },
     log,
   )
-  const cache = new ReadCache(flights, head, { budgetBytes: cacheBytes, alwaysProve: () => nodeKind.mayRewind })
+  const cache = new ReadCache(flights, head, {
+    budgetBytes: cacheBytes,
+    alwaysProve: () => nodeKind.mayRewind,
+    statistics: cacheStatistics,
+  })
   const pager = new LogPager({
     fetcher: new LogFetcher(options.upstream, flights),
     cache,
@@ -94,7 +106,12 @@ export function createChain(options: CreateChainOptions): Chain {
   }
 
   return {
-    id: async () => (id ??= await quantity('eth_chainId')),
+    cacheStatistics,
+    id: async () => {
+      if (id === undefined) cacheStatistics.misses++
+      else cacheStatistics.hits++
+      return (id ??= await quantity('eth_chainId'))
+    },
     blockNumber: async () => toQuantity((await head.probe()).number) as string,
     gasPrice: () => readAtHead('eth_gasPrice'),
     maxPriorityFeePerGas: () => readAtHead('eth_maxPriorityFeePerGas'),

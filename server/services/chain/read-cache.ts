@@ -1,4 +1,5 @@
 import { ByteCache } from './byte-cache.ts'
+import type { CacheStatistics } from './cache-statistics.ts'
 import type { BlockRef, HeadTracker } from './head-tracker.ts'
 import type { SingleFlight } from './single-flight.ts'
 
@@ -27,6 +28,8 @@ export interface ReadCacheOptions {
    * whose tools take back any block (`evm_revert`).
    */
   readonly alwaysProve: () => boolean
+  /** Counts the answers. */
+  readonly statistics: CacheStatistics
 }
 
 /** The head's share of the budget. */
@@ -41,29 +44,45 @@ export class ReadCache {
   readonly #flights: SingleFlight
   readonly #head: HeadTracker
   readonly #alwaysProve: () => boolean
+  readonly #statistics: CacheStatistics
   readonly #final: ByteCache<unknown>
   readonly #atHead: ByteCache<unknown>
 
-  constructor(flights: SingleFlight, head: HeadTracker, { budgetBytes, alwaysProve }: ReadCacheOptions) {
+  constructor(flights: SingleFlight, head: HeadTracker, { budgetBytes, alwaysProve, statistics }: ReadCacheOptions) {
     this.#flights = flights
     this.#head = head
     this.#alwaysProve = alwaysProve
+    this.#statistics = statistics
     this.#final = new ByteCache(budgetBytes * (1 - HEAD_SHARE))
     this.#atHead = new ByteCache(budgetBytes * HEAD_SHARE)
   }
 
   async read<T>(read: Read<T>): Promise<T> {
     const { key } = read
+    const statistics = this.#statistics
     for (;;) {
       const known = this.#final.get(key)
-      if (known !== undefined && !this.#alwaysProve()) return known as T
+      if (known !== undefined && !this.#alwaysProve()) {
+        statistics.hits++
+        return known as T
+      }
       if (known !== undefined || this.#atHead.get(key) !== undefined) {
         await this.#head.probe()
         const proven = this.#final.get(key) ?? this.#atHead.get(key)
-        if (proven !== undefined) return proven as T
+        if (proven !== undefined) {
+          statistics.hits++
+          return proven as T
+        }
       }
-      const answer = await this.#flights.run(key, () => this.#fetchAndKeep(read))
-      if (answer !== undefined) return answer
+      let isOwn = false
+      const answer = await this.#flights.run(key, () => {
+        isOwn = true
+        statistics.misses++
+        return this.#fetchAndKeep(read)
+      })
+      if (answer === undefined) continue
+      if (!isOwn) statistics.shared++
+      return answer
     }
   }
 

@@ -3,6 +3,7 @@ import { discoverFolder } from '../../core/discover.ts'
 import { createRegistry, servicesFor } from '../../core/registry.ts'
 import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import type { JsonRpcLimits } from '../../http/json-rpc.ts'
+import type { Chain } from '../../services/chain/chain.ts'
 import { createChain, type CreateChainOptions } from '../../services/chain/create-chain.ts'
 import { createUpstream } from '../../services/chain/create-upstream.ts'
 import type { Upstream, UpstreamOptions } from '../../services/chain/upstream.ts'
@@ -39,7 +40,7 @@ export async function startRpcFront(
     },
     close: () => upstream.close(),
   }
-  const chain = createChain({ upstream: counting, confirmations, ...options })
+  const chain: Chain = createChain({ upstream: counting, confirmations, ...options })
   const server = await startRpcServer(await rpcMethods({ chain, upstream: counting } as Services), limits)
   return {
     ...server,

@@ -209,6 +209,17 @@ describe('createChain', () => {
     })
   })
 
+  it('counts what came from memory, from the node, and from the call of another caller', async () => {
+    const { cacheStatistics, ...counted } = createChain({ upstream: node, confirmations: 10 })
+    mineReceipt(10)
+    await counted.receipt(HASH)
+    expect(cacheStatistics, 'one call').to.deep.equal({ hits: 0, misses: 1, shared: 0 })
+    for (let round = 0; round < 3; round++) await counted.receipt(HASH)
+    expect(cacheStatistics, 'three more').to.deep.equal({ hits: 3, misses: 1, shared: 0 })
+    await times(5, () => counted.balance(ADDRESS, 'latest'))
+    expect(cacheStatistics, 'five at once').to.deep.equal({ hits: 3, misses: 2, shared: 4 })
+  })
+
   it('keeps its caches within the budget', async () => {
     const small = createChain({ upstream: node, confirmations: 10, cacheBytes: 50_000 })
     await small.blockNumber()
