@@ -8,6 +8,7 @@ interface Benchmark {
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   'eth-rpc': () => import('./bench/eth-rpc.ts'),
   execute: () => import('./bench/execute.ts'),
+  quota: () => import('./bench/quota.ts'),
   crash: () => import('./bench/crash.ts'),
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { runCrashTest } from './support/crash.ts'
 import type { LedgerCheck } from './support/invariants.ts'
 import { startPostgres } from './support/postgres.ts'
-import { nodeKindsIn, type NodeKind } from './support/processes.ts'
+import { nodeKindsIn } from './support/processes.ts'
 import { runSharingTest } from './support/sharing.ts'
 
 const usage = `touchstone bench crash [--only kills,sharing] [--database pglite|postgresql] [--node hardhat|anvil]

@@ -63,6 +63,8 @@ export interface ServerOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** PostgreSQL instead of the embedded database. */
   readonly databaseUrl?: string
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Starts the reference server by its own command. */
@@ -77,6 +79,7 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
       NODE_ENV: 'production',
       TOUCHSTONE_SIGNER_KEYS: options.signerKeys.join(','),
       ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
+      ...options.environment,
     },
   })
   const started = await whenListening(child, /"url":"([^"]+)".*"msg":"listening"/)

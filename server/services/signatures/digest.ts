@@ -1,3 +1,4 @@
+import './keccak.ts'
 import { getBytes, keccak256 } from 'ethers'
 
 /** What a controller signs for a key manager. */
