@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
+import { pino } from 'pino'
 import { loadConfig } from './config/load.ts'
 import { redactSecrets } from './config/secrets.ts'
 import { startFailure } from './start-failure.ts'
+import { openTracing } from './services/tracing/open-tracing.ts'
 import { startServer } from './start.ts'
 
 const usage = `touchstone serve --config <file> [--print-config]
@@ -39,9 +41,15 @@ export async function run(argv: readonly string[]): Promise<number> {
       process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
       return 0
     }
-    const server = await startServer(loaded)
-    await stopSignal()
-    await server.close()
+    const log = pino({ level: loaded.config.log.level })
+    const tracing = await openTracing(process.env, log)
+    try {
+      const server = await startServer(loaded, { log, tracing })
+      await stopSignal()
+      await server.close()
+    } finally {
+      await tracing?.close()
+    }
     return 0
   } catch (error) {
     const line = startFailure(error)

@@ -18,9 +18,11 @@ import { countRequests } from './http/rate-limit.ts'
 import { relayRoutes } from './http/relay.ts'
 import type { Route } from './http/route.ts'
 import { statusRoute, type ServiceStatus } from './http/status-page.ts'
+import { traceRequests } from './http/trace-requests.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices } from './services/compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
+import type { Tracing } from './services/tracing/tracing.ts'
 
 /** What a client may take to send the head of a request, and all of it: slow ones must not hold connections. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -30,6 +32,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export interface StartOptions {
   readonly clock?: Clock
   readonly log?: Logger
+  /** Absent: nobody wants traces. Who opened it closes it, after the server. */
+  readonly tracing?: Tracing | undefined
   /** Runs around every request: it sees each answer as it leaves. */
   readonly middleware?: readonly Middleware[]
 }
@@ -50,7 +54,7 @@ export interface RunningServer {
  */
 export async function startServer(
   { config, secrets, baseFolder }: LoadedConfig,
-  { clock = systemClock, log = pino({ level: config.log.level }), middleware = [] }: StartOptions = {},
+  { clock = systemClock, log = pino({ level: config.log.level }), tracing, middleware = [] }: StartOptions = {},
 ): Promise<RunningServer> {
   const registry = createRegistry(
     [
@@ -69,6 +73,7 @@ export async function startServer(
     clock,
     log,
     metrics,
+    tracing,
   })
   const rateLimits = await createRateLimits({
     ...config.limits,
@@ -87,7 +92,7 @@ export async function startServer(
   http.maxConnections = config.limits.connections
   try {
     const routes: Route[] = [
-      rpcRoute(registry, services, config.limits, rateLimits),
+      rpcRoute(registry, services, { limits: config.limits, rateLimits, tracing }),
       ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
       statusRoute(() => statusOf(registry, services, config)),
       ...healthRoutes(readinessChecks, () => draining),
@@ -98,7 +103,7 @@ export async function startServer(
       routes,
       log,
       trustedProxies: config.listen.trustedProxies,
-      middleware: [requestMetrics(metrics), ...middleware],
+      middleware: [requestMetrics(metrics), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
     })
     const handle = app.callback()
     http.on('request', (request, response) => {
@@ -125,19 +130,27 @@ export async function startServer(
 }
 
 /** `POST /api/eth-rpc` with every method's plugin bound to its services. */
-function rpcRoute(registry: Registry, services: Services, limits: Config['limits'], rateLimits: RateLimits): Route {
+function rpcRoute(
+  registry: Registry,
+  services: Services,
+  {
+    limits,
+    rateLimits,
+    tracing,
+  }: {
+    readonly limits: Config['limits']
+    readonly rateLimits: RateLimits
+    readonly tracing: Tracing | undefined
+  },
+): Route {
   const methods = new Map(
     [...registry.rpcMethods].map(([name, loaded]) => {
       const picked = servicesFor(loaded, services)
       const { plugin, options, validateParams, validateResult } = loaded
-      return [
-        name,
-        {
-          validateParams,
-          validateResult,
-          handle: (params: readonly unknown[]) => plugin.handle(params, picked, options),
-        },
-      ]
+      const handle = (params: readonly unknown[]) => plugin.handle(params, picked, options)
+      const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': name }
+      const traced = (params: readonly unknown[]) => tracing?.span(name, { attributes }, () => handle(params))
+      return [name, { validateParams, validateResult, handle: tracing ? traced : handle }]
     }),
   )
   const { bodyBytes, batchSize, nestingDepth } = limits

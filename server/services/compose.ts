@@ -26,6 +26,9 @@ import { signerFromKey } from './signers/signer-account.ts'
 import { createSigners } from './signers/signers.ts'
 import { createSequenceRunner } from './simulator/sequences.ts'
 import { createSimulator } from './simulator/simulator.ts'
+import type { Tracing } from './tracing/tracing.ts'
+import { traceRelays } from './tracing/trace-relays.ts'
+import { traceUpstream } from './tracing/trace-upstream.ts'
 
 export interface ComposeOptions {
   readonly config: Config
@@ -34,6 +37,8 @@ export interface ComposeOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: MetricsRegistry
+  /** Absent: nobody wants traces. */
+  readonly tracing?: Tracing | undefined
   /** Other than the usual ones: tests are in a hurry. */
   readonly timings?: Partial<Timings>
 }
@@ -82,11 +87,13 @@ export async function composeServices(options: ComposeOptions): Promise<Composed
 }
 
 async function compose(
-  { config, secrets, registry, clock, log, metrics, timings }: ComposeOptions,
+  { config, secrets, registry, clock, log, metrics, tracing, timings }: ComposeOptions,
   closers: (() => Promise<void>)[],
 ) {
   const { confirmations } = config.chain
-  const upstream = meterUpstream(createUpstream({ ...config.chain, log }), metrics)
+  const metered = meterUpstream(createUpstream({ ...config.chain, log }), metrics)
+  const upstream = tracing ? traceUpstream(metered, tracing) : metered
+  const relayTracing = tracing && traceRelays(tracing)
   closers.push(() => upstream.close())
   const chain = createChain({ upstream, confirmations, log })
   const chainId = BigInt(await chain.id())
@@ -120,6 +127,7 @@ async function compose(
   const relays = createRelays({ database, plans })
   gaugeAccounts(metrics, signers, relays, () => clock.nowMs())
 
+  const meterSettlement = meterRelays(metrics)
   const follower = createFollower({
     chainId,
     database,
@@ -133,7 +141,10 @@ async function compose(
     confirmations,
     ...usualTimings,
     ...timings,
-    onSettled: meterRelays(metrics),
+    onSettled: (settlement, requestId) => {
+      meterSettlement(settlement)
+      relayTracing?.settled(settlement, requestId)
+    },
   })
   const jobs: Jobs = await startJobs({
     database,
@@ -142,11 +153,11 @@ async function compose(
     accountsWithWork: () => accountsWithOpenRelays(database.db),
   })
   closers.push(() => jobs.close())
-  const relayer = createRelayer({
+  const bareRelayer = createRelayer({
     chainId,
     database,
     upstream,
-    simulator,
+    simulator: relayTracing?.simulator(simulator) ?? simulator,
     profiles,
     signers,
     fees,
@@ -157,8 +168,10 @@ async function compose(
     clock,
     log,
     onStored: (account) => jobs.request(account),
+    ...(relayTracing && { observer: relayTracing.observer }),
   })
-  closers.push(() => relayer.close())
+  closers.push(() => bareRelayer.close())
+  const relayer = relayTracing?.relayer(bareRelayer) ?? bareRelayer
 
   // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
   const services: Services = { clock, upstream: translateErrors(upstream), chain, profiles, relayer, quotas, relays }

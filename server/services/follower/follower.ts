@@ -42,7 +42,8 @@ export interface FollowerOptions {
   readonly replaceAfterMs: number
   /** Time for which a nonce must be seen as used by something else before that is believed. */
   readonly lostAfterMs: number
-  readonly onSettled: (settlement: Settlement) => void
+  /** The request's id is known where the relay has one. */
+  readonly onSettled: (settlement: Settlement, requestId: string | null) => void
 }
 
 /** The most relays in one look; the next look takes the rest. */
@@ -66,10 +67,10 @@ export function createFollower(options: FollowerOptions): Follower {
 
   function report(settlements: readonly Settlement[], relays: readonly OpenRelay[], message: string): void {
     for (const settlement of settlements) {
-      const { requestId } = relays.find(({ hash }) => hash === settlement.relay) ?? {}
+      const requestId = relays.find(({ hash }) => hash === settlement.relay)?.requestId ?? null
       const { relay, status, charged, gasUsed } = settlement
       log.info({ requestId, relay, status, charged: String(charged), gasUsed: String(gasUsed) }, message)
-      onSettled(settlement)
+      onSettled(settlement, requestId)
     }
   }
 

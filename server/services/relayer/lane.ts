@@ -5,6 +5,7 @@ import type { Acceptance, Committed } from '../ledger/commit.ts'
 import { unsentOf, type Unsent } from '../ledger/sent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import { broadcastAll } from './broadcast.ts'
+import { unobserved, type RelayObserver } from './observer.ts'
 
 /** What a lane answers: first that the call is stored, later that a node has it. */
 export interface LaneAnswer {
@@ -29,6 +30,8 @@ export interface LaneOptions {
   readonly database: Database
   readonly upstream: Upstream
   readonly log: Logger
+  /** Default: nobody looks on. */
+  readonly observer?: RelayObserver
   /** Stores calls; many lanes share a transaction. */
   readonly commit: (acceptances: readonly Acceptance[]) => Promise<Committed[]>
   /** Notes what nodes have. */
@@ -57,7 +60,15 @@ interface Sending extends Unsent {
  * While the lane holds the account, it stores the next calls while those before them are being sent. It lets go only
  * when everything stored has been offered to a node: whoever holds the account next finds no gap before its nonces.
  */
-export function createLane({ signer, database, upstream, log, commit, markSent }: LaneOptions): Lane {
+export function createLane({
+  signer,
+  database,
+  upstream,
+  log,
+  observer = unobserved,
+  commit,
+  markSent,
+}: LaneOptions): Lane {
   const waiting: Submission[] = []
   let running: Promise<void> | undefined
   let wake: (() => void) | undefined
@@ -98,10 +109,13 @@ export function createLane({ signer, database, upstream, log, commit, markSent }
 
   /** @returns whether a node has all of them */
   async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
-    const taken = await broadcastAll(sendings, { upstream, log }, (index) => sendings[index]?.done())
+    const hashes = sendings.map(({ hash }) => hash)
+    const taken = await observer.send(hashes, () =>
+      broadcastAll(sendings, { upstream, log }, (index) => sendings[index]?.done()),
+    )
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
-    const marked = markSent(sendings.slice(0, taken).map(({ hash }) => hash))
+    const marked = markSent(hashes.slice(0, taken))
     // Another process must not find it unsent. Here nobody does, and sending goes on meanwhile.
     if (database.isShared) await marked
     return taken === sendings.length

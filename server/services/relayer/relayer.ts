@@ -18,6 +18,7 @@ import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
 import { createLane, type Lane } from './lane.ts'
+import { unobserved, type RelayObserver } from './observer.ts'
 
 /** Executes relay calls: each once, each accounted for, none lost. */
 export interface Relayer {
@@ -55,6 +56,8 @@ export interface RelayerOptions {
   readonly log: Logger
   /** Called when something is stored under an account: it has to be followed until it is mined. */
   readonly onStored: (account: string) => void
+  /** Default: nobody looks on. */
+  readonly observer?: RelayObserver
 }
 
 /** How long a call waits for the one before it in its channel. */
@@ -71,7 +74,7 @@ const MAX_LINGER_MS = 8
 const MARK_LINGER_MS = 200
 
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { chainId, database, upstream, clock, log, signers, fees, profiles } = options
+  const { chainId, database, upstream, clock, log, signers, fees, profiles, observer = unobserved } = options
   const channels = new Map<string, Channel>()
   const underWay = new Map<string, Promise<{ transactionHash: string }>>()
   let isClosed = false
@@ -83,7 +86,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
     async (submissions: readonly (readonly Acceptance[])[]) => {
       const current = await fees.current()
       const acceptances = submissions.flat()
-      const outcomes = await commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current })
+      const outcomes = await observer.store(acceptances, () =>
+        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current }),
+      )
       const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
       for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)
       let next = 0
@@ -118,6 +123,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
         database,
         upstream,
         log,
+        observer,
         commit: commitTogether,
         markSent: mark,
       })

@@ -8,6 +8,8 @@ export interface NodeProxy {
   readonly url: string
   /** Calls by method, batches taken apart. */
   readonly calls: Map<string, number>
+  /** Headers `traceparent` of the requests. */
+  readonly traceparents: string[]
   /** How long every answer is held back. */
   delayMs: number
   /** Breaks every connection, whether the node has got the request or not, and takes no new ones. */
@@ -24,6 +26,8 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
   let isDown = false
   const server = createServer((request, response) => {
     void (async () => {
+      const { traceparent } = request.headers
+      if (typeof traceparent === 'string') proxy.traceparents.push(traceparent)
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const body = Buffer.concat(chunks).toString()
@@ -45,6 +49,7 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
   const proxy: NodeProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: new Map(),
+    traceparents: [],
     delayMs: 0,
     goDown: () => {
       isDown = true

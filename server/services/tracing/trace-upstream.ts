@@ -1,0 +1,32 @@
+import type { Upstream } from '../chain/upstream.ts'
+import type { Tracing } from './tracing.ts'
+
+/** Makes each call to the node a span, and tells the node of which trace it is part. */
+export function traceUpstream(upstream: Upstream, tracing: Tracing): Upstream {
+  const { requestTogether } = upstream
+  const options = (method: string) =>
+    ({ kind: 'client', attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': method } }) as const
+  const propagated = () => {
+    const traceparent = tracing.traceparent()
+    return traceparent === undefined ? {} : { traceparent }
+  }
+  return {
+    // What nobody's request has asked for is no trace: the server looks at the head every now and then.
+    request: <Result>(...[method, params, given]: Parameters<Upstream['request']>) =>
+      tracing.traceparent() === undefined
+        ? upstream.request<Result>(method, params, given)
+        : tracing.span(method, options(method), () =>
+            upstream.request<Result>(method, params, { ...given, ...propagated() }),
+          ),
+    ...(requestTogether && {
+      requestTogether: (calls, given) => {
+        const [method = 'none'] = calls.map((call) => call.method)
+        return tracing.span(`${method} batch`, options(method), async (span) => {
+          span.set({ 'rpc.calls': calls.length })
+          return requestTogether(calls, { ...given, ...propagated() })
+        })
+      },
+    }),
+    close: () => upstream.close(),
+  }
+}
