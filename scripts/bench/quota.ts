@@ -6,6 +6,7 @@ import { describeAim, isMet, type Aim } from './support/aim.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
 import { startNode, startServerProcess, whenListening } from './support/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from './support/relay-world.ts'
+import { median } from './support/rpc.ts'
 
 const usage = `touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 6000]
 
@@ -121,5 +122,3 @@ function row(round: number, workers: number, floor: LoadResult, quotas: LoadResu
   ]
   return `| ${cells.join(' | ')} |`
 }
-
-const median = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] ?? NaN
