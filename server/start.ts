@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Middleware } from 'koa'
 import { pino, type Logger } from 'pino'
@@ -12,6 +10,7 @@ import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
 import type { Services } from './core/define.ts'
 import { docsRoutes } from './http/docs.ts'
 import { healthRoutes } from './http/health.ts'
+import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { metricsRoute, requestMetrics } from './http/metrics.ts'
 import { countRequests } from './http/rate-limit.ts'
@@ -24,9 +23,6 @@ import { composeServices } from './services/compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
 import type { Tracing } from './services/tracing/tracing.ts'
 
-/** What a client may take to send the head of a request, and all of it: slow ones must not hold connections. */
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
 const DAY_MS = 24 * 60 * 60 * 1000
 
 export interface StartOptions {
@@ -41,7 +37,7 @@ export interface StartOptions {
 export interface RunningServer {
   /** Base URL, without a trailing slash. */
   readonly url: string
-  /** Stops taking requests, answers those in flight, hands back the jobs, closes everything. May be called twice. */
+  /** Drains, answers what is in flight, hands back the jobs, closes everything. May be called twice. */
   close(): Promise<void>
 }
 
@@ -87,15 +83,14 @@ export async function startServer(
     await composed.close()
   }
   const { services, readinessChecks } = composed
-  let draining = false
-  const http = createServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS })
-  http.maxConnections = config.limits.connections
+  const http = createHttpServer(config)
+  let address: AddressInfo
   try {
     const routes: Route[] = [
       rpcRoute(registry, services, { limits: config.limits, rateLimits, tracing }),
       ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
       statusRoute(() => statusOf(registry, services, config)),
-      ...healthRoutes(readinessChecks, () => draining),
+      ...healthRoutes(readinessChecks, () => http.isDraining()),
       metricsRoute(metrics),
       ...docsRoutes(),
     ]
@@ -106,25 +101,19 @@ export async function startServer(
       middleware: [requestMetrics(metrics), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
     })
     const handle = app.callback()
-    http.on('request', (request, response) => {
-      // A kept-alive connection would carry on after the last answer.
-      if (draining) response.setHeader('Connection', 'close')
-      void handle(request, response)
-    })
-    http.listen(config.listen.port, config.listen.host)
-    await once(http, 'listening')
+    address = await http.listen(config.listen, (request, response) => void handle(request, response))
   } catch (error) {
     await close()
     throw error
   }
 
   const stop = async (): Promise<void> => {
-    draining = true
-    await drain(http, config.shutdown.graceSeconds)
+    log.info({ drainSeconds: config.shutdown.drainSeconds }, 'stopping')
+    await http.stop()
     await close()
   }
   let stopped: Promise<void> | undefined
-  const url = urlOf(http.address() as AddressInfo)
+  const url = urlOf(address)
   log.info({ url }, 'listening')
   return { url, close: () => (stopped ??= stop()) }
 }
@@ -176,16 +165,6 @@ async function statusOf(registry: Registry, services: Services, config: Config):
     plans: plans.map(([name, { model }]) => ({ name, model, unit: quotas.get(model)?.plugin.unit ?? '' })),
     registration: config.registration,
   }
-}
-
-/** Waits for the requests in flight, no longer than the grace allows. */
-async function drain(http: Server, graceSeconds: number): Promise<void> {
-  const closed = once(http, 'close')
-  http.close()
-  http.closeIdleConnections()
-  const timer = setTimeout(() => http.closeAllConnections(), graceSeconds * 1000)
-  await closed
-  clearTimeout(timer)
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -237,6 +237,21 @@ export interface components {
                  * @default 2000
                  */
                 readonly connections: number;
+                /**
+                 * @description Seconds that a client may take to send the headers of a request, from connecting on.
+                 * @default 10
+                 */
+                readonly headersSeconds: number;
+                /**
+                 * @description Seconds that a client may take for a whole request, body included.
+                 * @default 30
+                 */
+                readonly requestSeconds: number;
+                /**
+                 * @description Seconds that a connection without a request is kept. Longer than a proxy in front keeps it, or a request may meet its end.
+                 * @default 65
+                 */
+                readonly keepAliveSeconds: number;
             };
             /**
              * @description How the server stops.
@@ -244,7 +259,12 @@ export interface components {
              */
             readonly shutdown: {
                 /**
-                 * @description Seconds that requests in flight are given before the server stops.
+                 * @description Seconds that the server goes on to serve after it has said at /readyz that it is going away. Longer than a load balancer takes to notice; 0 where there is none.
+                 * @default 0
+                 */
+                readonly drainSeconds: number;
+                /**
+                 * @description Seconds that requests in flight are given after that, before their connections are cut.
                  * @default 10
                  */
                 readonly graceSeconds: number;

@@ -66,6 +66,10 @@ judge('config', {
     'a keystore without a name': { ...config, signers: { keystores: [{ file: '', passwordFile: 'b' }] } },
     'a password file without a name': { ...config, signers: { keystores: [{ file: 'a', passwordFile: '' }] } },
     'a default plan without a name': { ...config, quota: { defaultPlan: '' } },
+    'no time for headers': { ...config, limits: { headersSeconds: 0 } },
+    'no time for a request': { ...config, limits: { requestSeconds: 0 } },
+    'no time between requests': { ...config, limits: { keepAliveSeconds: 0 } },
+    'negative drain': { ...config, shutdown: { drainSeconds: -1 } },
     'negative grace': { ...config, shutdown: { graceSeconds: -1 } },
     'no URL': { chain: { rpcUrls: [] } },
     'a URL of another scheme': { chain: { rpcUrls: ['ftp://node'] } },
@@ -104,8 +108,11 @@ describe('config', () => {
         requestsPerMinute: 6000,
         relaysPerMinute: 600,
         connections: 2000,
+        headersSeconds: 10,
+        requestSeconds: 30,
+        keepAliveSeconds: 65,
       },
-      shutdown: { graceSeconds: 10 },
+      shutdown: { drainSeconds: 0, graceSeconds: 10 },
       log: { level: 'info' },
     })
   })
