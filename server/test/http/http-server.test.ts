@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseConfig } from '../../config/load.ts'
+import { createHttpServer, type HttpServer } from '../../http/http-server.ts'
+
+interface Running extends HttpServer {
+  readonly port: number
+  readonly url: string
+}
+
+describe('createHttpServer', () => {
+  let server: Running
+  let sockets: Socket[]
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy()
+    await server.stop()
+  })
+
+  /** A server that answers with what it is sent, and holds back what is asked of `/slow`. */
+  async function start(config: object, release: Promise<void> = Promise.resolve()): Promise<Running> {
+    sockets = []
+    const tree = { chain: { rpcUrls: ['http://127.0.0.1:9'] }, shutdown: { graceSeconds: 1 }, ...config }
+    const created = createHttpServer(parseConfig(tree, 'test', process.cwd()))
+    const { port } = await created.listen({ host: '127.0.0.1', port: 0 }, (request, response) => {
+      void (async () => {
+        const body = await text(request)
+        if (request.url === '/slow') await release
+        response.end(body)
+      })().catch(() => response.destroy())
+    })
+    server = { ...created, port, url: `http://127.0.0.1:${port}` }
+    return server
+  }
+
+  function open(): Socket {
+    const socket = connect(server.port, '127.0.0.1').on('error', () => {})
+    sockets.push(socket)
+    return socket
+  }
+
+  /** What comes until the other side closes, and after how long it does. */
+  async function untilClosed(socket: Socket): Promise<{ answer: string; seconds: number }> {
+    const begunMs = performance.now()
+    const answer = await text(socket).catch(() => '')
+    return { answer, seconds: (performance.now() - begunMs) / 1000 }
+  }
+
+  const ask = async (body: string, path = '/') => (await fetch(`${server.url}${path}`, { method: 'POST', body })).text()
+
+  it('cuts off who sends nothing, or a request without end, and answers the others meanwhile', async () => {
+    await start({ limits: { headersSeconds: 1, requestSeconds: 2 } })
+    const silent = open()
+    const endless = open()
+    endless.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n')
+    const dribble = setInterval(() => endless.write('x'), 100)
+    const headless = open()
+    headless.write('POST / HTTP/1.1\r\nHost: a\r\nX-Header: ')
+    const closed = Promise.all([silent, headless, endless].map(untilClosed))
+    let asked = 0
+    let isOver = false
+    const normal = (async () => {
+      for (; !isOver; asked++) expect(await ask(String(asked))).to.equal(String(asked))
+    })()
+    const [nothing, halfAHead, halfABody] = await closed
+    clearInterval(dribble)
+    isOver = true
+    await normal
+
+    expect(nothing?.seconds).to.be.within(0.9, 2)
+    expect(halfAHead?.answer).to.match(/^HTTP\/1\.1 408 /)
+    expect(halfAHead?.seconds).to.be.within(0.9, 2)
+    expect(halfABody?.answer).to.match(/^HTTP\/1\.1 408 /)
+    expect(halfABody?.seconds).to.be.within(1.9, 3.2)
+    expect(asked).to.be.greaterThan(10)
+  })
+
+  it('keeps a connection without a request as long as is configured', async () => {
+    await start({ limits: { keepAliveSeconds: 1 } })
+    const socket = open()
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi')
+    const { answer, seconds } = await untilClosed(socket)
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 200 /)
+      .and.include('hi')
+    // Node adds a second: a client that believes the announced time is not cut off.
+    expect(seconds).to.be.within(0.9, 2.5)
+  })
+
+  it('closes connections beyond the most that there may be', async () => {
+    await start({ limits: { connections: 3 } })
+    const kept = [open(), open(), open()]
+    await Promise.all(kept.map((socket) => once(socket, 'connect')))
+    expect((await untilClosed(open())).answer).to.equal('')
+    kept[0]?.end('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi')
+    expect((await untilClosed(kept[0] as Socket)).answer).to.include('hi')
+    expect(await ask('again')).to.equal('again')
+  })
+
+  it('serves on while it drains, says goodbye on every connection, and then takes no more', async () => {
+    await start({ shutdown: { drainSeconds: 1, graceSeconds: 1 } })
+    expect(server.isDraining()).to.equal(false)
+    const stopped = server.stop()
+    expect(server.isDraining()).to.equal(true)
+    const answer = await fetch(server.url, { method: 'POST', body: 'late' })
+    expect(await answer.text()).to.equal('late')
+    expect(answer.headers.get('connection')).to.equal('close')
+    await stopped
+    expect(await ask('too late').catch(() => 'refused')).to.equal('refused')
+  })
+
+  it('answers what is in flight, and cuts off what takes longer than the grace', async () => {
+    const released = Promise.withResolvers<void>()
+    await start({ shutdown: { graceSeconds: 1 } }, released.promise)
+    const inFlight = ask('in flight', '/slow')
+    await until200(server.url)
+    const stopped = server.stop()
+    released.resolve()
+    expect(await inFlight).to.equal('in flight')
+    await stopped
+
+    await start({ shutdown: { graceSeconds: 1 } }, sleep(60_000, undefined, { ref: false }))
+    const hopeless = ask('hopeless', '/slow').catch(() => 'cut off')
+    await until200(server.url)
+    await server.stop()
+    expect(await hopeless).to.equal('cut off')
+  })
+})
+
+/** What was sent before has arrived when this is answered. */
+async function until200(url: string): Promise<void> {
+  expect((await fetch(url, { method: 'POST', body: '' })).status).to.equal(200)
+}
