@@ -15,7 +15,8 @@ import { startJobs, type Jobs } from './jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
 import { accountsWithOpenRelays } from './ledger/open-relays.ts'
 import { createRelays } from './ledger/relays.ts'
-import { gaugeAccounts, meterRelays, meterUpstream } from './metrics.ts'
+import { gaugeState } from './gauges.ts'
+import { meterRelays, meterUpstream } from './metrics.ts'
 import { createProfiles } from './profiles/profiles.ts'
 import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
@@ -125,7 +126,6 @@ async function compose(
   const profiles = createProfiles({ runner })
   const quotas = createQuotas({ database, plans, registration: config.registration, clock })
   const relays = createRelays({ database, plans })
-  gaugeAccounts(metrics, signers, relays, () => clock.nowMs())
 
   const meterSettlement = meterRelays(metrics)
   const follower = createFollower({
@@ -153,6 +153,8 @@ async function compose(
     accountsWithWork: () => accountsWithOpenRelays(database.db),
   })
   closers.push(() => jobs.close())
+  const nowMs = () => clock.nowMs()
+  gaugeState(metrics, { db: database.db, upstream: metered, chain, signers, relays, jobs, nowMs, log })
   const bareRelayer = createRelayer({
     chainId,
     database,

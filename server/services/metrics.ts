@@ -1,11 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import { UpstreamRpcError, type Upstream, type UpstreamCall } from './chain/upstream.ts'
 import type { Settlement } from './ledger/settle.ts'
-import type { Relays } from './ledger/relays.ts'
-import type { Signers } from './signers/signers.ts'
-
-const WEI_PER_COIN = 1e18
-const DAY_MS = 24 * 60 * 60 * 1000
 
 /** Counts the calls to the node and their time, by method and outcome. */
 export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {
@@ -78,28 +73,4 @@ export function meterRelays(registry: Registry): (settlement: Settlement) => voi
     gas.inc({ plan }, Number(gasUsed))
     charged.inc({ plan }, Number(amount))
   }
-}
-
-/** Shows the balances of the signers and what waits to be mined, as they are when somebody looks. */
-export function gaugeAccounts(registry: Registry, signers: Signers, relays: Relays, nowMs: () => number): void {
-  new Gauge({
-    name: 'touchstone_signer_balance_coins',
-    help: 'Balance of each relayer account, in the native coin.',
-    labelNames: ['signer'],
-    registers: [registry],
-    collect() {
-      for (const [signer, wei] of signers.balances()) this.set({ signer }, Number(wei) / WEI_PER_COIN)
-    },
-  })
-  new Gauge({
-    name: 'touchstone_relays_last_day',
-    help: 'Relay calls accepted in the last 24 hours, by their status now.',
-    labelNames: ['status'],
-    registers: [registry],
-    async collect() {
-      for (const [status, count] of Object.entries(await relays.countSince(nowMs() - DAY_MS))) {
-        this.set({ status }, count)
-      }
-    },
-  })
 }

@@ -6,6 +6,8 @@ import type { Database } from '../database/database.ts'
 export interface Jobs {
   /** Asks for a look at an account; many requests before the look are one. */
   request(account: string): void
+  /** Jobs of all processes on the database. */
+  depth(): Promise<{ readonly ready: number; readonly deferred: number; readonly active: number }>
   /** Lets the work that has begun come to its end, and takes no more. */
   close(): Promise<void>
 }
@@ -97,6 +99,10 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
 
   return {
     request: (account) => void enqueue(account, 0),
+    depth: async () => {
+      const { readyCount, deferredCount, activeCount } = await boss.getQueueStats(QUEUE)
+      return { ready: readyCount, deferred: deferredCount, active: activeCount }
+    },
     close: async () => {
       isClosed = true
       clearInterval(timer)
