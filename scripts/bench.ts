@@ -10,6 +10,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   execute: () => import('./bench/execute.ts'),
   quota: () => import('./bench/quota.ts'),
   crash: () => import('./bench/crash.ts'),
+  connections: () => import('./bench/connections.ts'),
 }
 
 const usage = `Usage: bench [benchmark] [options]
