@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { startTestbed } from '../testbed.ts'
@@ -30,6 +31,14 @@ describe('the documentation', () => {
       }
     })
   }
+
+  it('explains every benchmark that there is, and no other', () => {
+    const { stdout } = spawnSync(process.execPath, [path.join(root, 'scripts/touchstone.ts'), 'bench', '--help'], {
+      encoding: 'utf8',
+    })
+    const benchmarks = /^Benchmarks: ([^;]+);/m.exec(stdout)?.[1]?.split(', ') ?? []
+    expect(headingsOf(read('docs/performance.md')).slice(1)).to.have.members(benchmarks)
+  })
 
   it('shows nothing in the dashboard, and alerts on nothing, that the server does not measure', async () => {
     const testbed = await startTestbed()
