@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { UsageError } from './usage-error.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
@@ -9,9 +10,12 @@ interface CommandModule {
 interface CommandEntry {
   readonly does: string
   readonly module: string
-  /** Works on the repository itself: the published package does not have it. */
-  readonly inRepositoryOnly?: true
+  /** Why the published package does not have it; absent: it has. */
+  readonly inRepositoryOnly?: string
 }
+
+const needsDevelopment = 'it starts nodes, a PostgreSQL server and a load generator, which are no part of the package'
+const writesSources = 'it writes into the sources'
 
 /** Each is loaded only when it is asked for, so that none waits for the others. */
 const commands: Readonly<Record<string, CommandEntry>> = {
@@ -24,9 +28,13 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
   profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
-  bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts', inRepositoryOnly: true },
-  new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: true },
-  test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: true },
+  bench: {
+    does: 'the benchmarks, each a ratio against its own floor',
+    module: './bench.ts',
+    inRepositoryOnly: needsDevelopment,
+  },
+  new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: writesSources },
+  test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: needsDevelopment },
 }
 
 /** The repository runs the sources; the package holds what is built from them. */
@@ -43,9 +51,9 @@ async function main(argv: readonly string[]): Promise<number> {
     .enablePositionalOptions()
     .exitOverride()
   for (const [word, { does, module, inRepositoryOnly }] of Object.entries(commands)) {
-    if (inRepositoryOnly && !isRepository) continue
+    const isMissing = inRepositoryOnly !== undefined && !isRepository
     program
-      .command(word)
+      .command(word, { hidden: isMissing })
       .description(does)
       .argument('[arguments...]')
       // The command parses its own arguments, --help among them.
@@ -53,6 +61,7 @@ async function main(argv: readonly string[]): Promise<number> {
       .allowUnknownOption()
       .passThroughOptions()
       .action(async (rest: string[]) => {
+        if (isMissing) throw new UsageError(`${word} works in a clone of the repository alone: ${inRepositoryOnly}`)
         const command = (await import(module)) as CommandModule
         exitCode = await command.run(rest)
       })

@@ -80,7 +80,12 @@ describe('the published package, installed in an empty folder', function () {
     for (const word of ['up', 'check', 'serve', 'provision', 'report', 'clauses', 'mutants', 'profiles', 'sign']) {
       expect(stdout).to.match(new RegExp(`^ {2}${word} {2,}\\w`, 'm'))
     }
-    for (const word of ['new', 'test', 'bench']) expect(stdout).not.to.match(new RegExp(`^ {2}${word} `, 'm'))
+    for (const word of ['new', 'test', 'bench']) {
+      expect(stdout).not.to.match(new RegExp(`^ {2}${word} `, 'm'))
+      const refused = await touchstone(word)
+      expect({ code: refused.code, stdout: refused.stdout }).to.deep.equal({ code: 2, stdout: '' })
+      expect(refused.stderr).to.match(new RegExp(`^${word} works in a clone of the repository alone: .+\n$`))
+    }
   })
 
   it('lists the clauses with their checks', async () => {
