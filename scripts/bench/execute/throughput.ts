@@ -1,4 +1,5 @@
 import { JsonRpcProvider, keccak256, toUtf8Bytes, Wallet } from 'ethers'
+import { createSender } from '../../../contracts/deploy/sender.ts'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
@@ -138,14 +139,13 @@ async function measureRelays(world: RelayWorld, url: string, { workers, tasks, r
 
 async function fund(world: RelayWorld, addresses: readonly string[]): Promise<void> {
   const provider = new JsonRpcProvider(world.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 })
-  const funder = new Wallet(testKey(15), provider)
-  let nonce = await provider.getTransactionCount(funder.address, 'latest')
-  let last
-  for (const to of addresses) {
-    last = await funder.sendTransaction({ to, value: 10n ** 17n * 5n, nonce: nonce++, gasLimit: 21_000n, ...FEES })
+  try {
+    const sender = await createSender(new Wallet(testKey(15), provider))
+    const sent = addresses.map((to) => sender.send({ to, value: 10n ** 17n * 5n }))
+    await sender.mined((await Promise.all(sent)).at(-1) ?? '')
+  } finally {
+    provider.destroy()
   }
-  await last?.wait()
-  provider.destroy()
 }
 
 export const tableHead = `| node | database | in flight | floor/s | relays/s | of the floor | p50 ms | p99 ms | failed |
