@@ -30,6 +30,7 @@ import { createSimulator } from './simulator/simulator.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { traceRelays } from './tracing/trace-relays.ts'
 import { traceUpstream } from './tracing/trace-upstream.ts'
+import { budgetUpstream } from './upstream-budget.ts'
 
 export interface ComposeOptions {
   readonly config: Config
@@ -94,9 +95,11 @@ async function compose(
   const { confirmations } = config.chain
   const metered = meterUpstream(createUpstream({ ...config.chain, log }), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
+  // For what callers ask for. What was accepted is followed to its end.
+  const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
   const relayTracing = tracing && traceRelays(tracing)
   closers.push(() => upstream.close())
-  const chain = createChain({ upstream, confirmations, log })
+  const chain = createChain({ upstream: budgeted, confirmations, log })
   const chainId = BigInt(await chain.id())
 
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
@@ -121,7 +124,7 @@ async function compose(
     lowBalanceWei: BigInt(config.signers.lowBalanceWei),
     pendingCostWei: (address) => pendingCostWei(database.db, address),
   })
-  const runner = createSequenceRunner({ upstream, from: accounts[0]?.address ?? ZERO_ADDRESS })
+  const runner = createSequenceRunner({ upstream: budgeted, from: accounts[0]?.address ?? ZERO_ADDRESS })
   const simulator = createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) })
   const profiles = createProfiles({ runner })
   const quotas = createQuotas({ database, plans, registration: config.registration, clock })
@@ -176,7 +179,7 @@ async function compose(
   const relayer = relayTracing?.relayer(bareRelayer) ?? bareRelayer
 
   // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
-  const services: Services = { clock, upstream: translateErrors(upstream), chain, profiles, relayer, quotas, relays }
+  const services: Services = { clock, upstream: translateErrors(budgeted), chain, profiles, relayer, quotas, relays }
   const readinessChecks: ReadinessCheck[] = [
     { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
     { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },

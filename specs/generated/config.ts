@@ -233,6 +233,11 @@ export interface components {
                  */
                 readonly relaysPerMinute: number;
                 /**
+                 * @description Most calls to the node that requests may have under way or waiting; what is beyond it is refused at once.
+                 * @default 2000
+                 */
+                readonly upstreamCalls: number;
+                /**
                  * @description Most connections at a time; further ones are closed at once.
                  * @default 2000
                  */
