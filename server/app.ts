@@ -15,6 +15,9 @@ export interface AppOptions {
   readonly middleware?: readonly Middleware[]
 }
 
+/** What pages may read of an answer beside its body. */
+const exposeHeaders = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+
 /** Builds the Koa app. It does not listen. */
 export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: AppOptions): Koa {
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
@@ -22,7 +25,7 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
   app.use(requestId(log))
   // Wallets send headers of their own; the preflight allows what it is asked for.
-  app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] })))
+  app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders })))
   app.use(securityHeaders)
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)

@@ -74,6 +74,8 @@ describe('startServer', () => {
     expect(preflight.headers.get('access-control-allow-headers')).to.include('access-control-allow-origin')
     const refused = await post(`${server.url}/execute`, {}, { Origin: 'https://wallet.example' })
     expect(refused.headers.get('access-control-allow-origin')).to.equal('*')
+    const readable = refused.headers.get('access-control-expose-headers')?.toLowerCase().split(',')
+    expect(readable).to.include.members(['x-request-id', 'retry-after', 'ratelimit-remaining'])
   })
 
   it('names each request: by the id that came, or by one of its own', async () => {
