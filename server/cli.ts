@@ -34,6 +34,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
+  // Keys come in the environment, and Node writes the environment into its diagnostic reports.
+  process.report.excludeEnv = true
   try {
     const loaded = await loadConfig(options.config, process.env)
     if (options['print-config']) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -53,6 +53,28 @@ describe('the command serve', () => {
     child.kill('SIGTERM')
     expect((await exit)[0]).to.equal(0)
     expect((await stdout) + (await stderr)).not.to.include(key.slice(2))
+  })
+
+  it('writes no key into a diagnostic report', async () => {
+    const reports = await mkdtemp(path.join(folder, 'reports-'))
+    const { child, exit } = await serve(working(), {
+      env: { NODE_OPTIONS: `--report-on-signal --report-uncaught-exception --report-directory=${reports}` },
+    })
+    let log = ''
+    child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+    await until(() => log.includes('"url"'), 30_000)
+    child.kill('SIGUSR2')
+    const isWhole = (report: string) => report.trimEnd().endsWith('}')
+    let report = ''
+    await until(async () => {
+      const [name] = await readdir(reports)
+      if (name !== undefined) report = await readFile(path.join(reports, name), 'utf8')
+      return isWhole(report)
+    }, 10_000)
+    child.kill('SIGTERM')
+    await exit
+    expect(report).to.include('javascriptStack')
+    expect(report).not.to.include(key.slice(2))
   })
 
   it('shows what is in force, secrets redacted', async () => {

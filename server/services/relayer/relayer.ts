@@ -68,9 +68,6 @@ const BROADCAST_WAIT_MS = 5_000
 const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
 const MAX_COMMITS = 32
-/** The more calls are under way, the longer a database transaction waits to be shared. */
-const CALLS_PER_LINGER_MS = 3
-const MAX_LINGER_MS = 8
 const MARK_LINGER_MS = 200
 
 export function createRelayer(options: RelayerOptions): Relayer {
@@ -94,7 +91,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       let next = 0
       return submissions.map(({ length }) => outcomes.slice(next, (next += length)))
     },
-    { maxItems: MAX_COMMITS, lingerMs: () => Math.min(MAX_LINGER_MS, Math.floor(underWay.size / CALLS_PER_LINGER_MS)) },
+    { maxItems: MAX_COMMITS },
   )
   const markTogether = microBatch(
     async (batches: readonly (readonly string[])[]) => {

@@ -54,6 +54,10 @@ interface State {
   pendingWei: bigint
   /** What it was chosen for since. */
   choices: Set<Choice>
+  /** The sum of their costs. */
+  promisedWei: bigint
+  /** How many of them are not done. */
+  underWay: number
   isLow: boolean
 }
 
@@ -64,6 +68,8 @@ export function createSigners(options: SignersOptions): Signers {
     balanceWei: 0n,
     pendingWei: 0n,
     choices: new Set(),
+    promisedWei: 0n,
+    underWay: 0,
     isLow: false,
   }))
   let readAtMs = -Infinity
@@ -76,7 +82,10 @@ export function createSigners(options: SignersOptions): Signers {
     const pendingWei = await pendingCostWei(address)
     state.balanceWei = BigInt(await upstream.request<string>('eth_getBalance', [address, 'latest']))
     state.pendingWei = pendingWei
-    for (const choice of doneBefore) state.choices.delete(choice)
+    for (const choice of doneBefore) {
+      state.choices.delete(choice)
+      state.promisedWei -= choice.costWei
+    }
     const isLow = state.balanceWei < lowBalanceWei
     if (isLow && !state.isLow) {
       log.warn({ signer: address, balanceWei: String(state.balanceWei) }, 'the balance of a signer is low')
@@ -94,7 +103,10 @@ export function createSigners(options: SignersOptions): Signers {
   function pick(maxCostWei: bigint, preferred: string | undefined): State | undefined {
     const bound = states.find(({ account }) => account.address === preferred)
     const able = (bound ? [bound] : states).filter((state) => spendable(state) >= maxCostWei)
-    return able.reduce<State | undefined>((best, one) => (best && load(best) <= load(one) ? best : one), undefined)
+    return able.reduce<State | undefined>(
+      (best, one) => (best && best.underWay <= one.underWay ? best : one),
+      undefined,
+    )
   }
 
   return {
@@ -112,9 +124,16 @@ export function createSigners(options: SignersOptions): Signers {
       if (!state) {
         throw noneCanPay('no account of the relayer can pay for this transaction now')
       }
+      const { account } = state
       const choice: Choice = { costWei: maxCostWei, isDone: false }
       state.choices.add(choice)
-      return { account: state.account, done: () => void (choice.isDone = true) }
+      state.promisedWei += maxCostWei
+      state.underWay++
+      const done = () => {
+        choice.isDone = true
+        state.underWay--
+      }
+      return { account, done }
     },
     refresh,
     assertAble: async () => {
@@ -125,17 +144,7 @@ export function createSigners(options: SignersOptions): Signers {
   }
 }
 
-function spendable({ balanceWei, pendingWei, choices }: State): bigint {
-  let wei = balanceWei - pendingWei
-  for (const { costWei } of choices) wei -= costWei
-  return wei
-}
-
-function load({ choices }: State): number {
-  let undone = 0
-  for (const { isDone } of choices) if (!isDone) undone++
-  return undone
-}
+const spendable = ({ balanceWei, pendingWei, promisedWei }: State) => balanceWei - pendingWei - promisedWei
 
 const noneCanPay = (reason: string) =>
   new ServiceError('SIGNERS_UNAVAILABLE', reason, { retryAfterSeconds: RETRY_SECONDS })
