@@ -10,6 +10,8 @@ export interface ReadinessCheck {
 /** Reports of `/readyz`. */
 export interface Readiness {
   readonly ready: boolean
+  /** The server is going away: nothing was looked at. */
+  readonly draining?: true
   readonly checks: Readonly<Record<string, 'ok' | 'failed'>>
 }
 
@@ -33,6 +35,12 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
       method: 'GET',
       path: '/readyz',
       handle: async (ctx) => {
+        // A balancer is to know at once, however busy everything behind is.
+        if (isDraining()) {
+          ctx.status = 503
+          ctx.body = { ready: false, draining: true, checks: {} } satisfies Readiness
+          return
+        }
         const outcomes = await Promise.all(
           checks.map(async ({ name, check }) => {
             try {
@@ -44,7 +52,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
             }
           }),
         )
-        const ready = !isDraining() && outcomes.every(([, outcome]) => outcome === 'ok')
+        const ready = outcomes.every(([, outcome]) => outcome === 'ok')
         ctx.status = ready ? 200 : 503
         ctx.body = { ready, checks: Object.fromEntries(outcomes) } satisfies Readiness
       },

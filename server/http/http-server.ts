@@ -51,7 +51,7 @@ export function createHttpServer({ limits, shutdown }: Pick<Config, 'limits' | '
     isDraining: () => draining,
     stop: async () => {
       draining = true
-      await sleep(shutdown.drainSeconds * 1000)
+      if (shutdown.drainSeconds > 0) await sleep(shutdown.drainSeconds * 1000)
       const closed = once(server, 'close')
       server.close()
       server.closeIdleConnections()

@@ -8,8 +8,8 @@ import { until } from './support/until.ts'
 
 /** Requests in flight at any time: half ask the chain, half relay. */
 const IN_FLIGHT = 20
-/** Longer than the balancer takes to notice. */
-const DRAIN_SECONDS = 1
+/** Longer than the balancer takes to notice, also on a machine that is busy with other tests. */
+const DRAIN_SECONDS = 3
 const READY_MS = 30_000
 
 describe('two servers behind a balancer', function () {
@@ -27,7 +27,7 @@ describe('two servers behind a balancer', function () {
     databaseUrl = await postgres.createDatabase()
     balancer = await startBalancer()
     servers = await Promise.all([start(), start()])
-    for (const { url } of servers) balancer.servers.add(url)
+    for (const { url } of servers) balancer.add(url)
     await until(() => servers.every(({ url }) => balancer.isReady(url)), READY_MS)
   })
   after(async () => {
@@ -68,10 +68,10 @@ describe('two servers behind a balancer', function () {
     for (const old of [...servers]) {
       const before = answered.relay
       await old.close()
-      balancer.servers.delete(old.url)
+      balancer.remove(old.url)
       const successor = await start()
       servers[servers.indexOf(old)] = successor
-      balancer.servers.add(successor.url)
+      balancer.add(successor.url)
       await until(() => balancer.isReady(successor.url), READY_MS)
       expect(answered.relay, 'relays meanwhile').to.be.greaterThan(before)
     }

@@ -132,6 +132,20 @@ describe('startServer', () => {
     await closed
   })
 
+  it('tells balancers that it is going away, and serves on while it drains', async () => {
+    const { config, ...loaded } = testbedConfig(chain, 0)
+    const shutdown = { drainSeconds: 1, graceSeconds: 1 }
+    const going = await startServer({ ...loaded, config: { ...config, shutdown, log: { level: 'silent' } } })
+    const closed = going.close()
+    const ready = await fetch(`${going.url}/readyz`)
+    expect(ready.status).to.equal(503)
+    expect(await ready.json()).to.deep.equal({ ready: false, draining: true, checks: {} })
+    const answer = await post(`${going.url}/api/eth-rpc`, chainIdCall(1))
+    expect(((await answer.json()) as RpcAnswer).result).to.equal('0x7a69')
+    await closed
+    expect(await fetch(going.url).catch(() => 'refused')).to.equal('refused')
+  })
+
   describe('with limits', () => {
     let limited: RunningServer
     before(async () => {

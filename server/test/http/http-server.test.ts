@@ -70,11 +70,12 @@ describe('createHttpServer', () => {
     isOver = true
     await normal
 
-    expect(nothing?.seconds).to.be.within(0.9, 2)
+    // Far from what Node does by itself, also on a busy machine.
+    expect(nothing?.seconds).to.be.within(0.9, 5)
     expect(halfAHead?.answer).to.match(/^HTTP\/1\.1 408 /)
-    expect(halfAHead?.seconds).to.be.within(0.9, 2)
+    expect(halfAHead?.seconds).to.be.within(0.9, 5)
     expect(halfABody?.answer).to.match(/^HTTP\/1\.1 408 /)
-    expect(halfABody?.seconds).to.be.within(1.9, 3.2)
+    expect(halfABody?.seconds).to.be.within(1.9, 10)
     expect(asked).to.be.greaterThan(10)
   })
 
@@ -87,7 +88,7 @@ describe('createHttpServer', () => {
       .to.match(/^HTTP\/1\.1 200 /)
       .and.include('hi')
     // Node adds a second: a client that believes the announced time is not cut off.
-    expect(seconds).to.be.within(0.9, 2.5)
+    expect(seconds).to.be.within(0.9, 4.5)
   })
 
   it('closes connections beyond the most that there may be', async () => {

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** What stands in front of several servers, as load balancers do: follows `/readyz`, and keeps connections. */
 export interface Balancer {
   readonly url: string
-  /** Servers that are asked whether they are ready; requests go to those that say so, in turn. */
-  readonly servers: Set<string>
+  /** From now on the server is asked whether it is ready; requests go to those that say so, in turn. */
+  add(server: string): void
+  remove(server: string): void
   isReady(server: string): boolean
   /** Requests whose connection to a server broke: each was answered by 502, since it may have been served. */
   readonly broken: string[]
@@ -33,7 +35,15 @@ export async function startBalancer(): Promise<Balancer> {
     if (isReady && servers.has(server)) ready.add(server)
     else ready.delete(server)
   }
-  const timer = setInterval(() => servers.forEach((server) => void check(server)), CHECK_MS)
+  let isClosed = false
+  /** One look after the other: an earlier one must not be believed after a later one. */
+  async function follow(server: string): Promise<void> {
+    while (!isClosed && servers.has(server)) {
+      await check(server)
+      await sleep(CHECK_MS)
+    }
+    ready.delete(server)
+  }
 
   function forward(request: IncomingMessage, response: ServerResponse): void {
     const able = [...ready]
@@ -58,11 +68,15 @@ export async function startBalancer(): Promise<Balancer> {
   await once(front, 'listening')
   return {
     url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-    servers,
+    add: (server) => {
+      servers.add(server)
+      void follow(server)
+    },
+    remove: (server) => void servers.delete(server),
     isReady: (server) => ready.has(server),
     broken,
     close: async () => {
-      clearInterval(timer)
+      isClosed = true
       front.close()
       front.closeAllConnections()
       agent.destroy()

@@ -123,7 +123,7 @@ describe('traces', () => {
     for (let id = 0n; id < 5n; id++) expect((await client.execute({ channel: 3n, id })).status).to.equal(200)
     const begunMs = performance.now()
     await lonely.close()
-    expect(performance.now() - begunMs).to.be.below(6_000)
+    expect(performance.now() - begunMs).to.be.below(9_000)
   })
 
   it('cost nothing when nobody asks for them: the SDK is not loaded', async () => {
