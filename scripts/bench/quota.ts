@@ -8,7 +8,7 @@ import { startNode, startServerProcess, whenListening } from './support/processe
 import { createPoster, provisionWorld, type RelayWorld } from './support/relay-world.ts'
 import { median } from './support/rpc.ts'
 
-const usage = `touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 6000]
+const usage = `touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 20000]
 
 Requests per second through POST /quota, with the permission read from the chain and the account from the ledger,
 beside the floor of the same run: a Koa route that recovers the signer with ethers, and does nothing else.
@@ -28,7 +28,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     options: {
       'in-flight': { type: 'string', default: '100' },
       rounds: { type: 'string', default: '3' },
-      requests: { type: 'string', default: '6000' },
+      requests: { type: 'string', default: '20000' },
       help: { type: 'boolean' },
     },
   })

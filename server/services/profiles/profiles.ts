@@ -86,11 +86,10 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
 
   return {
     resolve: (anyCase, interfaceIds) => {
-      const address = getAddress(anyCase.toLowerCase())
-      const key = `${address}:${interfaceIds.join()}`
+      const key = keyOf(anyCase, interfaceIds.join())
       let found = remembered.get(key)
       if (!found) {
-        found = find(address, interfaceIds)
+        found = find(getAddress(anyCase.toLowerCase()), interfaceIds)
         if (remembered.size >= MAX_REMEMBERED) remembered.clear()
         remembered.set(key, found)
         found.catch(() => remembered.delete(key))
@@ -98,7 +97,8 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
       return found
     },
     forget: (address) => {
-      for (const key of remembered.keys()) if (key.startsWith(`${address}:`)) remembered.delete(key)
+      const prefix = keyOf(address, '')
+      for (const key of remembered.keys()) if (key.startsWith(prefix)) remembered.delete(key)
     },
     permissions: async (profile, controllers) => {
       const outcomes = await read(controllers.map((controller) => [profile, profileCalls.permissions(controller)]))
@@ -106,6 +106,8 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     },
   }
 }
+
+const keyOf = (address: string, interfaceIds: string) => `${address.toLowerCase()}:${interfaceIds}`
 
 const isTrue = (outcome: Outcome | undefined) =>
   outcome?.success === true && outcome.returnData.length === 66 && BigInt(outcome.returnData) === 1n
