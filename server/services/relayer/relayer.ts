@@ -149,11 +149,11 @@ export function createRelayer(options: RelayerOptions): Relayer {
     return padded < options.gasCap ? padded : options.gasCap
   }
 
-  async function dispatch(run: readonly SimulatedEntry[], preferred: string | undefined): Promise<readonly Entry[]> {
+  async function dispatch(run: readonly SimulatedEntry[], required: string | undefined): Promise<readonly Entry[]> {
     const limits = run.map(({ gas }) => gasLimitFor(gas))
     const price = maxFeePerGas(await fees.current())
     const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
-    const { account, done } = await signers.choose(costWei, preferred)
+    const { account, done } = await signers.choose(costWei, required)
     const lane = lanes.get(account.address)
     if (!lane) throw new Error(`no lane for ${account.address}`)
     const acceptances = run.map(({ entry: { call, identity } }, index) => ({

@@ -12,14 +12,11 @@ export interface Signers {
    * The account with the least to do among those that can pay. What it is chosen for counts as its load until `done`,
    * and its cost as spent until the ledger or the balance shows it.
    *
-   * @param preferred taken where it is one of ours: it has the calls before this one in the channel, and another
-   *   account's transactions may be mined before those
-   * @throws ServiceError SIGNERS_UNAVAILABLE when none can pay
+   * @param required the account that has the calls before this one in the channel: another account's transactions may
+   *   be mined before those
+   * @throws ServiceError SIGNERS_UNAVAILABLE when none can pay, or the one that is required is not ours
    */
-  choose(
-    maxCostWei: bigint,
-    preferred?: string,
-  ): Promise<{ readonly account: SignerAccount; readonly done: () => void }>
+  choose(maxCostWei: bigint, required?: string): Promise<{ readonly account: SignerAccount; readonly done: () => void }>
   /** Reads every balance, and warns below the threshold. */
   refresh(): Promise<void>
   /** @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty */
@@ -100,9 +97,8 @@ export function createSigners(options: SignersOptions): Signers {
 
   const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
 
-  function pick(maxCostWei: bigint, preferred: string | undefined): State | undefined {
-    const bound = states.find(({ account }) => account.address === preferred)
-    const able = (bound ? [bound] : states).filter((state) => spendable(state) >= maxCostWei)
+  function pick(maxCostWei: bigint, candidates: readonly State[]): State | undefined {
+    const able = candidates.filter((state) => spendable(state) >= maxCostWei)
     return able.reduce<State | undefined>(
       (best, one) => (best && best.underWay <= one.underWay ? best : one),
       undefined,
@@ -112,17 +108,21 @@ export function createSigners(options: SignersOptions): Signers {
   return {
     accounts,
     byAddress: (address) => accounts.find((account) => account.address === address),
-    choose: async (maxCostWei, preferred) => {
+    choose: async (maxCostWei, required) => {
+      const candidates = states.filter(({ account }) => required === undefined || account.address === required)
+      if (candidates.length === 0) {
+        throw unavailable(`the calls before this one are sent by ${required}, which is no account of this server`)
+      }
       if (readAtMs === -Infinity) await refresh()
       // Stale is good enough while somebody can pay.
       else if (clock.nowMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
-      let state = pick(maxCostWei, preferred)
+      let state = pick(maxCostWei, candidates)
       if (!state) {
         await refresh()
-        state = pick(maxCostWei, preferred)
+        state = pick(maxCostWei, candidates)
       }
       if (!state) {
-        throw noneCanPay('no account of the relayer can pay for this transaction now')
+        throw unavailable('no account of the relayer can pay for this transaction now')
       }
       const { account } = state
       const choice: Choice = { costWei: maxCostWei, isDone: false }
@@ -138,7 +138,7 @@ export function createSigners(options: SignersOptions): Signers {
     refresh,
     assertAble: async () => {
       await refresh()
-      if (states.every((state) => spendable(state) <= 0n)) throw noneCanPay('no account of the relayer has a balance')
+      if (states.every((state) => spendable(state) <= 0n)) throw unavailable('no account of the relayer has a balance')
     },
     balances: () => new Map(states.map(({ account, balanceWei }) => [account.address, balanceWei])),
   }
@@ -146,5 +146,5 @@ export function createSigners(options: SignersOptions): Signers {
 
 const spendable = ({ balanceWei, pendingWei, promisedWei }: State) => balanceWei - pendingWei - promisedWei
 
-const noneCanPay = (reason: string) =>
+const unavailable = (reason: string) =>
   new ServiceError('SIGNERS_UNAVAILABLE', reason, { retryAfterSeconds: RETRY_SECONDS })

@@ -115,6 +115,13 @@ describe('signers', () => {
       }
     })
 
+    it('refuses while the calls before are under an account that is not ours', async () => {
+      const { signers } = create(all(10n * ETHER))
+      const error = await signers.choose(1n, Wallet.createRandom().address).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(ServiceError)
+      expect((error as ServiceError).code).to.equal('SIGNERS_UNAVAILABLE')
+    })
+
     it('sees at once when somebody has been topped up', async () => {
       const { signers, balances } = create(all(0n))
       expect(await signers.choose(1n).catch((thrown: unknown) => thrown)).to.be.instanceOf(ServiceError)
