@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { errorResponses } from './http/errors.ts'
 import { requestId } from './http/request-id.ts'
 import type { Route } from './http/route.ts'
+import { securityHeaders } from './http/security-headers.ts'
 
 export interface AppOptions {
   readonly routes: readonly Route[]
@@ -26,7 +27,7 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
   app.use(requestId(log))
   // Wallets send headers of their own; the preflight allows what it is asked for.
   app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders })))
-  app.use(securityHeaders)
+  app.use(setSecurityHeaders)
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)
   app.use(errorResponses(log))
@@ -61,10 +62,7 @@ function whenCrossOrigin(allow: Middleware): Middleware {
   return (ctx, next) => (ctx.req.headers.origin === undefined ? passOn : allow)(ctx, next) as unknown
 }
 
-/** Answers are data; the pages add what they need. */
-const securityHeaders: Middleware = (ctx, next) => {
-  ctx.res.setHeader('X-Content-Type-Options', 'nosniff')
-  ctx.res.setHeader('X-Frame-Options', 'DENY')
-  ctx.res.setHeader('Referrer-Policy', 'no-referrer')
+const setSecurityHeaders: Middleware = (ctx, next) => {
+  for (const [name, value] of Object.entries(securityHeaders)) ctx.res.setHeader(name, value)
   return next()
 }

@@ -9,10 +9,11 @@ import { discoverExternal, discoverFolder } from './core/discover.ts'
 import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
 import type { Services } from './core/define.ts'
 import { docsRoutes } from './http/docs.ts'
+import { createFastLane, type Answer } from './http/fast-lane.ts'
 import { healthRoutes } from './http/health.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
-import { metricsRoute, requestMetrics } from './http/metrics.ts'
+import { createRequestMeter, meterRequests, metricsRoute } from './http/metrics.ts'
 import { countRequests } from './http/rate-limit.ts'
 import { relayRoutes } from './http/relay.ts'
 import type { Route } from './http/route.ts'
@@ -86,8 +87,11 @@ export async function startServer(
   const http = createHttpServer(config)
   let address: AddressInfo
   try {
+    const meter = createRequestMeter(metrics)
+    const answer = rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })
+    const rpcLane = createFastLane({ path: '/api/eth-rpc', answer, log, meter })
     const routes: Route[] = [
-      rpcRoute(registry, services, { limits: config.limits, rateLimits, tracing }),
+      rpcLane.route,
       ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
       statusRoute(() => statusOf(registry, services, config)),
       ...healthRoutes(readinessChecks, () => http.isDraining()),
@@ -98,10 +102,11 @@ export async function startServer(
       routes,
       log,
       trustedProxies: config.listen.trustedProxies,
-      middleware: [requestMetrics(metrics), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
+      middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
     })
-    const handle = app.callback()
-    address = await http.listen(config.listen, (request, response) => void handle(request, response))
+    // What wants to see every request sees those of the lane only in the app.
+    const isSeen = tracing !== undefined || middleware.length > 0
+    address = await http.listen(config.listen, isSeen ? app.callback() : rpcLane.inFrontOf(app))
   } catch (error) {
     await close()
     throw error
@@ -119,7 +124,7 @@ export async function startServer(
 }
 
 /** `POST /api/eth-rpc` with every method's plugin bound to its services. */
-function rpcRoute(
+function rpcAnswer(
   registry: Registry,
   services: Services,
   {
@@ -131,7 +136,7 @@ function rpcRoute(
     readonly rateLimits: RateLimits
     readonly tracing: Tracing | undefined
   },
-): Route {
+): Answer {
   const methods = new Map(
     [...registry.rpcMethods].map(([name, loaded]) => {
       const picked = servicesFor(loaded, services)
@@ -143,12 +148,13 @@ function rpcRoute(
     }),
   )
   const { bodyBytes, batchSize, nestingDepth } = limits
-  const handle = jsonRpcEndpoint({
+  return jsonRpcEndpoint({
     methods,
     limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth },
-    admit: (ctx, calls) => countRequests(ctx, rateLimits, { points: calls }),
+    ...(limits.requestsPerMinute > 0 && {
+      admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
+    }),
   })
-  return { method: 'POST', path: '/api/eth-rpc', handle }
 }
 
 async function statusOf(registry: Registry, services: Services, config: Config): Promise<ServiceStatus> {

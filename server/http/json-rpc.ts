@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Context, Middleware } from 'koa'
 import { ServiceError } from '../core/errors.ts'
 import { readBody } from './body.ts'
+import type { Answer, Exchange } from './fast-lane.ts'
 import { createBatchRunner, idOf, refusals, type BatchLimits } from './json-rpc-batch.ts'
 import { createCaller, errorText, type RpcMethod } from './json-rpc-call.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
@@ -14,7 +15,7 @@ export interface JsonRpcOptions {
    * Counts the calls of one message before any runs.
    * @throws ServiceError for a caller who has had enough; each call is answered with it
    */
-  readonly admit?: (ctx: Context, calls: number) => Promise<void>
+  readonly admit?: (exchange: Exchange, calls: number) => Promise<void>
 }
 
 export interface JsonRpcLimits extends BatchLimits {
@@ -42,22 +43,20 @@ const defaultLimits: JsonRpcLimits = {
  *
  * @throws ServiceError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
-export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcOptions): Middleware {
+export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcOptions): Answer {
   const limits = { ...defaultLimits, ...given }
   const call = createCaller(methods)
   const runBatch = createBatchRunner(call, limits)
 
-  return async (ctx) => {
-    const message = await readMessage(ctx, limits)
-    ctx.set('Content-Type', 'application/json')
-    if (message instanceof ServiceError) {
-      ctx.body = errorText('null', message)
-      return
+  return async (exchange) => {
+    const message = await readMessage(exchange.request, limits)
+    if (message instanceof ServiceError) return errorText('null', message)
+    if (admit) {
+      const calls = Array.isArray(message) ? Math.max(1, message.length) : 1
+      const refusal = await admit(exchange, calls).catch(asServiceError)
+      if (refusal) return refuse(message, refusal)
     }
-    const refusal = await admit?.(ctx, Array.isArray(message) ? Math.max(1, message.length) : 1).catch(asServiceError)
-    if (refusal) ctx.body = refuse(message, refusal)
-    else if (Array.isArray(message)) ctx.body = await runBatch(message, ctx.state, ctx.res)
-    else ctx.body = await call(message, ctx.state)
+    return Array.isArray(message) ? runBatch(message, exchange, exchange.response) : call(message, exchange)
   }
 }
 
@@ -73,9 +72,12 @@ function asServiceError(thrown: unknown): ServiceError {
 }
 
 /** The JSON that came, or what to answer to what is none. */
-async function readMessage(ctx: Context, { bodyBytes, depth }: JsonRpcLimits): Promise<Json | ServiceError> {
+async function readMessage(
+  request: IncomingMessage,
+  { bodyBytes, depth }: JsonRpcLimits,
+): Promise<Json | ServiceError> {
   try {
-    return parseJson(await readBody(ctx.req, { limitBytes: bodyBytes }), { maxDepth: depth })
+    return parseJson(await readBody(request, { limitBytes: bodyBytes }), { maxDepth: depth })
   } catch (error) {
     if (error instanceof JsonError) {
       const code = error.fault === 'depth' ? 'RPC_INVALID_REQUEST' : 'RPC_PARSE_ERROR'

@@ -4,8 +4,12 @@ import type { Route } from './route.ts'
 
 type Labels = { route: string; method: string; status: string }
 
-/** Counts requests and measures latencies by route, verb and status; unknown paths are one route. */
-export function requestMetrics(registry: Registry): Middleware {
+/** Counts answers and how long they took, by route, verb and status; unknown paths are one route. */
+export interface RequestMeter {
+  answered(route: string | undefined, method: string, status: number, durationMs: number): void
+}
+
+export function createRequestMeter(registry: Registry): RequestMeter {
   const labelNames = ['route', 'method', 'status'] as const
   const answered = new Map<string, { readonly labels: Labels; count: number }>()
   new Counter({
@@ -26,17 +30,28 @@ export function requestMetrics(registry: Registry): Middleware {
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   })
+  return {
+    answered: (route = 'other', method, status, durationMs) => {
+      const key = `${status} ${method} ${route}`
+      let series = answered.get(key)
+      if (series === undefined) {
+        series = { labels: { route, method, status: String(status) }, count: 0 }
+        answered.set(key, series)
+      }
+      series.count++
+      latency.observe(series.labels, durationMs / 1000)
+    },
+  }
+}
+
+/** Tells the meter of every answer of the app. */
+export function meterRequests(meter: RequestMeter): Middleware {
   return async (ctx, next) => {
     const begunMs = performance.now()
     try {
       await next()
     } finally {
-      const labels = { route: ctx.state.route ?? 'other', method: ctx.method, status: String(ctx.status) }
-      const key = `${labels.status} ${labels.method} ${labels.route}`
-      const known = answered.get(key)
-      if (known) known.count++
-      else answered.set(key, { labels, count: 1 })
-      latency.observe(labels, (performance.now() - begunMs) / 1000)
+      meter.answered(ctx.state.route, ctx.method, ctx.status, performance.now() - begunMs)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
 
@@ -14,14 +15,16 @@ declare module 'koa' {
 }
 
 /** What belongs to one request. Most requests have nothing to say: the log is bound only when they do. */
-class RequestState {
+export class RequestState {
   readonly requestId: string
   route?: string
   readonly #serverLog: Logger
   #log: Logger | undefined
 
-  constructor(requestId: string, serverLog: Logger) {
-    this.requestId = requestId
+  /** The caller's `X-Request-Id` where it is harmless, else a new one. */
+  constructor(request: IncomingMessage, serverLog: Logger) {
+    const given = request.headers['x-request-id']
+    this.requestId = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
     this.#serverLog = serverLog
   }
 
@@ -30,13 +33,12 @@ class RequestState {
   }
 }
 
-/** Gives every request an id: the caller's `X-Request-Id` where it is harmless, else a new one. */
+/** Gives every request an id, and tells it. */
 export function requestId(log: Logger): Middleware {
   return (ctx, next) => {
-    const given = ctx.req.headers['x-request-id']
-    const id = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
-    ctx.state = new RequestState(id, log)
-    ctx.res.setHeader('X-Request-Id', id)
+    const state = new RequestState(ctx.req, log)
+    ctx.state = state
+    ctx.res.setHeader('X-Request-Id', state.requestId)
     return next()
   }
 }

@@ -2,10 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino, type Logger } from 'pino'
+import { Registry } from 'prom-client'
 import { createApp } from '../../app.ts'
 import { createValidator } from '../../core/validate.ts'
+import { createFastLane } from '../../http/fast-lane.ts'
 import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import { jsonRpcEndpoint, type JsonRpcLimits } from '../../http/json-rpc.ts'
+import { createRequestMeter } from '../../http/metrics.ts'
 
 /** What fetch takes as a body, as far as tests need it. */
 export type Body = string | Uint8Array<ArrayBuffer> | Blob
@@ -42,10 +45,10 @@ export async function startRpcServer(
   limits: Partial<JsonRpcLimits> = {},
   log = silent,
 ): Promise<RpcServer> {
-  const endpoint = jsonRpcEndpoint({ methods: new Map(methods), limits })
-  const app = createApp({ routes: [{ method: 'POST', path: '/api/eth-rpc', handle: endpoint }], log })
-  const callback = app.callback()
-  const server = createServer((request, response) => void callback(request, response)).listen(0, '127.0.0.1')
+  const answer = jsonRpcEndpoint({ methods: new Map(methods), limits })
+  const lane = createFastLane({ path: '/api/eth-rpc', answer, log, meter: createRequestMeter(new Registry()) })
+  const app = createApp({ routes: [lane.route], log })
+  const server = createServer(lane.inFrontOf(app)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/eth-rpc`
 

@@ -1,0 +1,124 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
+import type Koa from 'koa'
+import type { Context } from 'koa'
+import type { Logger } from 'pino'
+import type { RequestMeter } from './metrics.ts'
+import { RequestState } from './request-id.ts'
+import type { Route } from './route.ts'
+import { securityHeaders } from './security-headers.ts'
+
+/** A request under way, in the app or beside it. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The log of the request; made only when it is asked for. */
+  readonly log: Logger
+  /** Koa's context of the request; beside the app it is made only when it is asked for. */
+  context(): Context
+}
+
+/** Answers with JSON and status 200. @throws ServiceError for every refusal */
+export type Answer = (exchange: Exchange) => Promise<string | Readable>
+
+export interface FastLaneOptions {
+  readonly path: string
+  readonly answer: Answer
+  readonly log: Logger
+  readonly meter: RequestMeter
+}
+
+export interface FastLane {
+  /** The same path in the app, for all that the lane does not take. */
+  readonly route: Route
+  /** Takes `POST` to the path before the app does. */
+  inFrontOf(app: Koa): RequestListener
+}
+
+const FIXED_HEADERS = [...Object.entries(securityHeaders).flat(), 'Content-Type', 'application/json']
+
+/**
+ * Answers `POST` to one path without the app's middleware. Koa's context, its listeners and headers set one by one cost
+ * as much as a JSON-RPC call that is answered from memory; `npm run bench -- eth-rpc` shows the difference.
+ *
+ * It writes text, and nothing else: callers on another page, other verbs and other spellings of the path go to the app
+ * from the start; refusals and streams are handed over to it with what has been done so far. Every answer is the same as
+ * the app's own.
+ */
+export function createFastLane({ path, answer, log, meter }: FastLaneOptions): FastLane {
+  const begun = new WeakMap<IncomingMessage, Promise<string | Readable>>()
+
+  return {
+    route: {
+      method: 'POST',
+      path,
+      handle: async (ctx) => {
+        const body = await (begun.get(ctx.req) ?? answer(exchangeOf(ctx)))
+        ctx.set('Content-Type', 'application/json')
+        ctx.body = body
+      },
+    },
+    inFrontOf: (app) => {
+      const handle = app.callback()
+      return (request, response) => {
+        if (request.url !== path || request.method !== 'POST' || request.headers.origin !== undefined) {
+          return void handle(request, response)
+        }
+        const begunMs = performance.now()
+        const exchange = new LaneExchange(request, response, log, app)
+        const answering = answer(exchange)
+        const handOver = () => {
+          begun.set(request, answering)
+          // The app takes it for the caller's.
+          request.headers['x-request-id'] = exchange.requestId
+          void handle(request, response)
+        }
+        answering.then((text) => {
+          if (typeof text !== 'string') return handOver()
+          send(response, exchange.requestId, text)
+          meter.answered(path, 'POST', 200, performance.now() - begunMs)
+        }, handOver)
+      }
+    },
+  }
+}
+
+/** The log of a request is made when it is first read. */
+const exchangeOf = (ctx: Context): Exchange => ({
+  request: ctx.req,
+  response: ctx.res,
+  get log() {
+    return ctx.state.log
+  },
+  context: () => ctx,
+})
+
+class LaneExchange extends RequestState implements Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly #app: Koa
+
+  constructor(request: IncomingMessage, response: ServerResponse, log: Logger, app: Koa) {
+    super(request, log)
+    this.request = request
+    this.response = response
+    this.#app = app
+  }
+
+  context(): Context {
+    return this.#app.createContext(this.request, this.response)
+  }
+}
+
+/** In one piece: headers that are set one by one are checked, kept and collected again. */
+function send(response: ServerResponse, requestId: string, text: string): void {
+  if (response.destroyed) return
+  response.writeHead(200, [
+    ...FIXED_HEADERS,
+    'Content-Length',
+    String(Buffer.byteLength(text)),
+    'X-Request-Id',
+    requestId,
+  ])
+  response.end(text)
+}
