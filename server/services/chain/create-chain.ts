@@ -10,7 +10,7 @@ import { NodeKind } from './node-kind.ts'
 import { toData, toQuantity } from './project/quantity.ts'
 import { projectReceipt } from './project/receipt.ts'
 import { projectTransaction } from './project/transaction.ts'
-import { ReadCache, type Lifetime } from './read-cache.ts'
+import { ReadCache, type Lifetime, type Read } from './read-cache.ts'
 import { SingleFlight } from './single-flight.ts'
 import { translateErrors } from './translate-errors.ts'
 import type { Upstream } from './upstream.ts'
@@ -84,25 +84,26 @@ export function createChain(options: CreateChainOptions): CachedChain {
     typeof mined?.blockNumber === 'string' ? lifetimeOfBlock(Number(mined.blockNumber), at) : 'never'
 
   /** What belongs to the head, unless tools may change it without a block (`hardhat_setBalance` and its like). */
-  async function readAtHead(method: string, ...params: unknown[]): Promise<string> {
-    const isDevelopment = await nodeKind.isDevelopment()
-    return cache.read({
-      key: `${method} ${params.join(' ')}`,
-      fetch: () => quantity(method, ...params),
-      lifetime: () => (isDevelopment ? 'never' : 'head'),
+  async function readAtBlock(
+    call: readonly [string, ...unknown[]],
+    lifetime: Read<string>['lifetime'],
+  ): Promise<string> {
+    const key = call.join(' ')
+    const fetch = () => quantity(...call)
+    if (!(await nodeKind.isDevelopment())) return cache.read({ key, fetch, lifetime })
+    return flights.fresh(key, () => {
+      cacheStatistics.misses++
+      return fetch()
     })
   }
+
+  const readAtHead = (...call: [string, ...unknown[]]) => readAtBlock(call, () => 'head')
 
   async function balanceAtNumber(address: string, number: number): Promise<string> {
     if (number > (head.last?.number ?? -1) && number > (await head.probe()).number) {
       throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no block ${number} yet`)
     }
-    const isDevelopment = await nodeKind.isDevelopment()
-    return cache.read({
-      key: `eth_getBalance ${address} ${number}`,
-      fetch: () => quantity('eth_getBalance', address, toQuantity(number)),
-      lifetime: (_balance, at) => (isDevelopment ? 'never' : lifetimeOfBlock(number, at)),
-    })
+    return readAtBlock(['eth_getBalance', address, toQuantity(number)], (_balance, at) => lifetimeOfBlock(number, at))
   }
 
   return {

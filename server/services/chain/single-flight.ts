@@ -1,16 +1,26 @@
 interface Flight {
   readonly result: Promise<unknown>
+  /** Makes the call. */
+  readonly begin: () => void
   begun: boolean
+  /** The call of those who came while this one was under way. */
+  next?: Flight
 }
 
 /**
- * Makes identical calls once, and never answers a caller with what was read before it asked. Calls of one turn of the
- * event loop gather and begin together. Who comes while a call is under way waits until it is done and then looks again:
- * the answer may be older than the question. So at most one call per key is under way, and one more waits.
+ * Turns of the event loop for which calls gather. An idle process is through with them in some microseconds; a busy one
+ * reads what has come meanwhile, and asks the node half as often as with one turn.
+ */
+const TURNS = 4
+
+/**
+ * Makes identical calls once, and never answers a caller with what was read before it asked. Calls of a few turns of the
+ * event loop gather and begin together. Who comes while a call is under way waits until it is done: the answer may be
+ * older than the question. So at most one call per key is under way, and one more waits.
  */
 export class SingleFlight {
   readonly #flights = new Map<string, Flight>()
-  #gathering: (() => void)[] = []
+  #gathering: Flight[] = []
 
   /**
    * @param begin makes the call; it must not resolve to undefined
@@ -25,32 +35,56 @@ export class SingleFlight {
     return (flight ?? this.#open(key, begin)).result as Promise<T>
   }
 
-  /** Like {@link run}, for calls whose results are kept nowhere: who comes too late takes part in the next call. */
-  async fresh<T>(key: string, begin: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const result = await this.run(key, begin)
-      if (result !== undefined) return result
-    }
+  /**
+   * Like {@link run}, for calls whose results are kept nowhere: who comes too late takes part in the next call, which
+   * gathers as soon as the one under way is done.
+   */
+  fresh<T>(key: string, begin: () => Promise<T>): Promise<T> {
+    const flight = this.#flights.get(key)
+    if (!flight?.begun) return (flight ?? this.#open(key, begin)).result as Promise<T>
+    return (flight.next ??= this.#prepare(key, begin)).result as Promise<T>
   }
 
   #open<T>(key: string, begin: () => Promise<T>): Flight {
-    const result = new Promise<T>((resolve, reject) => {
-      if (this.#gathering.length === 0) setImmediate(() => this.#begin())
-      this.#gathering.push(() => {
-        flight.begun = true
-        begin()
-          .finally(() => this.#flights.delete(key))
-          .then(resolve, reject)
-      })
-    })
-    const flight: Flight = { result, begun: false }
+    const flight = this.#prepare(key, begin)
     this.#flights.set(key, flight)
+    this.#gather(flight)
     return flight
   }
 
-  #begin(): void {
-    const gathered = this.#gathering
-    this.#gathering = []
-    for (const begin of gathered) begin()
+  #prepare<T>(key: string, begin: () => Promise<T>): Flight {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const flight: Flight = {
+      result: promise,
+      begun: false,
+      begin: () => {
+        flight.begun = true
+        begin()
+          .finally(() => this.#end(key, flight))
+          .then(resolve, reject)
+      },
+    }
+    return flight
+  }
+
+  #end(key: string, { next }: Flight): void {
+    this.#flights.delete(key)
+    if (next === undefined) return
+    this.#flights.set(key, next)
+    this.#gather(next)
+  }
+
+  #gather(flight: Flight): void {
+    if (this.#gathering.length === 0) this.#beginAfter(TURNS)
+    this.#gathering.push(flight)
+  }
+
+  #beginAfter(turns: number): void {
+    setImmediate(() => {
+      if (turns > 1) return this.#beginAfter(turns - 1)
+      const gathered = this.#gathering
+      this.#gathering = []
+      for (const flight of gathered) flight.begin()
+    })
   }
 }
