@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Upstream } from '../chain/upstream.ts'
 import type { Database } from '../database/database.ts'
@@ -40,6 +41,8 @@ export interface LaneOptions {
 
 /** After this time another process gets its turn with the account. */
 const MAX_HOLD_MS = 250
+/** Taking an account from a shared database costs more than it does to wait a little for its next call. */
+const IDLE_HOLD_MS = 20
 /** The most calls that are stored together. */
 const MAX_TOGETHER = 64
 
@@ -107,17 +110,18 @@ export function createLane({
     return sendings
   }
 
-  /** @returns whether a node has all of them */
-  async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
+  /**
+   * @param marks takes what notes them as sent
+   * @returns whether a node has all of them
+   */
+  async function sendAll(sendings: readonly Sending[], marks: Promise<void>[]): Promise<boolean> {
     const hashes = sendings.map(({ hash }) => hash)
     const taken = await observer.send(hashes, () =>
       broadcastAll(sendings, { upstream, log }, (index) => sendings[index]?.done()),
     )
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
-    const marked = markSent(hashes.slice(0, taken))
-    // Another process must not find it unsent. Here nobody does, and sending goes on meanwhile.
-    if (database.isShared) await marked
+    marks.push(markSent(hashes.slice(0, taken)))
     return taken === sendings.length
   }
 
@@ -129,13 +133,14 @@ export function createLane({
       const unsent: Sending[] = leftBehind.map((one) => ({ ...one, done: () => {} }))
       let isWell = true
       let sending: Promise<void> | undefined
+      const marks: Promise<void>[] = []
 
       /** Sends what has gathered, and what gathers meanwhile. */
       async function send(): Promise<void> {
         while (unsent.length > 0) {
           const batch = unsent.splice(0)
           // After one that no node took: answered, and left to the background work.
-          if (isWell) isWell = await sendAll(batch)
+          if (isWell) isWell = await sendAll(batch, marks)
           else for (const { done } of batch) done()
         }
       }
@@ -143,16 +148,27 @@ export function createLane({
       for (;;) {
         // Forgotten only when it is through: it may have nothing to wait for.
         if (unsent.length > 0) sending ??= send().finally(() => (sending = undefined))
-        if (waiting.length > 0 && performance.now() < untilMs) unsent.push(...(await storeBatch(takeBatch())))
+        const isOver = performance.now() >= untilMs
+        if (waiting.length > 0 && !isOver) unsent.push(...(await storeBatch(takeBatch())))
         else if (sending) await Promise.race([sending, submitted()])
-        else if (unsent.length === 0) return
+        else if (isOver || !isWell || !database.isShared || !(await submittedWithin(IDLE_HOLD_MS))) break
       }
+      // Another process must not find it unsent. Where there is none, nobody does.
+      if (database.isShared) await Promise.all(marks)
     })
   }
 
   /** Resolves when something is submitted. */
   function submitted(): Promise<void> {
     return new Promise((resolve) => (wake = resolve))
+  }
+
+  /** @returns whether something was */
+  async function submittedWithin(ms: number): Promise<boolean> {
+    const timer = new AbortController()
+    await Promise.race([submitted(), sleep(ms, undefined, { signal: timer.signal }).catch(() => {})])
+    timer.abort()
+    return waiting.length > 0
   }
 
   async function run(): Promise<void> {

@@ -69,6 +69,7 @@ const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
 const MAX_COMMITS = 32
 const MARK_LINGER_MS = 200
+const SHARED_MARK_LINGER_MS = 20
 
 export function createRelayer(options: RelayerOptions): Relayer {
   const { chainId, database, upstream, clock, log, signers, fees, profiles, observer = unobserved } = options
@@ -98,8 +99,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
       await markSent(database.db, batches.flat(), clock.nowMs())
       return batches
     },
-    // Alone on the database, nobody is misled by a mark that comes late.
-    { maxItems: MAX_COMMITS, lingerMs: () => (database.isShared ? 0 : MARK_LINGER_MS) },
+    // A lane lets another process have its account only when all is marked; where there is none, marks may come late.
+    { maxItems: MAX_COMMITS, lingerMs: () => (database.isShared ? SHARED_MARK_LINGER_MS : MARK_LINGER_MS) },
   )
   const marking = new Set<Promise<void>>()
   /** A mark that is lost costs no more than sending twice. */
