@@ -1,6 +1,7 @@
-import { keccak256 } from 'ethers'
+import { hexlify } from 'ethers'
 import type { RelayCall } from '../../core/define.ts'
 import { hexBytes, word } from '../signatures/digest.ts'
+import { keccak } from '../signatures/keccak.ts'
 
 /**
  * What makes two requests the same call, however they are spelt: chain, key manager, signer, nonce, payload and
@@ -9,14 +10,14 @@ import { hexBytes, word } from '../signatures/digest.ts'
  * @returns 32 bytes, hex
  */
 export function identityOf(chainId: bigint, call: RelayCall): string {
-  return keccak256(
-    Buffer.concat([
+  return hexlify(
+    keccak(
       word(chainId),
       hexBytes(call.keyManager),
       hexBytes(call.signer),
       word(call.nonce),
       word(call.validityTimestamps),
       hexBytes(call.payload),
-    ]),
+    ),
   )
 }

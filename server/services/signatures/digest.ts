@@ -1,5 +1,4 @@
-import './keccak.ts'
-import { getBytes, keccak256 } from 'ethers'
+import { keccak } from './keccak.ts'
 
 /** What a controller signs for a key manager. */
 export interface RelayMessage {
@@ -34,7 +33,7 @@ export const lsp6FormWithoutValidity: DigestForm = { version: 6n, validity: fals
  * @returns 32 bytes
  */
 export function relayDigest(message: RelayMessage, form: DigestForm): Uint8Array {
-  return digestOf(Buffer.from('1900', 'hex'), hexBytes(message.keyManager), relayWords(message, form))
+  return keccak(Buffer.from('1900', 'hex'), hexBytes(message.keyManager), relayWords(message, form))
 }
 
 /** The words and the payload alone, without the validator: what some clients hash by mistake. */
@@ -51,17 +50,12 @@ export function relayWords({ chainId, nonce, validityTimestamps, payload }: Rela
 
 /** A personal message (EIP-191 version 0x45) of 32 bytes, as `personal_sign` hashes it. */
 export function personalDigest(hash: Uint8Array): Uint8Array {
-  return digestOf(Buffer.from(`\x19Ethereum Signed Message:\n${hash.length}`), hash)
+  return keccak(Buffer.from(`\x19Ethereum Signed Message:\n${hash.length}`), hash)
 }
 
 /** keccak256 over packed address and uint256: the message of a quota request (clause relay.quota.hash). */
 export function quotaMessage(address: string, timestampSeconds: number): Uint8Array {
-  return digestOf(hexBytes(address), word(BigInt(timestampSeconds)))
-}
-
-/** keccak256 over the parts, one after the other; 32 bytes. */
-export function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
-  return getBytes(keccak256(Buffer.concat(parts)))
+  return keccak(hexBytes(address), word(BigInt(timestampSeconds)))
 }
 
 /** A uint256 as 32 bytes. */

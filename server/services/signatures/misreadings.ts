@@ -1,5 +1,4 @@
 import {
-  digestOf,
   lsp25Form,
   lsp6Form,
   lsp6FormWithoutValidity,
@@ -9,6 +8,7 @@ import {
   type DigestForm,
   type RelayMessage,
 } from './digest.ts'
+import { keccak } from './keccak.ts'
 import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
 
 /** One usual mistake in signing a relay call, and who signed if it was made. */
@@ -33,10 +33,10 @@ export function misreadings(message: RelayMessage, form: DigestForm, signature: 
   const words = relayWords(message, form)
   const candidates: [string, () => Uint8Array][] = [
     ['the digest was signed as a personal message (EIP-191 0x45) instead of raw', () => personalDigest(digest)],
-    ['the key manager is missing from what was signed (ERC-191 version 0)', () => digestOf(words)],
+    ['the key manager is missing from what was signed (ERC-191 version 0)', () => keccak(words)],
     [
       'the key manager is missing from what was signed, and it was signed as a personal message',
-      () => personalDigest(digestOf(words)),
+      () => personalDigest(keccak(words)),
     ],
     ...[lsp25Form, lsp6Form, lsp6FormWithoutValidity]
       .filter((other) => other.version !== form.version || other.validity !== form.validity)

@@ -1,5 +1,6 @@
-import { getAddress, keccak256 } from 'ethers'
+import { getAddress, hexlify } from 'ethers'
 import secp256k1 from 'secp256k1'
+import { keccak } from './keccak.ts'
 
 /** An ECDSA signature in its one canonical form: low s (EIP-2), recovery id 0 or 1. */
 export interface Signature {
@@ -64,7 +65,7 @@ export function recoverSigner(digest: Uint8Array, signature: Signature): string 
 
 /** The checksummed address of an uncompressed public key (65 bytes). */
 export function addressOf(publicKey: Uint8Array): string {
-  return getAddress(`0x${keccak256(publicKey.subarray(1)).slice(-40)}`)
+  return getAddress(hexlify(keccak(publicKey.subarray(1)).subarray(12)))
 }
 
 /** Signs a digest of 32 bytes; deterministic (RFC 6979), low s. */

@@ -1,5 +1,6 @@
-import { hexlify, keccak256 } from 'ethers'
-import { digestOf, hexBytes } from '../signatures/digest.ts'
+import { hexlify } from 'ethers'
+import { hexBytes } from '../signatures/digest.ts'
+import { keccak } from '../signatures/keccak.ts'
 import { signDigest, type Signature } from '../signatures/signature.ts'
 import { encodeList, integerBytes, type RlpItem } from './rlp.ts'
 
@@ -27,7 +28,7 @@ export interface SignedTransaction {
 export function signTransaction(transaction: UnsignedTransaction, privateKey: Uint8Array): SignedTransaction {
   const { chainId, nonce, to, gasLimit, data, fees } = transaction
   const call = [integerBytes(gasLimit), hexBytes(to), integerBytes(0), hexBytes(data)]
-  const sign = (unsigned: Uint8Array) => signDigest(digestOf(unsigned), privateKey)
+  const sign = (unsigned: Uint8Array) => signDigest(keccak(unsigned), privateKey)
   const r = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(0, 32))))
   const s = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(32))))
   let raw: Buffer
@@ -49,7 +50,7 @@ export function signTransaction(transaction: UnsignedTransaction, privateKey: Ui
     const v = integerBytes(chainId * 2n + 35n + BigInt(signature.recoveryId))
     raw = encodeList([...fields, v, r(signature), s(signature)])
   }
-  return { hash: keccak256(raw), raw: `0x${raw.toString('hex')}` }
+  return { hash: hexlify(keccak(raw)), raw: `0x${raw.toString('hex')}` }
 }
 
 /** The most that a unit of gas can cost under these fees, in wei. */
