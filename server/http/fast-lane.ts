@@ -60,6 +60,7 @@ export function createFastLane({ path, answer, log, meter }: FastLaneOptions): F
     },
     inFrontOf: (app) => {
       const handle = app.callback()
+      const answered = meter.series(path, 'POST', 200)
       return (request, response) => {
         if (request.url !== path || request.method !== 'POST' || request.headers.origin !== undefined) {
           return void handle(request, response)
@@ -76,7 +77,7 @@ export function createFastLane({ path, answer, log, meter }: FastLaneOptions): F
         answering.then((text) => {
           if (typeof text !== 'string') return handOver()
           send(response, exchange.requestId, text)
-          meter.answered(path, 'POST', 200, performance.now() - begunMs)
+          answered(performance.now() - begunMs)
         }, handOver)
       }
     },

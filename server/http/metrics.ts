@@ -1,48 +1,93 @@
 import type { Middleware } from 'koa'
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, type Histogram, type Registry } from 'prom-client'
 import type { Route } from './route.ts'
-
-type Labels = { route: string; method: string; status: string }
 
 /** Counts answers and how long they took, by route, verb and status; unknown paths are one route. */
 export interface RequestMeter {
-  answered(route: string | undefined, method: string, status: number, durationMs: number): void
+  /** @returns to be told of each such answer; it only adds up, since every request pays for it */
+  series(route: string | undefined, method: string, status: number): (durationMs: number) => void
 }
 
+interface Series {
+  readonly labels: { readonly route: string; readonly method: string; readonly status: string }
+  /** Answers by the first bound that they kept, the last of them none. */
+  readonly buckets: number[]
+  seconds: number
+  readonly add: (durationMs: number) => void
+}
+
+const BOUNDS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** What prom-client's own histogram checks and looks up at each observation is done once here, or when somebody looks. */
 export function createRequestMeter(registry: Registry): RequestMeter {
-  const labelNames = ['route', 'method', 'status'] as const
-  const answered = new Map<string, { readonly labels: Labels; count: number }>()
+  const known = new Map<string, Series>()
   new Counter({
     name: 'touchstone_http_requests_total',
     help: 'HTTP requests answered.',
-    labelNames,
+    labelNames: ['route', 'method', 'status'],
     registers: [registry],
-    // Summed up when somebody looks: the counter takes longer than adding one.
     collect() {
       this.reset()
-      for (const { labels, count } of answered.values()) this.inc(labels, count)
+      for (const { labels, buckets } of known.values()) this.inc(labels, sum(buckets))
     },
   })
-  const latency = new Histogram({
+  const latency = {
     name: 'touchstone_http_request_duration_seconds',
     help: 'Time from the request line to the answer.',
-    labelNames,
-    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  })
+    type: 'histogram',
+    aggregator: 'sum',
+  }
+  const values = () => [...known.values()].flatMap((series) => histogramOf(latency.name, series))
+  const collected = {
+    ...latency,
+    get: () => Promise.resolve({ ...latency, values: values() }),
+    reset: () => known.forEach((series) => Object.assign(series, { seconds: 0 }).buckets.fill(0)),
+  }
+  // All that the registry asks of a metric; its types name prom-client's own classes only.
+  registry.registerMetric(collected as unknown as Histogram)
+
   return {
-    answered: (route = 'other', method, status, durationMs) => {
+    series: (route = 'other', method, status) => {
       const key = `${status} ${method} ${route}`
-      let series = answered.get(key)
-      if (series === undefined) {
-        series = { labels: { route, method, status: String(status) }, count: 0 }
-        answered.set(key, series)
-      }
-      series.count++
-      latency.observe(series.labels, durationMs / 1000)
+      const series = known.get(key) ?? createSeries({ route, method, status: String(status) })
+      known.set(key, series)
+      return series.add
     },
   }
 }
+
+function createSeries(labels: Series['labels']): Series {
+  const buckets = new Array<number>(BOUNDS_SECONDS.length + 1).fill(0)
+  const series: Series = {
+    labels,
+    buckets,
+    seconds: 0,
+    add: (durationMs) => {
+      const seconds = durationMs / 1000
+      let bucket = 0
+      while (seconds > (BOUNDS_SECONDS[bucket] ?? Infinity)) bucket++
+      buckets[bucket] = (buckets[bucket] ?? 0) + 1
+      series.seconds += seconds
+    },
+  }
+  return series
+}
+
+/** In the form of prom-client: each bucket holds those before it. */
+function histogramOf(name: string, { labels, buckets, seconds }: Series) {
+  const bounds = [...BOUNDS_SECONDS, '+Inf']
+  return [
+    ...bounds.map((le, index) => ({
+      metricName: `${name}_bucket`,
+      labels: { le, ...labels },
+      value: sum(buckets.slice(0, index + 1)),
+    })),
+    { metricName: `${name}_sum`, labels, value: seconds },
+    { metricName: `${name}_count`, labels, value: sum(buckets) },
+  ]
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
 /** Tells the meter of every answer of the app. */
 export function meterRequests(meter: RequestMeter): Middleware {
@@ -51,7 +96,7 @@ export function meterRequests(meter: RequestMeter): Middleware {
     try {
       await next()
     } finally {
-      meter.answered(ctx.state.route, ctx.method, ctx.status, performance.now() - begunMs)
+      meter.series(ctx.state.route, ctx.method, ctx.status)(performance.now() - begunMs)
     }
   }
 }
