@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../cli.ts'
 import type { Report } from '../index.ts'
-import { serve } from './support.ts'
+import { serve } from './support/serve.ts'
 
 interface Ended {
   readonly code: number

@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import { Wallet, JsonRpcProvider } from 'ethers'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { startChain, type RunningChain } from '../../contracts/chain.ts'
-import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
 import { check, UsageError } from '../index.ts'
-import { serve } from './support.ts'
+import { serve } from './support/serve.ts'
+import { startProvisionedChain, type ProvisionedChain } from './support/provisioned-chain.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -34,21 +32,14 @@ const silent: Readonly<Record<string, Answer>> = {
 }
 
 describe('a target that is no relay', function () {
-  let chain: RunningChain
-  let fixture: Fixture
+  let chain: ProvisionedChain
 
   before(async () => {
-    chain = await startChain()
-    const funder = chain.accounts[0]
-    if (!funder) throw new Error('the chain has no accounts')
-    const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
-    const urls = { rpcUrl: chain.rpcUrl, relayUrl: 'http://127.0.0.1:1', ethRpcBaseUrl: 'http://127.0.0.1:1' }
-    fixture = await provisionFixture(new Wallet(funder.privateKey, provider), { ...urls, profileFundsWei: 0n })
-    provider.destroy()
+    chain = await startProvisionedChain()
   })
   after(() => chain.close())
 
-  const judge = (relayUrl: string) => check({ relayUrl, fixture, timeoutMs: 300, receiptTimeoutMs: 300 })
+  const judge = (relayUrl: string) => check({ relayUrl, fixture: chain.fixture, timeoutMs: 300, receiptTimeoutMs: 300 })
 
   for (const [name, answer] of Object.entries(answering)) {
     it(`passes no required check: ${name}`, async () => {

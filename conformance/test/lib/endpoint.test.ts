@@ -4,7 +4,7 @@ import { createHttpClient, type HttpClient } from '../../lib/http.ts'
 import { Untestable } from '../../lib/outcome.ts'
 import type { Exchange } from '../../lib/report-types.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
-import { serve } from '../support.ts'
+import { serve } from '../support/serve.ts'
 
 describe('an endpoint of the target', () => {
   let http: HttpClient

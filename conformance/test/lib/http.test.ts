@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
-import { serve } from '../support.ts'
+import { serve } from '../support/serve.ts'
 
 describe('the recorded HTTP client', () => {
   let http: HttpClient

@@ -9,7 +9,7 @@ import { runCheck } from '../../lib/run-check.ts'
 import { createSpending } from '../../lib/spending.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
 import { endpointsOf } from '../../lib/target.ts'
-import { serve } from '../support.ts'
+import { serve } from '../support/serve.ts'
 
 describe('the outcome of a check', () => {
   const http = createHttpClient(300)

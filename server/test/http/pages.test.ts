@@ -1,48 +1,28 @@
 import { expect } from 'chai'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { launchBrowser, type Browser } from '../../../scripts/test/support/browser.ts'
 import { startTestbed, type Testbed } from '../../../scripts/testbed.ts'
-
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
-const args = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 
 describe('the pages of the server in a browser', function () {
   let testbed: Testbed
-  let folder: string
-  let context: BrowserContext
+  let browser: Browser
   let page: Page
   let problems: string[]
   let foreign: string[]
 
   before(async function () {
-    // A machine without a browser still runs the other tests; CI installs one and must not pass without it.
-    if (!existsSync(executablePath) && !process.env['CI']) this.skip()
+    browser = await launchBrowser(this)
     testbed = await startTestbed()
-    folder = await mkdtemp(join(tmpdir(), 'touchstone-pages-'))
-    context = await chromium.launchPersistentContext(folder, { executablePath, args })
   })
   after(async () => {
-    await context?.close()
+    await browser?.close()
     await testbed?.close()
-    if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   beforeEach(async () => {
     problems = []
     foreign = []
-    page = await context.newPage()
+    page = await browser.context.newPage()
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
     page.on('request', (request) => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { chromium, type BrowserContext, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { launchBrowser, type Browser } from '../../../../scripts/test/support/browser.ts'
 import { compareHtml } from '../../../lib/report/compare-html.ts'
 import { compare } from '../../../lib/report/compare.ts'
 import { renderHtml } from '../../../lib/report/html.ts'
@@ -12,28 +12,15 @@ import { renderJunit } from '../../../lib/report/junit.ts'
 import { contrastFaults } from './contrast-faults.ts'
 import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
 
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
 describe('the HTML report in a browser', function () {
   let folder: string
-  let context: BrowserContext
+  let browser: Browser
   let page: Page
   let problems: string[]
   let requests: string[]
 
   before(async function () {
-    // A machine without a browser still runs the other tests; CI installs one and must not pass without it.
-    if (!existsSync(executablePath) && !process.env['CI']) this.skip()
+    browser = await launchBrowser(this)
     folder = await mkdtemp(join(tmpdir(), 'touchstone-html-'))
     await writeFile(join(folder, 'report.html'), renderHtml(sampleReport))
     const other = reportOf([clauseOf('eth-rpc.eth_chainId.success', failed)])
@@ -42,21 +29,15 @@ describe('the HTML report in a browser', function () {
       { name: 'two', report: other },
     ])
     await writeFile(join(folder, 'compare.html'), compareHtml(sides))
-    context = await chromium.launchPersistentContext(join(folder, 'profile'), {
-      executablePath,
-      args: flags,
-      // A page that brings its own script must work under its own policy, not under one we switch off.
-      bypassCSP: false,
-    })
   })
 
   after(async () => {
-    await context?.close()
+    await browser?.close()
     if (folder) await rm(folder, { recursive: true, force: true })
   })
 
   async function open(file: string, settings: { dark?: boolean; width?: number } = {}): Promise<void> {
-    page = await context.newPage()
+    page = await browser.context.newPage()
     problems = []
     requests = []
     page.on('console', (message) => problems.push(message.text()))

@@ -1,4 +1,4 @@
-import { serve, type TestServer } from '../../support.ts'
+import { serve, type TestServer } from '../../support/serve.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Log = Readonly<Record<string, string>>

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
-import { JsonRpcProvider, Wallet } from 'ethers'
-import { startChain, type RunningChain } from '../../../../contracts/chain.ts'
-import { provisionFixture, type Fixture } from '../../../../contracts/deploy/fixture.ts'
 import { check, type Report } from '../../../index.ts'
 import { startStranger, type StrangerHabits } from './stranger.ts'
+import { startProvisionedChain, type ProvisionedChain } from '../../support/provisioned-chain.ts'
 
 /** Clauses that failed, and required ones that could not be tested. */
 function blamed({ clauses }: Report): string[] {
@@ -23,24 +21,17 @@ function requiredBlame(report: Report): string[] {
 }
 
 describe('eth-rpc targets that do otherwise what the document leaves open', function () {
-  let chain: RunningChain
-  let fixture: Fixture
+  let chain: ProvisionedChain
 
   before(async () => {
-    chain = await startChain()
-    const funder = chain.accounts[0]
-    if (!funder) throw new Error('the chain has no accounts')
-    const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
-    const urls = { rpcUrl: chain.rpcUrl, relayUrl: 'http://127.0.0.1:1', ethRpcBaseUrl: 'http://127.0.0.1:1' }
-    fixture = await provisionFixture(new Wallet(funder.privateKey, provider), { ...urls, profileFundsWei: 0n })
-    provider.destroy()
+    chain = await startProvisionedChain()
   })
   after(() => chain.close())
 
   async function judge(habits: StrangerHabits, options: Partial<Parameters<typeof check>[0]> = {}): Promise<Report> {
     await using stranger = await startStranger(chain.rpcUrl, habits)
     // Awaited here: the stranger goes when this function returns.
-    return await check({ relayUrl: null, ethRpcUrl: stranger.url, fixture, ...options })
+    return await check({ relayUrl: null, ethRpcUrl: stranger.url, fixture: chain.fixture, ...options })
   }
 
   const observation = ({ clauses }: Report, id: string) => clauses.find((clause) => clause.id === id)?.observation
