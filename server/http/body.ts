@@ -59,18 +59,19 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
-    // Only the first of these settles the promise; the listeners stay, so that a socket that breaks later is heard.
-    const fail = (error: ServiceError) => {
+    let isSettled = false
+    let timer: NodeJS.Timeout | undefined
+    const settle = () => {
+      isSettled = true
       clearTimeout(timer)
+    }
+    const fail = (error: ServiceError) => {
+      settle()
       reject(error)
     }
     const onBroken = () => {
       if (!request.complete) fail(new ServiceError('INVALID_REQUEST', 'the body breaks off'))
     }
-    const timer = setTimeout(() => {
-      fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes too slowly')))
-    }, timeoutMs)
-
     request.on('data', (chunk: Buffer) => {
       const isWithin = bytes <= limitBytes
       bytes += chunk.length
@@ -78,11 +79,29 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
       else if (isWithin) fail(refuse(request, tooLarge(limitBytes)))
     })
     request.on('end', () => {
-      clearTimeout(timer)
+      settle()
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
     })
-    request.on('error', onBroken)
-    request.on('close', onBroken)
+    afterThisTurn(() => {
+      if (isSettled) return
+      timer = setTimeout(() => {
+        fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes too slowly')))
+      }, timeoutMs)
+      // The listeners stay: a socket may break later, and is heard.
+      request.on('error', onBroken)
+      request.on('close', onBroken)
+      if (request.destroyed) onBroken()
+    })
+  })
+}
+
+const planned: (() => void)[] = []
+
+/** Most bodies come together with their head, and need nobody to watch over them; a turn of the event loop tells. */
+function afterThisTurn(task: () => void): void {
+  if (planned.push(task) > 1) return
+  setImmediate(() => {
+    for (const one of planned.splice(0)) one()
   })
 }
 
