@@ -8,7 +8,7 @@ import { measureWalk } from './eth-rpc/walk.ts'
 import { startNode, startServerProcess } from './support/processes.ts'
 import { testKey } from './support/relay-world.ts'
 
-const usage = `touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 3] [--rounds 3]
+const usage = `touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 2] [--rounds 5]
                          [--connections 20] [--bodies 20000] [--seed <number>]
 
 load     requests/s and p99 of four methods through POST /api/eth-rpc, beside Hardhat, anvil and a bare Koa route
@@ -27,8 +27,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     args: [...argv],
     options: {
       only: { type: 'string', default: 'load,walk,bodies,batches' },
-      seconds: { type: 'string', default: '3' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '20' },
       bodies: { type: 'string', default: '20000' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },

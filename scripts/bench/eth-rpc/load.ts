@@ -16,10 +16,16 @@ export interface LoadOptions {
   readonly rounds: number
 }
 
-/** Answered from memory: a chain's id for good, a receipt that is final once the head is seen to be the same. */
+/**
+ * Answered from memory: a chain's id for good, a receipt that is final once the head is seen to be the same. The others
+ * are asked of a development node each time, whose tools change them without a block: once for all who wait.
+ */
 const CACHED = ['eth_chainId', 'eth_getTransactionReceipt']
 const FLOOR_SHARE = 0.6
 const NODE_RATIO = 1.3
+
+/** One result for each round. */
+type Results = Record<Target, CannonResult[]>
 
 type Target = 'floor' | 'hardhat' | 'endpoint on hardhat' | 'anvil' | 'endpoint on anvil'
 
@@ -49,17 +55,20 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
         bodies[method] = { ...bodies[method], [kind]: body } as Record<'hardhat' | 'anvil', string>
       }
     }
-    console.log(`\n${connections} connections, median of ${rounds} rounds of ${seconds} s: requests/s (p99 ms)\n`)
+    console.log(`\n${connections} connections, median of ${rounds} rounds of ${seconds} s: requests/s (p99 ms)`)
+    console.log(`ratios are medians of those of each round; aims are for what is cached: ${CACHED.join(', ')}\n`)
     const targets = Object.keys(urls) as Target[]
     console.log(`| method | ${targets.join(' | ')} | of the floor | times Hardhat |`)
     console.log(`|---|${targets.map(() => '---|').join('')}---|---|`)
     const aims: Aim[] = []
     for (const [method, body] of Object.entries(bodies)) {
       const results = await measure(urls, body, { connections, seconds, rounds })
-      const rate = (target: Target) => results[target].perSecond
-      const share = rate('endpoint on hardhat') / rate('floor')
-      const ratio = rate('endpoint on hardhat') / rate('hardhat')
-      const cells = targets.map((target) => `${rate(target).toFixed(0)} (${results[target].p99Ms.toFixed(0)})`)
+      const share = medianRatio(results, 'endpoint on hardhat', 'floor')
+      const ratio = medianRatio(results, 'endpoint on hardhat', 'hardhat')
+      const cells = targets.map((target) => {
+        const rate = median(results[target].map(({ perSecond }) => perSecond))
+        return `${rate.toFixed(0)} (${median(results[target].map(({ p99Ms }) => p99Ms)).toFixed(0)})`
+      })
       console.log(`| ${method} | ${cells.join(' | ')} | ${share.toFixed(2)} | ${ratio.toFixed(2)} |`)
       if (!CACHED.includes(method)) continue
       aims.push({ name: `${method}: share of the floor`, value: share, atLeast: FLOOR_SHARE })
@@ -76,7 +85,7 @@ async function measure(
   urls: Record<Target, string>,
   body: Record<'hardhat' | 'anvil', string>,
   { connections, seconds, rounds }: LoadOptions,
-): Promise<Record<Target, CannonResult>> {
+): Promise<Results> {
   const targets = Object.entries(urls) as [Target, string][]
   const results = new Map<Target, CannonResult[]>(targets.map(([target]) => [target, []]))
   for (let round = 0; round <= rounds; round++) {
@@ -87,12 +96,12 @@ async function measure(
       if (!warmUp) results.get(target)?.push(result)
     }
   }
-  return Object.fromEntries(
-    [...results].map(([target, list]) => [
-      target,
-      { perSecond: median(list.map((one) => one.perSecond)), p99Ms: median(list.map((one) => one.p99Ms)) },
-    ]),
-  ) as Record<Target, CannonResult>
+  return Object.fromEntries(results) as Results
+}
+
+/** Of the rates of one round each: what slows a whole round down does not show. */
+function medianRatio(results: Results, target: Target, other: Target): number {
+  return median(results[target].map(({ perSecond }, round) => perSecond / (results[other][round]?.perSecond ?? NaN)))
 }
 
 /** Logs of the transaction whose receipt is asked for: as many as a relay call makes. */
