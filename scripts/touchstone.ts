@@ -14,9 +14,6 @@ interface CommandEntry {
   readonly inRepositoryOnly?: string
 }
 
-const needsDevelopment = 'it starts nodes, a PostgreSQL server and a load generator, which are no part of the package'
-const writesSources = 'it writes into the sources'
-
 /** Each is loaded only when it is asked for, so that none waits for the others. */
 const commands: Readonly<Record<string, CommandEntry>> = {
   up: { does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C', module: './up.ts' },
@@ -28,13 +25,9 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
   profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
-  bench: {
-    does: 'the benchmarks, each a ratio against its own floor',
-    module: './bench.ts',
-    inRepositoryOnly: needsDevelopment,
-  },
-  new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: writesSources },
-  test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: needsDevelopment },
+  bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
+  new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: 'it writes into the sources' },
+  test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: 'it tests the sources' },
 }
 
 /** The repository runs the sources; the package holds what is built from them. */

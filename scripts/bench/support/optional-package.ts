@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { UsageError } from '../../usage-error.ts'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * Packages that benchmarks alone need: a clone has them, the published package names them as optional.
+ *
+ * @returns what `importing` gives
+ * @throws UsageError when it is not installed
+ */
+export async function optionalPackage<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
+  try {
+    return await importing()
+  } catch (error) {
+    throw asMissing(name, error)
+  }
+}
+
+/**
+ * The script behind the command of such a package.
+ *
+ * @throws UsageError when it is not installed
+ */
+export function optionalCommand(name: string): string {
+  try {
+    const manifest = require.resolve(`${name}/package.json`)
+    const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: string | Record<string, string> }
+    return join(manifest, '..', typeof bin === 'string' ? bin : (bin[basename(name)] ?? ''))
+  } catch (error) {
+    throw asMissing(name, error)
+  }
+}
+
+function asMissing(name: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return error
+  return new UsageError(`bench: ${name} is needed for this: npm install --save-dev ${name}`)
+}
