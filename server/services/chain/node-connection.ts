@@ -1,5 +1,6 @@
 import { errors, Pool } from 'undici'
 import { Semaphore } from '../../semaphore.ts'
+import { postText, TimeoutError } from './post-text.ts'
 import { UpstreamRpcError } from './upstream.ts'
 
 /**
@@ -174,23 +175,12 @@ export class NodeConnection {
   }
 
   async #post(body: string, timeoutMs: number, traceparent: string | undefined): Promise<unknown> {
-    const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(), timeoutMs)
     try {
-      const response = await this.#pool.request({
-        method: 'POST',
-        path: this.#path,
-        headers: traceparent === undefined ? this.#headers : { ...this.#headers, traceparent },
-        body,
-        signal: controller.signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      })
-      return readAnswer(response.statusCode, await response.body.text())
+      const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
+      const { status, text } = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
+      return readAnswer(status, text)
     } catch (error) {
-      throw controller.signal.aborted ? new NodeFailure(`no answer within ${timeoutMs} ms`) : translate(error)
-    } finally {
-      clearTimeout(timer)
+      throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
     }
   }
 }
