@@ -4,7 +4,8 @@ import type { Registry } from '../core/registry.ts'
 import { createValidator } from '../core/validate.ts'
 import { personalDigest, quotaMessage } from '../services/signatures/digest.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner } from '../services/signatures/signature.ts'
+import type { Recovery } from '../services/signatures/recovery.ts'
+import { MalformedSignatureError, parseSignature } from '../services/signatures/signature.ts'
 import { permissionBits } from '../services/simulator/contracts.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countRequests } from './rate-limit.ts'
@@ -32,7 +33,7 @@ export function quotaRoute({
   readonly limits: JsonLimits
   readonly rateLimits: RateLimits
 }): Route {
-  const { profiles, quotas, clock } = services
+  const { profiles, quotas, recovery, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
   const validator = createValidator('all-errors')
   const validateRequest = validator.compileKey('quota/quota', 'request')
@@ -47,7 +48,7 @@ export function quotaRoute({
       assertValid(body, validateRequest)
       const request = body as QuotaRequest
       assertFresh(request.timestamp, clock.nowMs())
-      const signer = signerOf(request)
+      const signer = await signerOf(request, recovery)
       const { address } = await profiles.resolve(request.address, interfaceIds)
       const [permissions = 0n] = await profiles.permissions(address, [signer])
       if ((permissions & permissionBits.SIGN) === 0n) {
@@ -74,9 +75,9 @@ function assertFresh(timestamp: number, nowMs: number): void {
 }
 
 /** Clauses relay.quota.hash and relay.quota.bound-to-message. */
-function signerOf({ address, timestamp, signature }: QuotaRequest): string {
+async function signerOf({ address, timestamp, signature }: QuotaRequest, recovery: Recovery): Promise<string> {
   try {
-    return recoverSigner(personalDigest(quotaMessage(address, timestamp)), parseSignature(signature))
+    return await recovery.signer(personalDigest(quotaMessage(address, timestamp)), parseSignature(signature))
   } catch (error) {
     if (!(error instanceof MalformedSignatureError)) throw error
     throw new ServiceError('INVALID_SIGNATURE', error.message, { cause: error })

@@ -22,6 +22,7 @@ import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createFeeSource } from './relayer/fees.ts'
 import { createRelayer } from './relayer/relayer.ts'
+import { createRecovery } from './signatures/recovery.ts'
 import { openKeystores } from './signers/keystore.ts'
 import { signerFromKey } from './signers/signer-account.ts'
 import { createSigners } from './signers/signers.ts'
@@ -127,6 +128,8 @@ async function compose(
   const runner = createSequenceRunner({ upstream: budgeted, from: accounts[0]?.address ?? ZERO_ADDRESS })
   const simulator = createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) })
   const profiles = createProfiles({ runner })
+  const recovery = createRecovery()
+  closers.push(() => recovery.close())
   const quotas = createQuotas({ database, plans, registration: config.registration, clock })
   const relays = createRelays({ database, plans })
 
@@ -179,7 +182,16 @@ async function compose(
   const relayer = relayTracing?.relayer(bareRelayer) ?? bareRelayer
 
   // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
-  const services: Services = { clock, upstream: translateErrors(budgeted), chain, profiles, relayer, quotas, relays }
+  const services: Services = {
+    clock,
+    upstream: translateErrors(budgeted),
+    chain,
+    profiles,
+    recovery,
+    relayer,
+    quotas,
+    relays,
+  }
   const readinessChecks: ReadinessCheck[] = [
     { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
     { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },

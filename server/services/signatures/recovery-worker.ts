@@ -1,0 +1,16 @@
+// A thread that recovers public keys, for recovery.ts: batches come, as many answers go; null: no key can have made it.
+import { parentPort } from 'node:worker_threads'
+import secp256k1 from 'secp256k1'
+import type { RecoveryQuestion } from './recovery.ts'
+
+function recover({ digest, signature: { bytes, recoveryId } }: RecoveryQuestion): Uint8Array | null {
+  try {
+    return secp256k1.ecdsaRecover(bytes, recoveryId, digest, false)
+  } catch {
+    return null
+  }
+}
+
+parentPort?.on('message', (questions: readonly RecoveryQuestion[]) => {
+  parentPort?.postMessage(questions.map(recover))
+})
