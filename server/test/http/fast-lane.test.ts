@@ -18,6 +18,7 @@ import { createRequestMeter, meterRequests } from '../../http/metrics.ts'
 import { countRequests } from '../../http/rate-limit.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
 import { rpcMethod, silent } from '../support/rpc-server.ts'
+import { until } from '../support/until.ts'
 
 const PATH = '/api/eth-rpc'
 const METER = 'touchstone_http_requests_total'
@@ -33,13 +34,17 @@ describe('createFastLane', () => {
   let registry: Registry
   let handled: number
   let seenByApp: number
+  let gate: PromiseWithResolvers<void>
 
   async function start(requestsPerMinute = 0): Promise<void> {
     registry = new Registry()
     const meter = createRequestMeter(registry)
     const rateLimits = await createRateLimits({ requestsPerMinute, relaysPerMinute: 0 })
     const answer = jsonRpcEndpoint({
-      methods: new Map([rpcMethod('eth_chainId', () => (handled++, '0x7a69'))]),
+      methods: new Map([
+        rpcMethod('eth_chainId', () => (handled++, '0x7a69')),
+        rpcMethod('eth_gasPrice', () => (handled++, gate.promise.then(() => '0x1'))),
+      ]),
       limits: { bodyBytes: 2000, batchLength: 3 },
       admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
     })
@@ -56,6 +61,7 @@ describe('createFastLane', () => {
   beforeEach(() => {
     handled = 0
     seenByApp = 0
+    gate = Promise.withResolvers()
     return start()
   })
   afterEach(async () => {
@@ -96,6 +102,31 @@ describe('createFastLane', () => {
       expect(lane).to.deep.equal(app)
     })
   }
+
+  it('is not disturbed by callers who have gone before their answer', async () => {
+    const { port } = server.address() as AddressInfo
+    const closed: Promise<unknown>[] = []
+    server.on('connection', (socket) => closed.push(once(socket, 'close')))
+    const body = JSON.stringify(call({ method: 'eth_gasPrice' }))
+    const sent = Array.from({ length: 5 }, () =>
+      httpRequest({ port, path: PATH, method: 'POST', headers: json })
+        .on('error', () => {})
+        .end(body),
+    )
+    await until(() => handled === 5)
+    for (const one of sent) one.destroy()
+    await Promise.all(closed)
+    const rejections: unknown[] = []
+    const note = (reason: unknown) => rejections.push(reason)
+    process.on('unhandledRejection', note)
+    try {
+      gate.resolve()
+      expect((await send(PATH, whole, json)).status).to.equal(200)
+      expect(rejections).to.be.empty
+    } finally {
+      process.off('unhandledRejection', note)
+    }
+  })
 
   it('names each request', async () => {
     const ids = [1, 2].map(
