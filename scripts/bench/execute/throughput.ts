@@ -1,11 +1,10 @@
-import { JsonRpcProvider, keccak256, toUtf8Bytes, Wallet } from 'ethers'
-import { createSender } from '../../../contracts/deploy/sender.ts'
+import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
-import { createPoster, provisionWorld, signedCall, testKey, type RelayWorld } from '../support/relay-world.ts'
-import { median, rpcBody } from '../support/rpc.ts'
+import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../support/relay-world.ts'
+import { createRpcClient, median, rpcBody } from '../support/rpc.ts'
 
 export interface ThroughputOptions {
   readonly inFlight: readonly number[]
@@ -137,15 +136,11 @@ async function measureRelays(world: RelayWorld, url: string, { workers, tasks, r
   return result
 }
 
+/** Both nodes know Hardhat's name for it. */
 async function fund(world: RelayWorld, addresses: readonly string[]): Promise<void> {
-  const provider = new JsonRpcProvider(world.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1 })
-  try {
-    const sender = await createSender(new Wallet(testKey(15), provider))
-    const sent = addresses.map((to) => sender.send({ to, value: 10n ** 17n * 5n }))
-    await sender.mined((await Promise.all(sent)).at(-1) ?? '')
-  } finally {
-    provider.destroy()
-  }
+  const node = createRpcClient(world.rpcUrl, 1)
+  for (const address of addresses) await node.call('hardhat_setBalance', address, toQuantity(10n ** 18n))
+  await node.close()
 }
 
 export const tableHead = `| node | database | in flight | floor/s | relays/s | of the floor | p50 ms | p99 ms | failed |
