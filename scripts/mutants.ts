@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
+import { parseCommand } from './parse-command.ts'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -71,13 +72,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--full', 'run the whole suite against each mutant, not only its own clause')
     .option('--jobs <count>', 'at a time', parsePositiveInteger, availableParallelism() + 1)
     .option('--out <file>', 'where the matrix is written, as JSON', '.touchstone/mutants.json')
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    throw error
-  }
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
   const { only, full, jobs, out } = command.opts<Flags>()
   const mutants = (await loadMutants()).filter(({ mutant }) => mutant.clause.startsWith(only ?? ''))
   if (mutants.length === 0) {

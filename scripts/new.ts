@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
+import { parseCommand } from './parse-command.ts'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { PluginKind } from '../server/core/define.ts'
@@ -33,13 +34,8 @@ export async function run(argv: readonly string[]): Promise<number> {
       '--params <json>',
       'of a call that the node serves: the example and the form of an rpc method (default: [])',
     )
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    throw error
-  }
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
   const [kind = '', name = ''] = command.args
   const scaffold = await scaffoldOf(kind, name, command.opts<Flags>())
   const taken = [...scaffold.files.keys()].filter((path) => existsSync(`${root}${path}`))

@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
+import { parseCommand } from './parse-command.ts'
 import { Contract, hexlify, Interface, JsonRpcProvider, randomBytes } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
@@ -20,13 +21,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .description('prints a signed body for POST /execute or POST /quota, to try a relay with curl')
     .argument('<endpoint>', 'execute or quota')
     .option('--fixture <file>', 'profile and keys', '.touchstone/testbed.json')
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    throw error
-  }
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
   const fixture = await readFixture(command.opts<{ fixture: string }>().fixture)
   const [endpoint] = command.args
   if (endpoint === 'quota') console.log(quotaBody(fixture))

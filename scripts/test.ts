@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
+import { parseCommand } from './parse-command.ts'
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,13 +32,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .argument('[files...]', 'test files')
     .option('-g, --grep <pattern>', 'only tests whose title matches')
     .option('-b, --bail', 'stop at the first failure')
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    throw error
-  }
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
   const { grep, bail } = command.opts<{ grep?: string; bail?: true }>()
   const mochaArgs = [...(grep === undefined ? [] : ['--grep', grep]), ...(bail ? ['--bail'] : [])]
   const isWhole = command.args.length === 0

@@ -1,4 +1,5 @@
-import { Command, CommanderError } from 'commander'
+import { Command } from 'commander'
+import { parseCommand } from './parse-command.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
 import type { Testbed } from './testbed.ts'
@@ -25,13 +26,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--chain-port <port>', 'of the chain; 0 for any free one', parsePort, 8545)
     .option('--state-dir <folder>', 'for the fixture file testbed.json', '.touchstone')
     .option('--block-time <seconds>', 'a block every so often, instead of a block per transaction', parseSeconds)
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    throw error
-  }
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
   const { port, chainPort, stateDir, blockTime } = command.opts<Flags>()
 
   const stop = stopSignal()

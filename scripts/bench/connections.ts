@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { describeAim, isMet, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim } from './support/aim.ts'
 import { startNode, startServerProcess, startScript, type Started } from './support/processes.ts'
 import { testKey } from './support/relay-world.ts'
 import { createRpcClient, median, quantile } from './support/rpc.ts'
@@ -61,8 +61,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       for (const [method, params] of Object.entries(requests)) {
         aims.push(...(await measureMethod(server.url, method, params, { rounds, seconds })))
       }
-      console.log(`\n${aims.map(describeAim).join('\n')}`)
-      return aims.every(isMet) ? 0 : 1
+      return judgeAims(aims)
     } finally {
       await server.close()
     }

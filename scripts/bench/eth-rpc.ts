@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { describeAim, isMet, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim } from './support/aim.ts'
 import { measureBatches } from './eth-rpc/batches.ts'
 import { measureBodies } from './eth-rpc/bodies.ts'
 import { measureLoad } from './eth-rpc/load.ts'
@@ -46,8 +46,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (parts.some((part) => part !== 'load')) {
     aims.push(...(await measureOnLogs(parts, { rounds, bodies: Number(values.bodies), seed: Number(values.seed) })))
   }
-  console.log(`\n${aims.map(describeAim).join('\n')}`)
-  return aims.every(isMet) ? 0 : 1
+  return judgeAims(aims)
 }
 
 /** What needs a chain with many logs. */

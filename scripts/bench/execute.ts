@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { measureBlocks } from './execute/blocks.ts'
 import { measureGrowth } from './execute/growth.ts'
 import { measureThroughput, tableHead } from './execute/throughput.ts'
-import { describeAim, isMet, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim } from './support/aim.ts'
 import { startPostgres } from './support/postgres.ts'
 import { nodeKindsIn } from './support/processes.ts'
 
@@ -59,6 +59,5 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   if (parts.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))
   if (parts.includes('growth')) aims.push(...(await measureGrowth({ calls, rounds })))
-  console.log(`\n${aims.map(describeAim).join('\n')}`)
-  return aims.every(isMet) ? 0 : 1
+  return judgeAims(aims)
 }

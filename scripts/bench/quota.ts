@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { signQuota } from '../../contracts/lsp25.ts'
-import { describeAim, isMet, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim } from './support/aim.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
 import { startNode, startScript, startServerProcess } from './support/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from './support/relay-world.ts'
@@ -68,8 +68,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     { name: "times the requests of ethers' own recovery, median", value: median(ratios), atLeast: 10 },
     { name: 'requests that failed', value: failed, atMost: 0 },
   ]
-  console.log(`\n${aims.map(describeAim).join('\n')}`)
-  return aims.every(isMet) ? 0 : 1
+  return judgeAims(aims)
 }
 
 /** Timestamps are good for 5 seconds, both ways. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import type { Report } from '../../conformance/index.ts'
-import { unusedPort } from './support/unused-port.ts'
+import { unusedPort } from '../bench/support/unused-port.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -6,11 +6,21 @@ export interface Aim {
   readonly atMost?: number
 }
 
-export function isMet({ value, atLeast = -Infinity, atMost = Infinity }: Aim): boolean {
+function isMet({ value, atLeast = -Infinity, atMost = Infinity }: Aim): boolean {
   return value >= atLeast && value <= atMost
 }
 
-export function describeAim(aim: Aim): string {
+function describeAim(aim: Aim): string {
   const bound = aim.atLeast === undefined ? `at most ${aim.atMost}` : `at least ${aim.atLeast}`
   return `${isMet(aim) ? 'met   ' : 'MISSED'} ${aim.name}: ${aim.value.toFixed(2)} (${bound})`
+}
+
+/**
+ * Prints what has become of each aim.
+ *
+ * @returns the exit code: 0 every one is met, 1 one is missed
+ */
+export function judgeAims(aims: readonly Aim[]): 0 | 1 {
+  console.log(`\n${aims.map(describeAim).join('\n')}`)
+  return aims.every(isMet) ? 0 : 1
 }

