@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util'
+import { choicesIn } from './support/choices.ts'
 import { runCrashTest } from './support/crash.ts'
 import type { LedgerCheck } from './support/invariants.ts'
-import { startPostgres } from './support/postgres.ts'
-import { nodeKindsIn } from './support/processes.ts'
+import { databaseKinds, startPostgres, type DatabaseKind } from './support/postgres.ts'
+import { nodeKinds } from './support/processes.ts'
 import { runSharingTest } from './support/sharing.ts'
 
 const usage = `touchstone bench crash [--only kills,sharing] [--database pglite|postgresql] [--node hardhat|anvil]
@@ -14,8 +15,6 @@ sharing  two servers, one PostgreSQL, the same signers; then the same again with
 Afterwards the ledger is compared with the chain: every acknowledged call mined exactly once, nothing else charged,
 charges equal to the gas on the receipts, no gap in the nonces.
 `
-
-type DatabaseKind = 'pglite' | 'postgresql'
 
 /**
  * The benchmark `crash`.
@@ -38,9 +37,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = values.only.split(',')
-  const databases = values.database.split(',') as DatabaseKind[]
-  const nodes = nodeKindsIn(values.node)
+  const parts = choicesIn('--only', values.only, ['kills', 'sharing'])
+  const databases = choicesIn('--database', values.database, databaseKinds)
+  const nodes = choicesIn('--node', values.node, nodeKinds)
   const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
   const databaseUrl = async (kind: DatabaseKind) =>
     kind === 'pglite' ? null : ((await postgres?.createDatabase()) ?? null)

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim } from './support/aim.ts'
+import { choicesIn } from './support/choices.ts'
 import { measureBatches } from './eth-rpc/batches.ts'
 import { measureBodies } from './eth-rpc/bodies.ts'
 import { measureLoad } from './eth-rpc/load.ts'
@@ -39,7 +40,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = values.only.split(',')
+  const parts = choicesIn('--only', values.only, ['load', 'walk', 'bodies', 'batches'])
   const [seconds, rounds, connections] = [Number(values.seconds), Number(values.rounds), Number(values.connections)]
   const aims: Aim[] = []
   if (parts.includes('load')) aims.push(...(await measureLoad({ seconds, rounds, connections })))

@@ -3,8 +3,9 @@ import { measureBlocks } from './execute/blocks.ts'
 import { measureGrowth } from './execute/growth.ts'
 import { measureThroughput, tableHead } from './execute/throughput.ts'
 import { judgeAims, type Aim } from './support/aim.ts'
-import { startPostgres } from './support/postgres.ts'
-import { nodeKindsIn } from './support/processes.ts'
+import { choicesIn } from './support/choices.ts'
+import { databaseKinds, startPostgres } from './support/postgres.ts'
+import { nodeKinds } from './support/processes.ts'
 
 const usage = `touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 600]
@@ -37,14 +38,14 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = values.only.split(',')
-  const kinds = nodeKindsIn(values.node)
+  const parts = choicesIn('--only', values.only, ['throughput', 'blocks', 'growth'])
+  const databases = choicesIn('--database', values.database, databaseKinds)
+  const kinds = choicesIn('--node', values.node, nodeKinds)
   const [calls, rounds] = [Number(values.calls), Number(values.rounds)]
   const inFlight = values['in-flight'].split(',').map(Number)
   const aims: Aim[] = []
   if (parts.includes('throughput')) {
     console.log(tableHead)
-    const databases = values.database.split(',')
     const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
     try {
       for (const kind of kinds) {

@@ -5,6 +5,10 @@ import { join } from 'node:path'
 import { optionalPackage } from './optional-package.ts'
 import { unusedPort } from './unused-port.ts'
 
+/** Where a server keeps its ledger: embedded, or on a server such as this. */
+export const databaseKinds = ['pglite', 'postgresql'] as const
+export type DatabaseKind = (typeof databaseKinds)[number]
+
 export interface PostgresServer {
   /** A new empty database. @returns its URL */
   createDatabase(): Promise<string>

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from '../../usage-error.ts'
 import { optionalCommand } from './optional-package.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
@@ -18,19 +17,8 @@ export interface Started {
   kill(): Promise<void>
 }
 
-export type NodeKind = 'hardhat' | 'anvil'
-
-/**
- * The nodes that an option names, separated by commas.
- *
- * @throws UsageError
- */
-export function nodeKindsIn(option: string): NodeKind[] {
-  return option.split(',').map((kind) => {
-    if (kind === 'hardhat' || kind === 'anvil') return kind
-    throw new UsageError(`--node: '${kind}' is none of hardhat, anvil`)
-  })
-}
+export const nodeKinds = ['hardhat', 'anvil'] as const
+export type NodeKind = (typeof nodeKinds)[number]
 
 /** A block every so many seconds; absent: one per transaction. */
 export interface NodeOptions {

@@ -1,0 +1,12 @@
+import { expect } from 'chai'
+import { choicesIn } from '../../../bench/support/choices.ts'
+import { UsageError } from '../../../usage-error.ts'
+
+describe('choicesIn', () => {
+  it('takes what is named, and refuses what is no choice', () => {
+    expect(choicesIn('--node', 'anvil,hardhat', ['hardhat', 'anvil'])).to.deep.equal(['anvil', 'hardhat'])
+    for (const wrong of ['geth', 'anvil,geth', '']) {
+      expect(() => choicesIn('--node', wrong, ['hardhat', 'anvil'])).to.throw(UsageError, '--node')
+    }
+  })
+})
