@@ -25,8 +25,8 @@ export async function readAccounts(
 }
 
 /**
- * Locks accounts for the length of the transaction and reads them as they stand now. Under open registration those
- * that are missing are opened. Always locked in the same order: two transactions cannot wait for each other.
+ * Locks accounts for the length of the transaction and brings them to where they stand now: a period that is due
+ * begins. Under open registration those that are missing are opened. Always locked in the same order: two transactions cannot wait for each other.
  */
 export async function lockAccounts(
   db: Queries,
@@ -50,7 +50,11 @@ export async function lockAccounts(
       .execute()
     rows = await lock()
   }
-  return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
+  const stored = rows.map(toAccount)
+  const accounts = stored.map((account) => accountNow(account, plans, nowSeconds))
+  const renewed = accounts.filter((account, index) => account !== stored[index])
+  if (renewed.length > 0) await saveAccounts(db, renewed).execute()
+  return new Map(accounts.map((account) => [account.profile, account]))
 }
 
 /** A statement that stores accounts that are locked: their quota, period and plan. */

@@ -4,7 +4,6 @@ import { moveReservation, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../signers/sign-transaction.ts'
 import { lockAccounts, saveAccounts } from './account-rows.ts'
-import { attemptRow } from './commit.ts'
 
 /** Another transaction for a relay that is not mined. */
 export interface NewAttempt {
@@ -94,4 +93,23 @@ async function takeNonce(db: Queries, account: string, chainNonce: number): Prom
     .where('address', '=', account)
     .execute()
   return nonce
+}
+
+/** A row of `attempts`. */
+export function attemptRow(
+  { hash, raw }: { hash: string; raw: string },
+  of: { relay: string; kind: 'call' | 'cancel'; account: string; nonce: number; fees: Fees; nowMs: number },
+) {
+  const { fees } = of
+  return {
+    hash,
+    relay: of.relay,
+    kind: of.kind,
+    account: of.account,
+    account_nonce: of.nonce,
+    raw,
+    max_fee_per_gas: String(maxFeePerGas(fees)),
+    max_priority_fee_per_gas: fees.type === 2 ? String(fees.maxPriorityFeePerGas) : null,
+    created_at_ms: of.nowMs,
+  }
 }

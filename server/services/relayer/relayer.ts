@@ -5,8 +5,10 @@ import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
-import { commit, type Acceptance } from '../ledger/commit.ts'
+import { commit } from '../ledger/commit.ts'
+import type { Acceptance } from '../ledger/draft.ts'
 import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
+import { createLedgerMemory } from '../ledger/memory.ts'
 import { markSent } from '../ledger/sent.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
@@ -80,12 +82,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
     maxItems: MAX_LOOKUPS,
   })
+  const memory = createLedgerMemory()
   const commitTogether = microBatch(
     async (submissions: readonly (readonly Acceptance[])[]) => {
       const current = await fees.current()
       const acceptances = submissions.flat()
       const outcomes = await observer.store(acceptances, () =>
-        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current }),
+        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current, memory }),
       )
       const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
       for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)

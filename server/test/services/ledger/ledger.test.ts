@@ -1,9 +1,13 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes, Wallet } from 'ethers'
+import type { KyselyPlugin, Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
-import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { readAccounts } from '../../../services/ledger/account-rows.ts'
-import { commit, type Committed } from '../../../services/ledger/commit.ts'
+import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
+import type { ProfilesTable } from '../../../services/database/tables.ts'
+import { readAccounts, type Registration } from '../../../services/ledger/account-rows.ts'
+import { commit } from '../../../services/ledger/commit.ts'
+import type { Committed } from '../../../services/ledger/draft.ts'
+import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
 import { availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
@@ -44,6 +48,8 @@ describe('ledger', () => {
       let database: Database
       let nowSeconds = 1_000_000
       let channel = 0n
+      /** Of two processes on the one database. */
+      const memories = [createLedgerMemory(), createLedgerMemory()]
 
       before(async () => {
         const url = kind === 'PGlite' ? null : await postgres.createDatabase()
@@ -69,10 +75,22 @@ describe('ledger', () => {
       })
       const accept = (
         calls: readonly RelayCall[],
-        { identities, by = 0 }: { identities?: string[]; by?: number } = {},
+        {
+          identities,
+          by = 0,
+          memory = memories[0]!,
+          registration = 'open',
+          db = database.db,
+        }: {
+          identities?: string[]
+          by?: number
+          memory?: LedgerMemory
+          registration?: Registration
+          db?: Queries
+        } = {},
       ) =>
         commit(
-          database.db,
+          db,
           calls.map((one, index) => ({
             call: one,
             identity: identities?.[index] ?? hexlify(randomBytes(32)),
@@ -82,9 +100,10 @@ describe('ledger', () => {
           {
             chainId: 1n,
             plans,
-            registration: 'open',
+            registration,
             nowMs: nowSeconds * 1000,
             fees: { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+            memory,
           },
         )
       const hashOf = (committed: Committed | undefined): string => {
@@ -153,6 +172,66 @@ describe('ledger', () => {
         ])
         expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['refused', 'orphaned', 'stored'])
         expect(outcomes[0]?.kind === 'refused' && outcomes[0].error.code).to.equal('NONCE_CONFLICT')
+      })
+
+      it('takes one statement while nobody else changes anything', async () => {
+        await accept([call()])
+        let statements = 0
+        const counting: KyselyPlugin = {
+          transformQuery: ({ node }) => {
+            statements++
+            return node
+          },
+          transformResult: async ({ result }) => result,
+        }
+        const next = [1n, 2n].map((id) => call({ nonce: (channel << 128n) | id }))
+        const outcomes = await accept(next, { db: database.db.withPlugin(counting) })
+        expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['stored', 'stored'])
+        expect(statements).to.equal(1)
+      })
+
+      it('takes the nonces behind those that another process has taken', async () => {
+        const mine = Wallet.createRandom().address
+        const nonceOf = async (outcome: Committed | undefined) =>
+          Number((await relayRow(hashOf(outcome))).account_nonce)
+        const taken: number[] = []
+        for (const [id, process] of [0, 1, 1, 0, 0, 1].entries()) {
+          const [outcome] = await accept([call({ profile: mine, nonce: (channel << 128n) | BigInt(id) })], {
+            memory: memories[process]!,
+          })
+          taken.push(await nonceOf(outcome))
+        }
+        expect(taken).to.deep.equal(taken.map((_, index) => taken[0]! + index))
+        expect((await account(mine)).used).to.equal(6n * GAS_LIMIT)
+      })
+
+      it('sees what has become of an account since it was last used', async () => {
+        const changing = Wallet.createRandom().address
+        let id = 0n
+        const set = (values: Updateable<ProfilesTable>) =>
+          database.db.updateTable('profiles').set(values).where('address', '=', changing).execute()
+        const codeOf = async (registration: Registration = 'open') => {
+          const [outcome] = await accept([call({ profile: changing, nonce: (channel << 128n) | id++ })], {
+            registration,
+          })
+          return outcome?.kind === 'refused' ? outcome.error.code : outcome?.kind
+        }
+        expect(await codeOf()).to.equal('stored')
+        await set({ suspended: true })
+        expect(await codeOf()).to.equal('PROFILE_NOT_REGISTERED')
+        await set({ suspended: false, used: String(ALLOWANCE) })
+        expect(await codeOf()).to.equal('QUOTA_EXCEEDED')
+        await set({ used: '0' })
+        expect(await codeOf()).to.equal('stored')
+        expect(await codeOf('registered')).to.equal('PROFILE_NOT_REGISTERED')
+        await set({ registered: true })
+        expect(await codeOf('registered')).to.equal('stored')
+        await set({ registered: false })
+        expect(await codeOf('registered')).to.equal('PROFILE_NOT_REGISTERED')
+        // Moved to another plan, or renewed by another process.
+        await set({ period: 7, used: '0' })
+        expect(await codeOf()).to.equal('stored')
+        expect(await account(changing)).to.deep.include({ period: 7, used: GAS_LIMIT })
       })
 
       it('gives back what was reserved and not used', async () => {

@@ -1,0 +1,11 @@
+import { ServiceError } from '../../core/errors.ts'
+import type { Account } from '../quotas/account.ts'
+import type { Registration } from './account-rows.ts'
+
+/** @throws ServiceError PROFILE_NOT_REGISTERED */
+export function assertServed(profile: string, account: Account | undefined, registration: Registration): void {
+  if (account?.suspended) throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} is suspended`)
+  if (registration === 'registered' && account?.registered !== true) {
+    throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} is not registered with this service`)
+  }
+}

@@ -1,0 +1,156 @@
+import type { Insertable } from 'kysely'
+import type { RelayCall } from '../../core/define.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
+import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { maxFeePerGas, type Fees } from '../signers/sign-transaction.ts'
+import type { SignerAccount } from '../signers/signer-account.ts'
+import type { Registration } from './account-rows.ts'
+import { attemptRow } from './attempts.ts'
+import { assertServed } from './assert-served.ts'
+import type { NewRelays } from './store-relays.ts'
+import { nonceKeyOf, type Taken } from './taken.ts'
+
+/** A simulated call on its way into the ledger. */
+export interface Acceptance {
+  readonly call: RelayCall
+  readonly identity: string
+  readonly gasLimit: bigint
+  /** Who sends it. */
+  readonly signer: SignerAccount
+}
+
+/** What became of it. */
+export type Committed =
+  /** Stored with the account's next nonce: from here on it is ours to get mined. */
+  | { readonly kind: 'stored'; readonly hash: string; readonly raw: string }
+  /** The same call was there already. */
+  | { readonly kind: 'known'; readonly hash: string }
+  | { readonly kind: 'refused'; readonly error: ServiceError }
+  /** The one before it in its channel was refused. */
+  | { readonly kind: 'orphaned' }
+
+export interface DraftOptions {
+  readonly chainId: bigint
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly nowMs: number
+  readonly fees: Fees
+  /** Next nonces by signer. */
+  readonly nonces: ReadonlyMap<string, number>
+  /** As they stand now, by profile. */
+  readonly accounts: ReadonlyMap<string, Account>
+  readonly taken: Taken
+}
+
+/** Decides about one acceptance after the other, and collects what is to be stored. */
+export interface Draft extends NewRelays {
+  accept(acceptance: Acceptance): Committed
+  /** As they will be. */
+  readonly nextNonces: ReadonlyMap<string, number>
+  readonly accounts: ReadonlyMap<string, Account>
+}
+
+export function createDraft(options: DraftOptions): Draft {
+  const { chainId, plans, registration, fees, nowMs, taken } = options
+  const nonces = new Map(options.nonces)
+  const accounts = new Map(options.accounts)
+  const relays: Insertable<RelaysTable>[] = []
+  const attempts: Insertable<AttemptsTable>[] = []
+  const charges = new Map<string, { readonly period: number; readonly amount: bigint }>()
+  const brokenChannels = new Set<string>()
+
+  function reserve(profile: string, gasLimit: bigint): { account: Account; reserved: bigint } {
+    const account = accounts.get(profile)
+    assertServed(profile, account, registration)
+    if (!account) throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} has no account`)
+    const reserved = planOf(account, plans).reserve({ gasLimit, maxFeePerGasWei: maxFeePerGas(fees) })
+    if (reserved > availableIn(account)) {
+      throw quotaExceeded(account, plans, reserved, Math.floor(nowMs / 1000))
+    }
+    accounts.set(profile, moveReservation(account, 0n, reserved).account)
+    charges.set(profile, { period: account.period, amount: (charges.get(profile)?.amount ?? 0n) + reserved })
+    return { account, reserved }
+  }
+
+  function accept({ call, identity, gasLimit, signer }: Acceptance): Committed {
+    const { profile, keyManager } = call
+    const same = taken.byIdentity.get(identity)
+    if (same !== undefined) return { kind: 'known', hash: same }
+    const channel = `${keyManager}:${call.signer}:${call.nonce >> 128n}`
+    if (brokenChannels.has(channel)) return { kind: 'orphaned' }
+    const nonceKey = nonceKeyOf(keyManager, call.signer, call.nonce)
+    let quota: ReturnType<typeof reserve>
+    try {
+      if (taken.nonces.has(nonceKey)) {
+        throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
+          details: { expectedNonce: String(call.nonce + 1n) },
+        })
+      }
+      quota = reserve(profile, gasLimit)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      brokenChannels.add(channel)
+      return { kind: 'refused', error }
+    }
+    const nonce = nonces.get(signer.address) ?? 0
+    nonces.set(signer.address, nonce + 1)
+    const { hash, raw } = signer.sign({ chainId, nonce, to: keyManager, gasLimit, data: call.callData, fees })
+    const end = call.validityTimestamps & ((1n << 128n) - 1n)
+    relays.push({
+      hash,
+      identity,
+      profile,
+      key_manager: keyManager,
+      signer: call.signer,
+      nonce: String(call.nonce),
+      expires_at: end === 0n ? null : String(end),
+      call_data: call.callData,
+      status: 'pending',
+      plan: quota.account.plan,
+      period: quota.account.period,
+      reserved: String(quota.reserved),
+      gas_limit: String(gasLimit),
+      account: signer.address,
+      account_nonce: nonce,
+      created_at_ms: nowMs,
+      request_id: call.requestId ?? null,
+    })
+    attempts.push(attemptRow({ hash, raw }, { relay: hash, kind: 'call', account: signer.address, nonce, fees, nowMs }))
+    taken.byIdentity.set(identity, hash)
+    taken.nonces.add(nonceKey)
+    return { kind: 'stored', hash, raw }
+  }
+
+  return {
+    accept,
+    relays,
+    attempts,
+    nextNonces: nonces,
+    accounts,
+    get nonces() {
+      return [...options.nonces].map(([signer, expected]) => ({
+        signer,
+        expected,
+        next: nonces.get(signer) ?? expected,
+      }))
+    },
+    get charges() {
+      return [...charges].map(([profile, charge]) => ({ profile, ...charge }))
+    },
+  }
+}
+
+function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
+  const { unit } = planOf(account, plans)
+  const available = availableIn(account)
+  return new ServiceError('QUOTA_EXCEEDED', `${wanted} ${unitName[unit]} needed, ${available} left`, {
+    details: { unit, needed: String(wanted), available: String(available) },
+    ...(account.resetAtSeconds === null
+      ? {}
+      : { retryAfterSeconds: Number(account.resetAtSeconds - BigInt(nowSeconds)) }),
+  })
+}
+
+const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
