@@ -25,9 +25,11 @@ const RETRY_SECONDS = 5
  */
 export async function judgeSigner(
   call: RelayCall,
-  { owner, target, permissions }: ChannelResult,
+  { parties }: ChannelResult,
   explain: (call: RelayCall) => Promise<never>,
 ): Promise<void> {
+  if (!parties) return
+  const { owner, target, permissions } = parties
   if (owner !== call.keyManager || target !== call.profile) throw new StaleProfileError(call.profile)
   if (permissions === 0n) await explain(call)
   if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {

@@ -74,12 +74,25 @@ describe('simulator', () => {
         return BigInt((await chain.sender.mined(hash)).gasUsed)
       }
 
-      it('reads what the chain says of profile, key manager and controller in the same call', async () => {
-        const result = await simulator.simulate({ pending: [], calls: [call(setSomeData())] })
-        expect(result.owner).to.equal(chain.profile.keyManager)
-        expect(result.target).to.equal(chain.profile.address)
+      it('reads what the chain says of profile, key manager and controller when a call fails', async () => {
+        const result = await simulator.simulate({ pending: [], calls: [call(setSomeData(), 7n)] })
+        expect(result.calls[0]?.kind).to.equal('reverts')
+        expect(result.parties).to.deep.equal({
+          owner: chain.profile.keyManager,
+          target: chain.profile.address,
+          permissions: permissionSets.full,
+        })
         expect(result.nonce).to.equal(channel << 128n)
-        expect(result.permissions).to.equal(permissionSets.full)
+      })
+
+      it('asks nothing else when a call succeeds: the key manager has checked it', async () => {
+        const [first, second] = [call(setSomeData()), call(setSomeData(), 1n)]
+        const alone = await simulator.simulate({ pending: [], calls: [first] })
+        expect(alone).to.have.all.keys('nonce', 'calls')
+        expect(alone.nonce).to.equal(first.nonce)
+        const after = await simulator.simulate({ pending: [first.callData], calls: [second] })
+        expect(after).to.have.all.keys('nonce', 'calls')
+        expect(after.nonce).to.equal(first.nonce)
       })
 
       it('foresees the gas of a call, alone and after others', async () => {
@@ -164,7 +177,7 @@ describe('simulator', () => {
         const last = call(setSomeData(), BigInt(pending.length))
         const result = await simulator.simulate({ pending: pending.map(({ callData }) => callData), calls: [last] })
         expect(result.calls[0]?.kind).to.equal('not-simulated')
-        expect(result.owner).to.equal(chain.profile.keyManager)
+        expect(result.parties?.owner).to.equal(chain.profile.keyManager)
       })
 
       it('finds where a key manager keeps its nonces', async () => {
