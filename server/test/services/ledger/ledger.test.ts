@@ -68,7 +68,8 @@ describe('ledger', () => {
         nonce: channel << 128n,
         validityTimestamps: 0n,
         payload: '0x12345678',
-        callData: '0x1234',
+        // Two transactions are never the same, whatever their nonces.
+        callData: hexlify(randomBytes(32)),
         nonceCallData: '0x',
         misreadings: () => [],
         ...overrides,
@@ -230,7 +231,8 @@ describe('ledger', () => {
         expect(await codeOf('registered')).to.equal('PROFILE_NOT_REGISTERED')
         // Moved to another plan, or renewed by another process.
         await set({ period: 7, used: '0' })
-        expect(await codeOf()).to.equal('stored')
+        const [renewed] = await accept([call({ profile: changing, nonce: (channel << 128n) | id })])
+        expect((await relayRow(hashOf(renewed))).period).to.equal(7)
         expect(await account(changing)).to.deep.include({ period: 7, used: GAS_LIMIT })
       })
 
