@@ -20,6 +20,7 @@ import { meterRelays, meterUpstream } from './metrics.ts'
 import { createProfiles } from './profiles/profiles.ts'
 import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
+import { createBroadcaster } from './relayer/broadcast.ts'
 import { createFeeSource } from './relayer/fees.ts'
 import { createRelayer } from './relayer/relayer.ts'
 import { createRecovery } from './signatures/recovery.ts'
@@ -133,11 +134,13 @@ async function compose(
   const quotas = createQuotas({ database, plans, registration: config.registration, clock })
   const relays = createRelays({ database, plans })
 
+  const broadcaster = createBroadcaster({ upstream, log })
   const meterSettlement = meterRelays(metrics)
   const follower = createFollower({
     chainId,
     database,
     upstream,
+    broadcaster,
     simulator,
     fees,
     plans,
@@ -164,7 +167,7 @@ async function compose(
   const bareRelayer = createRelayer({
     chainId,
     database,
-    upstream,
+    broadcaster,
     simulator: relayTracing?.simulator(simulator) ?? simulator,
     profiles,
     signers,

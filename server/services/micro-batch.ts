@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 export interface MicroBatchOptions {
   /** The most items that one run takes. */
   readonly maxItems: number
@@ -22,6 +24,7 @@ export function microBatch<Item, Answer>(
     readonly item: Item
     readonly resolve: (answer: Answer) => void
     readonly reject: (error: unknown) => void
+    readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot>
   }
   let waiting: Waiting[] = []
   let running = 0
@@ -32,7 +35,9 @@ export function microBatch<Item, Answer>(
     waiting = waiting.slice(maxItems)
     running++
     try {
-      const answers = await run(taken.map(({ item }) => item))
+      const items = taken.map(({ item }) => item)
+      // What it does belongs to one who asked, not to the run before it, which started it.
+      const answers = await (taken[0]?.inContext(run, items) ?? [])
       taken.forEach(({ resolve, reject }, index) => {
         const answer = answers[index]
         if (answer instanceof Error) reject(answer)
@@ -61,7 +66,7 @@ export function microBatch<Item, Answer>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
+      waiting.push({ item, resolve, reject, inContext: AsyncLocalStorage.snapshot() })
       schedule()
     })
 }

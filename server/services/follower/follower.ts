@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import { openRelays, type OpenRelay } from '../ledger/open-relays.ts'
 import { abandon, finalise, settle, unsettle, type Settlement } from '../ledger/settle.ts'
 import type { Plans } from '../quotas/plans.ts'
+import type { Broadcaster } from '../relayer/broadcast.ts'
 import type { FeeSource } from '../relayer/fees.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Simulator } from '../simulator/simulator.ts'
@@ -28,6 +29,7 @@ export interface FollowerOptions {
   readonly chainId: bigint
   readonly database: Database
   readonly upstream: Upstream
+  readonly broadcaster: Broadcaster
   readonly simulator: Simulator
   readonly fees: FeeSource
   readonly plans: Plans

@@ -2,7 +2,6 @@ import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
 import { callDataOf, rawOf, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
 import { markSent } from '../ledger/sent.ts'
-import { broadcast, broadcastAll } from '../relayer/broadcast.ts'
 import { laneKey } from '../relayer/lane.ts'
 import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
@@ -33,14 +32,14 @@ const MAX_REPLACEMENTS = 16
 const MAX_BEFORE = 128n
 
 export function createRepairs(options: FollowerOptions): Repairs {
-  const { chainId, database, upstream, simulator, fees, plans, signerOf, clock, log } = options
+  const { chainId, database, upstream, broadcaster, simulator, fees, plans, signerOf, clock, log } = options
   /** When a relay was first seen without its nonce. */
   const lostSinceMs = new Map<string, number>()
 
   /** Stores another attempt and sends it. */
   async function attempt(db: Queries, attempt: NewAttempt): Promise<void> {
     const signed = await storeAttempt(db, attempt, { plans, nowMs: clock.nowMs() })
-    if (signed && (await broadcast(signed, { upstream, log }))) {
+    if (signed && (await broadcaster.send([signed])) === 1) {
       await markSent(db, [signed.hash], clock.nowMs())
     }
   }
@@ -133,7 +132,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
             hash: latest(relay).hash,
             raw: raws.get(latest(relay).hash) ?? '0x',
           }))
-          const taken = await broadcastAll(unsent, { upstream, log })
+          const taken = await broadcaster.send(unsent)
           await markSent(
             db,
             unsent.slice(0, taken).map(({ hash }) => hash),

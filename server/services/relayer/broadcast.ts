@@ -2,10 +2,18 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
 import type { Unsent } from '../ledger/sent.ts'
+import { microBatch } from '../micro-batch.ts'
 
-export interface BroadcastOptions {
-  readonly upstream: Upstream
-  readonly log: Logger
+/** Sends signed transactions. What several accounts have to send at a time goes into one request. */
+export interface Broadcaster {
+  /**
+   * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: what
+   * follows it would only be refused.
+   *
+   * @param onTaken called for each as soon as a node has it
+   * @returns how many nodes have, from the first one on
+   */
+  send(transactions: readonly Unsent[], onTaken?: (index: number) => void): Promise<number>
 }
 
 /** What became of sending one transaction. */
@@ -17,71 +25,65 @@ type SendResult =
   /** No node answered: it may have it or not. */
   | 'unknown'
 
-/** The most transactions in one request. */
+/** The most transactions of one account in a request. */
 const MAX_TOGETHER = 50
+/** The most accounts in a request. */
+const MAX_ACCOUNTS = 16
 
-/**
- * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: what follows
- * it would only be refused.
- *
- * @param onTaken called for each as soon as a node has it
- * @returns how many nodes have, from the first one on
- */
-export async function broadcastAll(
-  transactions: readonly Unsent[],
-  options: BroadcastOptions,
-  onTaken: (index: number) => void = () => {},
-): Promise<number> {
-  let next = 0
-  while (next < transactions.length) {
-    const batch = transactions.slice(next, next + MAX_TOGETHER)
-    const taken = await broadcastBatch(batch, options, (index) => onTaken(next + index))
-    next += taken
-    if (taken < batch.length) break
-  }
-  return next
-}
+export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: Logger }): Broadcaster {
+  const sendTogether = microBatch(
+    async (batches: readonly (readonly Unsent[])[]) => {
+      const calls = batches.flat().map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
+      const outcomes = calls.length > 1 ? await upstream.requestTogether?.(calls) : undefined
+      let next = 0
+      return batches.map(({ length }) => outcomes?.slice(next, (next += length)))
+    },
+    { maxItems: MAX_ACCOUNTS },
+  )
 
-/** Sends one transaction. @returns whether a node has it */
-export async function broadcast(transaction: Unsent, options: BroadcastOptions): Promise<boolean> {
-  return (await broadcastAll([transaction], options)) === 1
-}
-
-/** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
-async function broadcastBatch(
-  batch: readonly Unsent[],
-  options: BroadcastOptions,
-  onTaken: (index: number) => void,
-): Promise<number> {
-  const { upstream } = options
-  const calls = batch.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
-  const outcomes = batch.length > 1 ? await upstream.requestTogether?.(calls) : undefined
-  let taken = 0
-  for (const [index, transaction] of batch.entries()) {
-    if (outcomes?.[index]?.status !== 'fulfilled' && (await sendOne(transaction, options)) !== 'taken') break
-    onTaken(index)
-    taken++
-  }
-  return taken
-}
-
-/**
- * Nodes tell why they refuse in words that differ between them, and refuse what they already have: so whether they have
- * it is asked, not read from the words.
- */
-async function sendOne({ hash, raw }: Unsent, { upstream, log }: BroadcastOptions): Promise<SendResult> {
-  try {
-    await upstream.request('eth_sendRawTransaction', [raw])
-    return 'taken'
-  } catch (error) {
-    if (!(error instanceof UpstreamRpcError)) return unknownUnlessBug(error)
-    try {
-      if ((await upstream.request('eth_getTransactionByHash', [hash])) !== null) return 'taken'
-    } catch (asking) {
-      if (!(asking instanceof UpstreamRpcError)) return unknownUnlessBug(asking)
+  /** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
+  async function sendBatch(batch: readonly Unsent[], onTaken: (index: number) => void): Promise<number> {
+    const outcomes = await sendTogether(batch)
+    let taken = 0
+    for (const [index, transaction] of batch.entries()) {
+      if (outcomes?.[index]?.status !== 'fulfilled' && (await sendOne(transaction)) !== 'taken') break
+      onTaken(index)
+      taken++
     }
-    log.warn({ transaction: hash, nodeError: error.message.slice(0, 200) }, 'the node refuses a transaction')
-    return 'refused'
+    return taken
+  }
+
+  /**
+   * Nodes tell why they refuse in words that differ between them, and refuse what they already have: so whether they
+   * have it is asked, not read from the words.
+   */
+  async function sendOne({ hash, raw }: Unsent): Promise<SendResult> {
+    try {
+      await upstream.request('eth_sendRawTransaction', [raw])
+      return 'taken'
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) return unknownUnlessBug(error)
+      try {
+        if ((await upstream.request('eth_getTransactionByHash', [hash])) !== null) return 'taken'
+      } catch (asking) {
+        if (!(asking instanceof UpstreamRpcError)) return unknownUnlessBug(asking)
+      }
+      log.warn({ transaction: hash, nodeError: error.message.slice(0, 200) }, 'the node refuses a transaction')
+      return 'refused'
+    }
+  }
+
+  return {
+    send: async (transactions, onTaken = () => {}) => {
+      let next = 0
+      while (next < transactions.length) {
+        const batch = transactions.slice(next, next + MAX_TOGETHER)
+        const taken = await sendBatch(batch, (index) => onTaken(next + index))
+        next += taken
+        if (taken < batch.length) break
+      }
+      return next
+    },
   }
 }
 

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Upstream } from '../chain/upstream.ts'
 import type { Database } from '../database/database.ts'
 import type { Acceptance, Committed } from '../ledger/draft.ts'
 import { unsentOf, type Unsent } from '../ledger/sent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
-import { broadcastAll } from './broadcast.ts'
+import type { Broadcaster } from './broadcast.ts'
 import { unobserved, type RelayObserver } from './observer.ts'
 
 /** What a lane answers: first that the call is stored, later that a node has it. */
@@ -29,7 +28,7 @@ export interface Lane {
 export interface LaneOptions {
   readonly signer: SignerAccount
   readonly database: Database
-  readonly upstream: Upstream
+  readonly broadcaster: Broadcaster
   readonly log: Logger
   /** Default: nobody looks on. */
   readonly observer?: RelayObserver
@@ -66,7 +65,7 @@ interface Sending extends Unsent {
 export function createLane({
   signer,
   database,
-  upstream,
+  broadcaster,
   log,
   observer = unobserved,
   commit,
@@ -117,7 +116,7 @@ export function createLane({
   async function sendAll(sendings: readonly Sending[], marks: Promise<void>[]): Promise<boolean> {
     const hashes = sendings.map(({ hash }) => hash)
     const taken = await observer.send(hashes, () =>
-      broadcastAll(sendings, { upstream, log }, (index) => sendings[index]?.done()),
+      broadcaster.send(sendings, (index) => sendings[index]?.done()),
     )
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()

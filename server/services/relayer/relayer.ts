@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
@@ -16,6 +15,7 @@ import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas } from '../signers/sign-transaction.ts'
 import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
+import type { Broadcaster } from './broadcast.ts'
 import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
@@ -45,7 +45,7 @@ declare module '../../core/define.ts' {
 export interface RelayerOptions {
   readonly chainId: bigint
   readonly database: Database
-  readonly upstream: Upstream
+  readonly broadcaster: Broadcaster
   readonly simulator: Simulator
   readonly profiles: Profiles
   readonly signers: Signers
@@ -74,7 +74,7 @@ const MARK_LINGER_MS = 200
 const SHARED_MARK_LINGER_MS = 20
 
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { chainId, database, upstream, clock, log, signers, fees, profiles, observer = unobserved } = options
+  const { chainId, database, broadcaster, clock, log, signers, fees, profiles, observer = unobserved } = options
   const channels = new Map<string, Channel>()
   const underWay = new Map<string, Promise<{ transactionHash: string }>>()
   let isClosed = false
@@ -122,7 +122,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       const lane = createLane({
         signer,
         database,
-        upstream,
+        broadcaster,
         log,
         observer,
         commit: commitTogether,

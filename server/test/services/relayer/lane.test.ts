@@ -3,8 +3,11 @@ import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
 import type { Upstream } from '../../../services/chain/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { createLane } from '../../../services/relayer/lane.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
+
+const log = pino({ level: 'silent' })
 
 describe('createLane', () => {
   let database: Database
@@ -27,8 +30,8 @@ describe('createLane', () => {
     const lane = createLane({
       signer: signerFromKey(`0x${'11'.repeat(32)}`),
       database,
-      upstream,
-      log: pino({ level: 'silent' }),
+      broadcaster: createBroadcaster({ upstream, log }),
+      log,
       commit: async (acceptances) => {
         if (++stored === 2) {
           secondIsBeingStored.resolve()
