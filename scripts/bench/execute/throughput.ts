@@ -2,6 +2,7 @@ import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
+import { runUntilMined } from '../support/mined.ts'
 import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
 import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../support/relay-world.ts'
 import { createRpcClient, median, rpcBody } from '../support/rpc.ts'
@@ -10,8 +11,8 @@ export interface ThroughputOptions {
   readonly inFlight: readonly number[]
   readonly calls: number
   readonly rounds: number
-  /** PostgreSQL instead of the embedded database. */
-  readonly databaseUrl?: string
+  /** A PostgreSQL database for each server; absent: the embedded one. */
+  readonly createDatabase?: () => Promise<string>
 }
 
 /** Every floor worker sends from an account of its own: nobody waits for another one's nonce. */
@@ -20,47 +21,43 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 /** The aim is set for so many in flight. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
+/** Both ways are warmed up alike, on the chain that they are measured on. */
+const WARM_UP: Load = { workers: 20, tasks: 400, firstChannel: 1_000_000n }
+const FIRST_CHANNEL = 2_000_000n
 
-/** Relays per second through `POST /execute`, beside the floor: an eth_call and an eth_sendRawTransaction each. */
+/**
+ * Relays per second through `POST /execute`, beside the floor: an eth_call and an eth_sendRawTransaction each. Both are
+ * timed until all is mined: anvil answers before it mines, and falls behind. Each begins on a new chain, since a block
+ * costs a node more the more its state holds.
+ */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, calls, rounds, databaseUrl } = options
-  const database = databaseUrl === undefined ? 'PGlite' : 'PostgreSQL'
+  const { inFlight, calls, rounds, createDatabase } = options
+  const database = createDatabase ? 'PostgreSQL' : 'PGlite'
   const aims: Aim[] = []
-  const node = await startNode(kind)
-  try {
-    const world = await provisionWorld(node.url)
-    const server = await startServerProcess({
-      rpcUrl: node.url,
-      signerKeys: world.signerKeys,
-      ...(databaseUrl !== undefined && { databaseUrl }),
-    })
-    try {
-      // A first run warms up both ways alike.
-      await measureOnce(world, server.url, { workers: 20, tasks: 200, round: 0 })
-      let round = 1
-      for (const workers of inFlight) {
-        const tasks = Math.max(workers, workers === 1 ? Math.ceil(calls / 3) : calls)
-        const results = []
-        for (let count = 0; count < rounds; count++) {
-          results.push(await measureOnce(world, server.url, { workers, tasks, round: round++ }))
-        }
-        const share = median(results.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
-        const failed = results.reduce((sum, { floor, relays }) => sum + floor.failed + relays.failed, 0)
-        console.log(row([kind, database, workers], results, share, failed))
-        for (const { floor, relays } of results) {
-          for (const [reason, count] of Object.entries({ ...floor.failures, ...relays.failures }).slice(0, 3)) {
-            console.log(`  ${count} x ${reason.slice(0, 160)}`)
-          }
-        }
-        const name = `${kind}, ${database}, ${workers} in flight`
-        if (workers === AIM_IN_FLIGHT) aims.push({ name: `${name}: of the floor`, value: share, atLeast: FLOOR_SHARE })
-        aims.push({ name: `${name}: calls that failed`, value: failed, atMost: 0 })
-      }
-    } finally {
-      await server.close()
+  for (const workers of inFlight) {
+    const tasks = Math.max(workers, workers === 1 ? Math.ceil(calls / 3) : calls)
+    const results: Results[] = []
+    for (let round = 0; round < rounds; round++) {
+      const load: Load = { workers, tasks, firstChannel: FIRST_CHANNEL }
+      const floor = await onNewChain(kind, async (world) => {
+        await runFloor(world, WARM_UP)
+        return runFloor(world, load)
+      })
+      const databaseUrl = await createDatabase?.()
+      const relays = await onNewChain(kind, (world) => measureRelays(world, load, databaseUrl))
+      results.push({ floor, relays })
     }
-  } finally {
-    await node.close()
+    const share = median(results.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
+    const failed = results.reduce((sum, { floor, relays }) => sum + floor.failed + relays.failed, 0)
+    console.log(row([kind, database, workers], results, share, failed))
+    for (const { floor, relays } of results) {
+      for (const [reason, count] of Object.entries({ ...floor.failures, ...relays.failures }).slice(0, 3)) {
+        console.log(`  ${count} x ${reason.slice(0, 160)}`)
+      }
+    }
+    const name = `${kind}, ${database}, ${workers} in flight`
+    if (workers === AIM_IN_FLIGHT) aims.push({ name: `${name}: of the floor`, value: share, atLeast: FLOOR_SHARE })
+    aims.push({ name: `${name}: calls that failed`, value: failed, atMost: 0 })
   }
   return aims
 }
@@ -70,70 +67,91 @@ interface Results {
   readonly relays: LoadResult
 }
 
-async function measureOnce(world: RelayWorld, url: string, round: Round): Promise<Results> {
-  return { floor: await measureFloor(world, round), relays: await measureRelays(world, url, round) }
-}
-
-interface Round {
+interface Load {
   readonly workers: number
+  /** In all. */
   readonly tasks: number
-  readonly round: number
+  readonly firstChannel: bigint
 }
 
-/** A channel of its own for each call: none depends on another one's being mined. */
-const channelOf = (way: 'floor' | 'relay', round: number, worker: number, index: number) =>
-  BigInt(((way === 'floor' ? 100 : 200) + round) * 10_000_000 + worker * 10_000 + index)
+async function onNewChain<Result>(kind: NodeKind, work: (world: RelayWorld) => Promise<Result>): Promise<Result> {
+  const node = await startNode(kind)
+  try {
+    return await work(await provisionWorld(node.url))
+  } finally {
+    await node.close()
+  }
+}
 
-async function measureFloor(world: RelayWorld, { workers, tasks, round }: Round): Promise<LoadResult> {
+async function measureRelays(world: RelayWorld, load: Load, databaseUrl: string | undefined): Promise<LoadResult> {
+  const server = await startServerProcess({
+    rpcUrl: world.rpcUrl,
+    signerKeys: world.signerKeys,
+    ...(databaseUrl !== undefined && { databaseUrl }),
+  })
+  try {
+    await runRelays(world, server.url, WARM_UP)
+    return await runRelays(world, server.url, load)
+  } finally {
+    await server.close()
+  }
+}
+
+async function runFloor(world: RelayWorld, load: Load): Promise<LoadResult> {
+  const { workers, firstChannel } = load
   const node = createPoster(world.rpcUrl, workers)
   const accounts = Array.from({ length: workers }, (_, worker) =>
-    signerFromKey(keccak256(toUtf8Bytes(`bench ${round} ${worker}`))),
+    signerFromKey(keccak256(toUtf8Bytes(`bench ${firstChannel} ${worker}`))),
   )
-  await fund(
-    world,
-    accounts.map(({ address }) => address),
-  )
+  const senders = accounts.map(({ address }) => address)
+  await fund(world, senders)
   const { keyManager } = world.fixture.profile
   const prepared = accounts.map((account, worker) =>
-    Array.from({ length: Math.ceil(tasks / workers) }, (_, index) => {
-      const { callData } = signedCall(world, channelOf('floor', round, worker, index), 0n)
+    channelsOf(load, worker).map((channel, nonce) => {
+      const { callData } = signedCall(world, channel, 0n)
       const { raw } = account.sign({
         chainId: BigInt(world.chainId),
-        nonce: index,
+        nonce,
         to: keyManager,
         gasLimit: FLOOR_GAS_LIMIT,
         data: callData,
         fees: FEES,
       })
       const call = { from: account.address, to: keyManager, data: callData }
-      return { call: rpcBody('eth_call', [call, 'latest']), send: rpcBody('eth_sendRawTransaction', [raw]) }
+      return [rpcBody('eth_call', [call, 'latest']), rpcBody('eth_sendRawTransaction', [raw])]
     }),
   )
-  const result = await runLoad({ workers, tasks }, async (worker, index) => {
-    const request = prepared[worker]?.[index]
-    for (const body of [request?.call, request?.send]) {
-      const { json } = await node.post('/', body ?? '')
-      if (json['error'] !== undefined) throw new Error(`floor: ${JSON.stringify(json['error'])}`)
-    }
-  })
+  const result = await runUntilMined(world.rpcUrl, senders, () =>
+    runLoad(load, async (worker, index) => {
+      for (const body of prepared[worker]?.[index] ?? []) {
+        const { json } = await node.post('/', body)
+        if (json['error'] !== undefined) throw new Error(`floor: ${JSON.stringify(json['error'])}`)
+      }
+    }),
+  )
   await node.close()
   return result
 }
 
-async function measureRelays(world: RelayWorld, url: string, { workers, tasks, round }: Round): Promise<LoadResult> {
-  const relay = createPoster(url, workers)
-  const bodies = Array.from({ length: workers }, (_, worker) =>
-    Array.from(
-      { length: Math.ceil(tasks / workers) },
-      (_, index) => signedCall(world, channelOf('relay', round, worker, index), 0n).body,
-    ),
+async function runRelays(world: RelayWorld, url: string, load: Load): Promise<LoadResult> {
+  const relay = createPoster(url, load.workers)
+  const prepared = Array.from({ length: load.workers }, (_, worker) =>
+    channelsOf(load, worker).map((channel) => signedCall(world, channel, 0n).body),
   )
-  const result = await runLoad({ workers, tasks }, async (worker, index) => {
-    const { status, json } = await relay.post('/execute', bodies[worker]?.[index] ?? '')
-    if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
-  })
+  const result = await runUntilMined(world.rpcUrl, world.signers, () =>
+    runLoad(load, async (worker, index) => {
+      const { status, json } = await relay.post('/execute', prepared[worker]?.[index] ?? '')
+      if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
+    }),
+  )
   await relay.close()
   return result
+}
+
+/** Each call of a worker has a channel of its own: none depends on another one's being mined. */
+function channelsOf({ workers, tasks, firstChannel }: Load, worker: number): bigint[] {
+  const each = Math.ceil(tasks / workers)
+  return Array.from({ length: each }, (_, index) => firstChannel + BigInt(worker * each + index))
 }
 
 /** Both nodes know Hardhat's name for it. */

@@ -50,13 +50,16 @@ export function startScript(
   return whenListening(child, line)
 }
 
+/** States of old blocks would be written to the home folder, by the gigabyte, and stay there. */
+const anvilOptions = ['--accounts', '20', '--gas-limit', '100000000', '--max-persisted-states', '0']
+
 /** Starts a development node with the well-known accounts. */
 export function startNode(kind: NodeKind, { blockTimeSeconds }: NodeOptions = {}): Promise<Started> {
   if (kind === 'hardhat') return startScript('bench/support/hardhat-node', [String(blockTimeSeconds ?? 0)])
   const blockTime = blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]
   const child = spawn(
     process.execPath,
-    [optionalCommand('@foundry-rs/anvil'), '--port', '0', '--accounts', '20', '--gas-limit', '100000000', ...blockTime],
+    [optionalCommand('@foundry-rs/anvil'), '--port', '0', ...anvilOptions, ...blockTime],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return whenListening(child, /^Listening on (\S+)/, 'http://')

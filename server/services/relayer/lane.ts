@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Database } from '../database/database.ts'
 import type { Acceptance, Committed } from '../ledger/draft.ts'
@@ -164,9 +163,10 @@ export function createLane({
 
   /** @returns whether something was */
   async function submittedWithin(ms: number): Promise<boolean> {
-    const timer = new AbortController()
-    await Promise.race([submitted(), sleep(ms, undefined, { signal: timer.signal }).catch(() => {})])
-    timer.abort()
+    let timer: NodeJS.Timeout | undefined
+    const isLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))
+    await Promise.race([submitted(), isLate])
+    clearTimeout(timer)
     return waiting.length > 0
   }
 

@@ -1,9 +1,6 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { startChain } from '../../../contracts/chain.ts'
+import { startAnvil as startAnvilProcess } from '../../../scripts/test/anvil.ts'
 
 /** A real development node of its own for a test. */
 export interface TestNode {
@@ -32,19 +29,8 @@ async function startHardhat(): Promise<TestNode> {
 }
 
 async function startAnvil(): Promise<TestNode> {
-  const binary = fileURLToPath(new URL('../../../node_modules/.bin/anvil', import.meta.url))
-  const anvil = spawn(binary, ['--port', '0', '--gas-limit', '100000000'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exited = once(anvil, 'exit')
-  for await (const line of createInterface(anvil.stdout)) {
-    const address = /^Listening on (\S+)/.exec(line)?.[1]
-    if (address === undefined) continue
-    anvil.stdout.resume()
-    return describeNode('anvil', `http://${address}`, async () => {
-      anvil.kill()
-      await exited
-    })
-  }
-  throw new Error('anvil ended before it listened')
+  const anvil = await startAnvilProcess('--gas-limit', '100000000')
+  return describeNode('anvil', anvil.rpcUrl, () => anvil.close())
 }
 
 async function describeNode(name: TestNode['name'], rpcUrl: string, close: () => Promise<void>): Promise<TestNode> {
