@@ -8,7 +8,7 @@ export interface Callers {
   readonly refusals: Readonly<Record<string, number>>
   /** Attempts that got no answer. */
   readonly unanswered: number
-  /** Takes no new calls; resolves when those begun are answered. */
+  /** Takes no new calls; resolves when those begun are answered. @throws Error when one was not, for a minute */
   finish(): Promise<void>
 }
 
@@ -24,16 +24,20 @@ export interface CallersOptions {
 }
 
 const RETRY_MS = 20
+const GIVE_UP_MS = 60_000
 
 export function startCallers({ world, workers, firstChannel, url, callsEach = Infinity }: CallersOptions): Callers {
   const acknowledged: string[] = []
   const refusals: Record<string, number> = {}
   let unanswered = 0
   let isFinishing = false
+  /** One has given up: so do the others. */
+  let isFailing = false
 
   async function send(worker: number, id: number): Promise<void> {
     const { body } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
-    for (;;) {
+    const end = performance.now() + GIVE_UP_MS
+    while (performance.now() < end && !isFailing) {
       // A connection of its own each time: those to a process that was killed are of no use.
       const poster = createPoster(url(worker, id, acknowledged.length), 1)
       try {
@@ -51,6 +55,8 @@ export function startCallers({ world, workers, firstChannel, url, callsEach = In
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
+    isFailing = true
+    throw new Error(`a call is not answered in ${GIVE_UP_MS / 1000} s: ${JSON.stringify({ ...refusals, unanswered })}`)
   }
 
   const running = Promise.all(
@@ -58,6 +64,8 @@ export function startCallers({ world, workers, firstChannel, url, callsEach = In
       for (let id = 0; id < callsEach && !isFinishing; id++) await send(worker, id)
     }),
   )
+  // `finish` tells.
+  running.catch(() => {})
   return {
     acknowledged,
     refusals,

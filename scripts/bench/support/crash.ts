@@ -66,9 +66,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
     await sleep(lifeMs / 2)
     await callers.finish()
     const [first] = running
-    if (first) await waitUntilSettled(first.url, callers.acknowledged, SETTLE_DEADLINE_MS)
-    // What nobody was told of is settled too, a look later.
-    await sleep(2_500)
+    if (first) await waitUntilSettled(first.url, SETTLE_DEADLINE_MS)
     for (const server of running.splice(0)) await server.close()
     const location = { url: databaseUrl, folder: join(folder, 'ledger') }
     return {

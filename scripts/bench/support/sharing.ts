@@ -47,7 +47,7 @@ export async function runSharingTest(options: SharingOptions): Promise<SharingRe
     await callers.finish()
     const seconds = (performance.now() - begun) / 1000
     await killed
-    await waitUntilSettled(first.url, callers.acknowledged, SETTLE_DEADLINE_MS)
+    await waitUntilSettled(first.url, SETTLE_DEADLINE_MS)
     for (const server of running.splice(0)) await server.close()
     const { acknowledged, refusals } = callers
     return {
