@@ -12,11 +12,11 @@ export interface Unsent {
 /** What an account's process did not get to send before it ended, in the order of the nonces. */
 export async function unsentOf(db: Queries, account: string): Promise<Unsent[]> {
   return db
-    .selectFrom('attempts')
-    .innerJoin('relays', 'relays.hash', 'attempts.relay')
-    .where('attempts.account', '=', account)
-    .where('attempts.sent_at_ms', 'is', null)
+    .selectFrom('relays')
+    .innerJoin('attempts', 'attempts.relay', 'relays.hash')
+    .where('relays.account', '=', account)
     .where('relays.status', '=', 'pending')
+    .where('attempts.sent_at_ms', 'is', null)
     .where(isLatestAttempt)
     .orderBy('attempts.account_nonce')
     .select(['attempts.hash', 'attempts.raw'])
