@@ -24,7 +24,8 @@ export function microBatch<Item, Answer>(
     readonly item: Item
     readonly resolve: (answer: Answer) => void
     readonly reject: (error: unknown) => void
-    readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot>
+    /** Known of the one who came first. */
+    readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
   }
   let waiting: Waiting[] = []
   let running = 0
@@ -37,7 +38,7 @@ export function microBatch<Item, Answer>(
     try {
       const items = taken.map(({ item }) => item)
       // What it does belongs to one who asked, not to the run before it, which started it.
-      const answers = await (taken[0]?.inContext(run, items) ?? [])
+      const answers = await (taken[0]?.inContext ? taken[0].inContext(run, items) : run(items))
       taken.forEach(({ resolve, reject }, index) => {
         const answer = answers[index]
         if (answer instanceof Error) reject(answer)
@@ -66,7 +67,8 @@ export function microBatch<Item, Answer>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject, inContext: AsyncLocalStorage.snapshot() })
+      const inContext = waiting.length === 0 ? AsyncLocalStorage.snapshot() : undefined
+      waiting.push({ item, resolve, reject, inContext })
       schedule()
     })
 }

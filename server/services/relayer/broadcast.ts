@@ -29,6 +29,8 @@ type SendResult =
 const MAX_TOGETHER = 50
 /** The most accounts in a request. */
 const MAX_ACCOUNTS = 16
+/** Under way at a time: while a node works on one, the next is on its way. */
+const MAX_REQUESTS = 2
 
 export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: Logger }): Broadcaster {
   const sendTogether = microBatch(
@@ -38,7 +40,7 @@ export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: 
       let next = 0
       return batches.map(({ length }) => outcomes?.slice(next, (next += length)))
     },
-    { maxItems: MAX_ACCOUNTS },
+    { maxItems: MAX_ACCOUNTS, maxRuns: MAX_REQUESTS },
   )
 
   /** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */

@@ -114,9 +114,7 @@ export function createLane({
    */
   async function sendAll(sendings: readonly Sending[], marks: Promise<void>[]): Promise<boolean> {
     const hashes = sendings.map(({ hash }) => hash)
-    const taken = await observer.send(hashes, () =>
-      broadcaster.send(sendings, (index) => sendings[index]?.done()),
-    )
+    const taken = await observer.send(hashes, () => broadcaster.send(sendings, (index) => sendings[index]?.done()))
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
     marks.push(markSent(hashes.slice(0, taken)))

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { microBatch } from '../../services/micro-batch.ts'
 
 describe('micro batch', () => {
@@ -33,6 +34,23 @@ describe('micro batch', () => {
     open?.()
     expect(await Promise.all([first, ...rest])).to.deep.equal([0, 1, 2, 3])
     expect(runs).to.deep.equal([[0], [1, 2], [3]])
+  })
+
+  it('works in the context of one who asked, not of the run before', async () => {
+    const contexts = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const note = microBatch(
+      async (items: readonly number[]) => {
+        seen.push(contexts.getStore())
+        await new Promise((resolve) => setImmediate(resolve))
+        return items
+      },
+      { maxItems: 10 },
+    )
+    const first = contexts.run('first', () => note(0))
+    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all([first, contexts.run('second', () => note(1)), contexts.run('third', () => note(2))])
+    expect(seen).to.deep.equal(['first', 'second'])
   })
 
   it('fails one item alone, or all of a run', async () => {
