@@ -22,7 +22,7 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
 /** Both ways are warmed up alike, on the chain that they are measured on. */
-const WARM_UP: Load = { workers: 20, tasks: 400, firstChannel: 1_000_000n }
+const WARM_UP: Load = { workers: 20, tasks: 600, firstChannel: 1_000_000n }
 const FIRST_CHANNEL = 2_000_000n
 
 /**
