@@ -4,13 +4,15 @@ import type { Migration } from 'kysely/migration'
 /** What makes storing and sending cheaper: see `store-relays.ts` and `sent.ts` in `server/services/ledger`. */
 export const migration: Migration = {
   async up(db: Kysely<unknown>) {
-    // A function takes one round trip. Its plans are kept: making them anew takes as long as running them.
+    // A function takes one round trip. Its plans are kept, since making them anew takes as long as running them; so they
+    // must be right for tables that are empty as yet and will be large.
     await sql`
       create function store_relays(
         signers text[], expected_nonces bigint[], next_nonces bigint[],
         accounts text[], periods integer[], reservations numeric[], must_be_registered boolean,
         new_relays json, new_attempts json
-      ) returns boolean language plpgsql set plan_cache_mode = force_generic_plan as $$
+      ) returns boolean language plpgsql
+      set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
       declare
         found_rows bigint;
       begin

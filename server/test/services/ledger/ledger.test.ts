@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes, Wallet } from 'ethers'
-import type { KyselyPlugin, Updateable } from 'kysely'
+import { sql, type KyselyPlugin, type Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
@@ -189,6 +189,21 @@ describe('ledger', () => {
         const outcomes = await accept(next, { db: database.db.withPlugin(counting) })
         expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['stored', 'stored'])
         expect(statements).to.equal(1)
+      })
+
+      it('reads no table from end to end, though it was planned when all were small', async () => {
+        await accept([call()])
+        const scans = async (db: Queries) => {
+          const { rows } = await sql<{ relname: string; seq_scan: string | number }>`
+            select relname, seq_scan from pg_stat_xact_user_tables
+            where relname in ('profiles', 'signer_accounts', 'relays', 'attempts')`.execute(db)
+          return Object.fromEntries(rows.map(({ relname, seq_scan }) => [relname, Number(seq_scan)]))
+        }
+        await database.db.transaction().execute(async (db) => {
+          const before = await scans(db)
+          await accept([call({ nonce: (channel << 128n) | 1n })], { db })
+          expect(await scans(db)).to.deep.equal(before)
+        })
       })
 
       it('takes the nonces behind those that another process has taken', async () => {
