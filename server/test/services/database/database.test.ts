@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -85,6 +86,41 @@ describe('database', () => {
       await lockFolder(${JSON.stringify(where)}); process.kill(process.pid, 'SIGKILL')`
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).to.equal('SIGKILL')
     const again = await openPGlite(where)
+    await again.close()
+  })
+
+  it('looks rows up by their indexes, though nobody gathers statistics', async () => {
+    const database = await openPGlite()
+    const hashes = Array.from({ length: 500 }, (_, index) => `0x${index}`)
+    await sql`
+      insert into attempts (hash, relay, kind, account, account_nonce, raw, max_fee_per_gas, created_at_ms)
+      select '0x' || i, '0x' || i, 'call', '0x', i, '0x', 1, 1 from generate_series(1, 5000) as i`.execute(database.db)
+    const { rows } = await sql<{ 'QUERY PLAN': string }>`
+      explain select hash from attempts where relay = any(${hashes}::text[])`.execute(database.db)
+    await database.close()
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).to.include('attempts_relay')
+  })
+
+  it('clears dead rows away, while it runs and when it starts', async () => {
+    const where = join(folder, 'upkeep')
+    const isClear = async ({ db }: Database, table: string) => {
+      const { rows } = await sql<{ pages: number }>`
+        select relallvisible as pages from pg_class where relname = ${table}`.execute(db)
+      return rows[0]?.pages === 1
+    }
+    const first = await openDatabase({ url: null, folder: where, schema, poolSize: 1, upkeepEveryMs: 10 })
+    await first.db.insertInto('facts').values({ name: 'changing', value: '0' }).execute()
+    await first.db.updateTable('facts').set({ value: '1' }).execute()
+    const attempt = { account: '0x', raw: '0x', max_fee_per_gas: '1', created_at_ms: 1 }
+    await first.db
+      .insertInto('attempts')
+      .values({ ...attempt, hash: '0x1', relay: '0x1', kind: 'call', account_nonce: 1 })
+      .execute()
+    while (!(await isClear(first, 'facts'))) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(await isClear(first, 'attempts')).to.equal(false)
+    await first.close()
+    const again = await openPGlite(where)
+    expect(await isClear(again, 'attempts')).to.equal(true)
     await again.close()
   })
 
