@@ -21,8 +21,11 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 /** The aim is set for so many in flight. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
-/** Both ways are warmed up alike, on the chain that they are measured on. */
-const WARM_UP: Load = { workers: 20, tasks: 600, firstChannel: 1_000_000n }
+/** Both ways are warmed up alike, on the chain that they are measured on; anvil's blocks take longer with each one. */
+const warmUps: Readonly<Record<NodeKind, Load>> = {
+  hardhat: { workers: 20, tasks: 1_500, firstChannel: 1_000_000n },
+  anvil: { workers: 20, tasks: 600, firstChannel: 1_000_000n },
+}
 const FIRST_CHANNEL = 2_000_000n
 
 /**
@@ -40,11 +43,11 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
     for (let round = 0; round < rounds; round++) {
       const load: Load = { workers, tasks, firstChannel: FIRST_CHANNEL }
       const floor = await onNewChain(kind, async (world) => {
-        await runFloor(world, WARM_UP)
+        await runFloor(world, warmUps[kind])
         return runFloor(world, load)
       })
       const databaseUrl = await createDatabase?.()
-      const relays = await onNewChain(kind, (world) => measureRelays(world, load, databaseUrl))
+      const relays = await onNewChain(kind, (world) => measureRelays(world, [warmUps[kind], load], databaseUrl))
       results.push({ floor, relays })
     }
     const share = median(results.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
@@ -83,14 +86,18 @@ async function onNewChain<Result>(kind: NodeKind, work: (world: RelayWorld) => P
   }
 }
 
-async function measureRelays(world: RelayWorld, load: Load, databaseUrl: string | undefined): Promise<LoadResult> {
+async function measureRelays(
+  world: RelayWorld,
+  [warmUp, load]: readonly [Load, Load],
+  databaseUrl: string | undefined,
+): Promise<LoadResult> {
   const server = await startServerProcess({
     rpcUrl: world.rpcUrl,
     signerKeys: world.signerKeys,
     ...(databaseUrl !== undefined && { databaseUrl }),
   })
   try {
-    await runRelays(world, server.url, WARM_UP)
+    await runRelays(world, server.url, warmUp)
     return await runRelays(world, server.url, load)
   } finally {
     await server.close()

