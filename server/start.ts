@@ -15,6 +15,7 @@ import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { createRequestMeter, meterRequests, metricsRoute } from './http/metrics.ts'
 import { countRequests } from './http/rate-limit.ts'
+import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
 import { relayRoutes } from './http/relay.ts'
 import type { Route } from './http/route.ts'
 import { statusRoute, type ServiceStatus } from './http/status-page.ts'
@@ -90,8 +91,11 @@ export async function startServer(
     const meter = createRequestMeter(metrics)
     const answer = rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })
     const rpcLane = createFastLane({ path: '/api/eth-rpc', answer, log, meter })
+    const quota = quotaAnswer({ registry, services, limits: config.limits, rateLimits })
+    const quotaLane = createFastLane({ path: QUOTA_PATH, answer: quota, log, meter })
     const routes: Route[] = [
       rpcLane.route,
+      quotaLane.route,
       ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
       statusRoute(() => statusOf(registry, services, config)),
       ...healthRoutes(readinessChecks, () => http.isDraining()),
@@ -106,7 +110,10 @@ export async function startServer(
     })
     // What wants to see every request sees those of the lane only in the app.
     const isSeen = tracing !== undefined || middleware.length > 0
-    address = await http.listen(config.listen, isSeen ? app.callback() : rpcLane.inFrontOf(app))
+    address = await http.listen(
+      config.listen,
+      isSeen ? app.callback() : quotaLane.inFrontOf(app, rpcLane.inFrontOf(app)),
+    )
   } catch (error) {
     await close()
     throw error

@@ -7,9 +7,9 @@ import type { RateLimits } from '../services/rate-limits.ts'
 import type { Recovery } from '../services/signatures/recovery.ts'
 import { MalformedSignatureError, parseSignature } from '../services/signatures/signature.ts'
 import { permissionBits } from '../services/simulator/contracts.ts'
+import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countRequests } from './rate-limit.ts'
-import type { Route } from './route.ts'
 
 interface QuotaRequest {
   readonly address: string
@@ -21,8 +21,10 @@ interface QuotaRequest {
 /** Clause relay.quota.window. */
 const WINDOW_SECONDS = 5
 
+export const QUOTA_PATH = '/quota'
+
 /** `POST /quota`: what a profile has left, told to its controllers that may sign. Clause relay.quota.post. */
-export function quotaRoute({
+export function quotaAnswer({
   registry,
   services,
   limits,
@@ -30,35 +32,31 @@ export function quotaRoute({
 }: {
   readonly registry: Registry
   readonly services: Services
-  readonly limits: JsonLimits
+  readonly limits: JsonLimits & { readonly requestsPerMinute: number }
   readonly rateLimits: RateLimits
-}): Route {
+}): Answer {
   const { profiles, quotas, recovery, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
   const validator = createValidator('all-errors')
   const validateRequest = validator.compileKey('quota/quota', 'request')
   const validateResponse = validator.compileKey('quota/quota', 'response')
 
-  return {
-    method: 'POST',
-    path: '/quota',
-    handle: async (ctx) => {
-      await countRequests(ctx, rateLimits)
-      const body = await readJson(ctx.req, limits)
-      assertValid(body, validateRequest)
-      const request = body as QuotaRequest
-      assertFresh(request.timestamp, clock.nowMs())
-      const signer = await signerOf(request, recovery)
-      const { address } = await profiles.resolve(request.address, interfaceIds)
-      const [permissions = 0n] = await profiles.permissions(address, [signer])
-      if ((permissions & permissionBits.SIGN) === 0n) {
-        const reason = permissions === 0n ? `is no controller of ${address}` : 'lacks the permission SIGN'
-        throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} ${reason}`, { details: { signer } })
-      }
-      const quota = await quotas.remaining(address)
-      if (!validateResponse(quota)) throw new Error('the quota model answers against its schema')
-      ctx.body = quota
-    },
+  return async (exchange) => {
+    if (limits.requestsPerMinute > 0) await countRequests(exchange.context(), rateLimits)
+    const body = await readJson(exchange.request, limits)
+    assertValid(body, validateRequest)
+    const request = body as QuotaRequest
+    assertFresh(request.timestamp, clock.nowMs())
+    const signer = await signerOf(request, recovery)
+    const { address } = await profiles.resolve(request.address, interfaceIds)
+    const [permissions = 0n] = await profiles.permissions(address, [signer])
+    if ((permissions & permissionBits.SIGN) === 0n) {
+      const reason = permissions === 0n ? `is no controller of ${address}` : 'lacks the permission SIGN'
+      throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} ${reason}`, { details: { signer } })
+    }
+    const quota = await quotas.remaining(address)
+    if (!validateResponse(quota)) throw new Error('the quota model answers against its schema')
+    return JSON.stringify(quota)
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../core/define.ts'
 import { executeRoutes } from './execute.ts'
-import { quotaRoute } from './quota.ts'
 import { transactionRoute } from './transactions.ts'
 import type { JsonLimits } from './json-body.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
@@ -14,7 +13,7 @@ export interface RelayRoutesOptions {
   readonly rateLimits: RateLimits
 }
 
-/** The routes of the relay document, and `GET /transactions/{hash}` beside it. */
+/** The routes of the relay document but `POST /quota`, and `GET /transactions/{hash}` beside them. */
 export function relayRoutes(options: RelayRoutesOptions): Route[] {
-  return [...executeRoutes(options), quotaRoute(options), transactionRoute(options.services)]
+  return [...executeRoutes(options), transactionRoute(options.services)]
 }

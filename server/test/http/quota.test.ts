@@ -108,6 +108,34 @@ describe('POST /quota', () => {
       expectRefused(await post('0x1234'), 401, 'INVALID_SIGNATURE')
     })
 
+    it('answers callers on another page, whom the app answers, alike', async () => {
+      const { address } = chain.profile
+      const timestamp = now()
+      const signature = signQuota({ address, timestampSeconds: timestamp }, chain.controllers.full.privateKey)
+      const ask = async (timestampSaid: number, headers: Record<string, string> = {}) => {
+        const response = await fetch(`${server.url}/quota`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-request-id': 'same', ...headers },
+          body: JSON.stringify({ address, timestamp: timestampSaid, signature }),
+        })
+        const { date, ...answered } = Object.fromEntries(response.headers)
+        const crossOrigin = Object.keys(answered).filter(
+          (name) => name.startsWith('access-control-') || name === 'vary',
+        )
+        for (const name of crossOrigin) delete answered[name]
+        return { status: response.status, headers: answered, text: await response.text(), isDated: date !== undefined }
+      }
+      const origin = { origin: 'https://elsewhere.example' }
+      for (const [said, status] of [
+        [timestamp, 200],
+        [timestamp - 60, 401],
+      ] as const) {
+        const plain = await ask(said)
+        expect(plain.status, plain.text).to.equal(status)
+        expect(await ask(said, origin)).to.deep.equal(plain)
+      }
+    })
+
     it('knows an address without a profile', async () => {
       const { chainId, controllers } = chain
       const profile = { ...chain.profile, address: chain.target }

@@ -9,6 +9,9 @@ import type { Secrets } from '../../config/secrets.ts'
 import { discoverFolder } from '../../core/discover.ts'
 import { createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
+import { createFastLane } from '../../http/fast-lane.ts'
+import { createRequestMeter } from '../../http/metrics.ts'
+import { QUOTA_PATH, quotaAnswer } from '../../http/quota.ts'
 import { relayRoutes } from '../../http/relay.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../services/compose.ts'
@@ -65,10 +68,12 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
   })
   const { services } = composed
   const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: 0 })
-  const limits = { bodyBytes: 1 << 20, nestingDepth: 32 }
-  const app = createApp({ routes: relayRoutes({ registry, services, limits, rateLimits }), log })
-  const callback = app.callback()
-  const http = createServer((request, response) => void callback(request, response)).listen(0, '127.0.0.1')
+  const limits = { bodyBytes: 1 << 20, nestingDepth: 32, requestsPerMinute: 0 }
+  const routeOptions = { registry, services, limits, rateLimits }
+  const meter = createRequestMeter(metrics)
+  const quotaLane = createFastLane({ path: QUOTA_PATH, answer: quotaAnswer(routeOptions), log, meter })
+  const app = createApp({ routes: [quotaLane.route, ...relayRoutes(routeOptions)], log })
+  const http = createServer(quotaLane.inFrontOf(app)).listen(0, '127.0.0.1')
   await once(http, 'listening')
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
