@@ -158,7 +158,7 @@ function rpcAnswer(
   return jsonRpcEndpoint({
     methods,
     limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth },
-    ...(limits.requestsPerMinute > 0 && {
+    ...(rateLimits.isLimited('address') && {
       admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
     }),
   })

@@ -32,7 +32,7 @@ export function quotaAnswer({
 }: {
   readonly registry: Registry
   readonly services: Services
-  readonly limits: JsonLimits & { readonly requestsPerMinute: number }
+  readonly limits: JsonLimits
   readonly rateLimits: RateLimits
 }): Answer {
   const { profiles, quotas, recovery, clock } = services
@@ -42,7 +42,7 @@ export function quotaAnswer({
   const validateResponse = validator.compileKey('quota/quota', 'response')
 
   return async (exchange) => {
-    if (limits.requestsPerMinute > 0) await countRequests(exchange.context(), rateLimits)
+    if (rateLimits.isLimited('address')) await countRequests(exchange.context(), rateLimits)
     const body = await readJson(exchange.request, limits)
     assertValid(body, validateRequest)
     const request = body as QuotaRequest

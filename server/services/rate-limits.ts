@@ -21,6 +21,8 @@ export interface RateLimitState {
 export type RateLimitSubject = 'address' | 'profile'
 
 export interface RateLimits {
+  /** Whether there is anything to count. */
+  isLimited(subject: RateLimitSubject): boolean
   /**
    * Counts `points` requests of one address or profile.
    *
@@ -59,6 +61,7 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
   }
 
   return {
+    isLimited: (subject) => limiters[subject] !== undefined,
     async consume(subject, key, points = 1) {
       const counter = limiters[subject]
       if (counter === undefined) return undefined

@@ -24,6 +24,9 @@ export interface DatabaseOptions {
 /** The schema of a chain's ledger: ledgers of several chains may lie in one database. */
 export const schemaOf = (chainId: bigint) => `touchstone_${chainId}`
 
+/** Where pg-boss keeps its tables, beside those of a schema. */
+export const jobsSchemaOf = (schema: string) => `${schema}_jobs`
+
 /** The tables of one schema, in PGlite or on a PostgreSQL server. */
 export interface Database {
   readonly db: Queries
@@ -70,7 +73,7 @@ async function openPGlite({ folder, schema, upkeepEveryMs = UPKEEP_EVERY_MS }: D
   // Nobody gathers statistics here, and without them the planner reads large tables from end to end.
   await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
   const db = new Kysely<Tables>({ dialect: new ExclusivePGliteDialect(pglite) })
-  const upkeep = startUpkeep(db, schema, upkeepEveryMs)
+  const upkeep = startUpkeep(db, [schema, jobsSchemaOf(schema)], upkeepEveryMs)
   const tails = new Map<string, Promise<unknown>>()
   return {
     db,

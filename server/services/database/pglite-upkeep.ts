@@ -10,11 +10,11 @@ export interface Upkeep {
 const LARGE_TABLES = ['relays', 'attempts']
 
 /** Clears dead rows away from the tables that change all the time, those of the background jobs among them. */
-export function startUpkeep(db: Queries, schema: string, everyMs: number): Upkeep {
+export function startUpkeep(db: Queries, schemas: readonly string[], everyMs: number): Upkeep {
   async function clearAway(): Promise<void> {
     const { rows } = await sql<{ name: string }>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables
-      where schemaname in (${schema}, ${`${schema}_jobs`}) and tablename <> all(${LARGE_TABLES}::text[])`.execute(db)
+      where schemaname = any(${schemas}::text[]) and tablename <> all(${LARGE_TABLES}::text[])`.execute(db)
     for (const { name } of rows) await sql`vacuum ${sql.raw(name)}`.execute(db)
   }
 

@@ -1,6 +1,6 @@
 import { PgBoss, type Job } from 'pg-boss'
 import type { Logger } from 'pino'
-import type { Database } from '../database/database.ts'
+import { jobsSchemaOf, type Database } from '../database/database.ts'
 
 /** Background work on one account at a time, in this process or another one on the same database. */
 export interface Jobs {
@@ -39,7 +39,7 @@ interface Data {
 export async function startJobs({ database, log, look, accountsWithWork }: JobsOptions): Promise<Jobs> {
   const boss = new PgBoss({
     ...database.boss,
-    schema: `${database.schema}_jobs`,
+    schema: jobsSchemaOf(database.schema),
     max: 2,
     schedule: false,
     superviseIntervalSeconds: 15,

@@ -26,7 +26,8 @@ export async function readAccounts(
 
 /**
  * Locks accounts for the length of the transaction and brings them to where they stand now: a period that is due
- * begins. Under open registration those that are missing are opened. Always locked in the same order: two transactions cannot wait for each other.
+ * begins. Under open registration those that are missing are opened. Always locked in the same order: two transactions
+ * cannot wait for each other.
  */
 export async function lockAccounts(
   db: Queries,

@@ -68,7 +68,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
   })
   const { services } = composed
   const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: 0 })
-  const limits = { bodyBytes: 1 << 20, nestingDepth: 32, requestsPerMinute: 0 }
+  const limits = { bodyBytes: 1 << 20, nestingDepth: 32 }
   const routeOptions = { registry, services, limits, rateLimits }
   const meter = createRequestMeter(metrics)
   const quotaLane = createFastLane({ path: QUOTA_PATH, answer: quotaAnswer(routeOptions), log, meter })
