@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { UpstreamRpcError, type Upstream, type UpstreamCall } from './chain/upstream.ts'
-import type { Settlement } from './ledger/settle.ts'
+import type { Settlement } from './ledger/change-relays.ts'
 
 /** Counts the calls to the node and their time, by method and outcome. */
 export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {

@@ -86,10 +86,10 @@ async function seed({ chainId, fixture }: RelayWorld, folder: string): Promise<v
   const rows = sql`generate_series(1, ${PAST_RELAYS}::integer) as i`
   try {
     await sql`
-      insert into relays (hash, identity, profile, key_manager, signer, nonce, call_data, status, plan, period, reserved,
+      insert into relays (hash, identity, profile, key_manager, signer, nonce, status, plan, period, reserved,
         charged, gas_limit, account, account_nonce, mined_hash, block_number, block_hash, gas_used, final, created_at_ms)
       select '0x' || ${bytes('hash')}, '0x' || ${bytes('identity')}, ${address}, ${keyManager}, ${account},
-        i * 2::numeric ^ 128, ${long('data')}, 'succeeded', 'default', 0, 100000, 90000, 110000, ${account}, i,
+        i * 2::numeric ^ 128, 'succeeded', 'default', 0, 100000, 90000, 110000, ${account}, i,
         '0x' || ${bytes('hash')}, i, '0x' || ${bytes('block')}, 90000, true, 1700000000000 + i * 1000
       from ${rows}`.execute(database.db)
     await sql`

@@ -2,10 +2,11 @@ import type { Kysely } from 'kysely'
 import { Migrator } from 'kysely/migration'
 import { migration as ledger } from './migrations/001-ledger.ts'
 import { migration as storeRelays } from './migrations/002-store-relays.ts'
+import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names. */
-const migrations = { '001-ledger': ledger, '002-store-relays': storeRelays }
+const migrations = { '001-ledger': ledger, '002-store-relays': storeRelays, '003-lean-ledger': leanLedger }
 
 /**
  * Brings the tables of a schema up to date; processes that start together do it once.

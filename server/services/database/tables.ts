@@ -29,7 +29,7 @@ export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */
 export interface RelaysTable {
-  /** Hash of the first attempt: what the caller was told. */
+  /** Hash of the first attempt, which carries the call: what the caller was told. */
   hash: string
   /** Hash over what makes two requests the same call, however they are spelt. */
   identity: string
@@ -40,8 +40,6 @@ export interface RelaysTable {
   nonce: Uint256
   /** Unix seconds after which the key manager refuses it; null: never. */
   expires_at: Uint256 | null
-  /** Call data for the key manager. */
-  call_data: string
   status: RelayStatus
   plan: string
   /** Of the profile's account, when it was reserved. */

@@ -65,7 +65,15 @@ export async function storeAttempt(
       const signed = sign(nonce)
       await transaction
         .insertInto('attempts')
-        .values(attemptRow(signed, { relay: hash, kind, account, nonce, fees, nowMs }))
+        .values({
+          ...signed,
+          relay: hash,
+          kind,
+          account,
+          account_nonce: nonce,
+          ...feeColumns(fees),
+          created_at_ms: nowMs,
+        })
         .execute()
       return signed
     }),
@@ -95,21 +103,10 @@ async function takeNonce(db: Queries, account: string, chainNonce: number): Prom
   return nonce
 }
 
-/** A row of `attempts`. */
-export function attemptRow(
-  { hash, raw }: { hash: string; raw: string },
-  of: { relay: string; kind: 'call' | 'cancel'; account: string; nonce: number; fees: Fees; nowMs: number },
-) {
-  const { fees } = of
+/** What a transaction offers for gas, as `attempts` keeps it. */
+export function feeColumns(fees: Fees) {
   return {
-    hash,
-    relay: of.relay,
-    kind: of.kind,
-    account: of.account,
-    account_nonce: of.nonce,
-    raw,
     max_fee_per_gas: String(maxFeePerGas(fees)),
     max_priority_fee_per_gas: fees.type === 2 ? String(fees.maxPriorityFeePerGas) : null,
-    created_at_ms: of.nowMs,
   }
 }

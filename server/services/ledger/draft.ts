@@ -1,15 +1,13 @@
-import type { Insertable } from 'kysely'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees } from '../signers/sign-transaction.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Registration } from './account-rows.ts'
-import { attemptRow } from './attempts.ts'
+import { feeColumns } from './attempts.ts'
 import { assertServed } from './assert-served.ts'
-import type { NewRelays } from './store-relays.ts'
+import type { NewRelay, NewRelays } from './store-relays.ts'
 import { nonceKeyOf, type Taken } from './taken.ts'
 
 /** A simulated call on its way into the ledger. */
@@ -56,8 +54,7 @@ export function createDraft(options: DraftOptions): Draft {
   const { chainId, plans, registration, fees, nowMs, taken } = options
   const nonces = new Map(options.nonces)
   const accounts = new Map(options.accounts)
-  const relays: Insertable<RelaysTable>[] = []
-  const attempts: Insertable<AttemptsTable>[] = []
+  const relays: NewRelay[] = []
   const charges = new Map<string, { readonly period: number; readonly amount: bigint }>()
   const brokenChannels = new Set<string>()
 
@@ -106,8 +103,6 @@ export function createDraft(options: DraftOptions): Draft {
       signer: call.signer,
       nonce: String(call.nonce),
       expires_at: end === 0n ? null : String(end),
-      call_data: call.callData,
-      status: 'pending',
       plan: quota.account.plan,
       period: quota.account.period,
       reserved: String(quota.reserved),
@@ -116,8 +111,9 @@ export function createDraft(options: DraftOptions): Draft {
       account_nonce: nonce,
       created_at_ms: nowMs,
       request_id: call.requestId ?? null,
+      raw,
+      ...feeColumns(fees),
     })
-    attempts.push(attemptRow({ hash, raw }, { relay: hash, kind: 'call', account: signer.address, nonce, fees, nowMs }))
     taken.byIdentity.set(identity, hash)
     taken.nonces.add(nonceKey)
     return { kind: 'stored', hash, raw }
@@ -126,21 +122,24 @@ export function createDraft(options: DraftOptions): Draft {
   return {
     accept,
     relays,
-    attempts,
     nextNonces: nonces,
     accounts,
     get nonces() {
-      return [...options.nonces].map(([signer, expected]) => ({
+      return inOrder(options.nonces).map(([signer, expected]) => ({
         signer,
         expected,
         next: nonces.get(signer) ?? expected,
       }))
     },
     get charges() {
-      return [...charges].map(([profile, charge]) => ({ profile, ...charge }))
+      return inOrder(charges).map(([profile, charge]) => ({ profile, ...charge }))
     },
   }
 }
+
+/** Entries in the order in which rows are locked: two transactions cannot wait for each other. */
+const inOrder = <Value>(byAddress: ReadonlyMap<string, Value>) =>
+  [...byAddress].sort(([one], [other]) => (one < other ? -1 : 1))
 
 function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
   const { unit } = planOf(account, plans)

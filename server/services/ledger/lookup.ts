@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
+import { transactionData } from '../signers/transaction-data.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -52,9 +53,11 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
           .onRef('relays.signer', '=', 'asked.signer')
           .on((row) => row.between(row.ref('relays.nonce'), row.ref('asked.first'), row.ref('asked.last'))),
       )
+      // The first one: it carries the call, which later ones may not.
+      .innerJoin('attempts', 'attempts.hash', 'relays.hash')
       .where('relays.status', '=', 'pending')
       .orderBy('relays.nonce')
-      .select(['asked.at', 'relays.nonce', 'relays.identity', 'relays.call_data', 'relays.account'])
+      .select(['asked.at', 'relays.nonce', 'relays.identity', 'attempts.raw', 'relays.account'])
       .execute(),
     identities.length === 0
       ? []
@@ -68,10 +71,10 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
   const hashes = new Map(known.map(({ identity, hash }) => [identity, hash]))
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
   return keys.map((_, at) => ({
-    pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, call_data, account }) => ({
+    pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, raw, account }) => ({
       nonce: BigInt(nonce),
       identity,
-      callData: call_data,
+      callData: transactionData(raw),
       account,
     })),
     known: hashes,

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
+import { transactionData } from '../signers/transaction-data.ts'
 import type { Fees } from '../signers/sign-transaction.ts'
 
 /** A relay that is not final, with every transaction that was signed for it, the latest last. */
@@ -54,8 +55,8 @@ export async function openRelays(db: Queries, account: string, limit: number): P
 
 /** Call data for the key manager. */
 export async function callDataOf(db: Queries, relay: string): Promise<string> {
-  const row = await db.selectFrom('relays').select('call_data').where('hash', '=', relay).executeTakeFirstOrThrow()
-  return row.call_data
+  const { raw } = await db.selectFrom('attempts').select('raw').where('hash', '=', relay).executeTakeFirstOrThrow()
+  return transactionData(raw)
 }
 
 /** The signed bytes of transactions by their hashes. */

@@ -3,10 +3,13 @@ import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import type { Registration } from './account-rows.ts'
 
-/** Relays with their first transactions, and what they take of signers and accounts. */
+/** A relay with its first transaction, of the same hash. */
+export type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
+  Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas'>
+
+/** Relays, and what they take of signers and accounts: each of these once, in the order of their addresses. */
 export interface NewRelays {
-  readonly relays: readonly Insertable<RelaysTable>[]
-  readonly attempts: readonly Insertable<AttemptsTable>[]
+  readonly relays: readonly NewRelay[]
   readonly nonces: readonly { readonly signer: string; readonly expected: number; readonly next: number }[]
   readonly charges: readonly { readonly profile: string; readonly period: number; readonly amount: bigint }[]
 }
@@ -14,13 +17,14 @@ export interface NewRelays {
 /**
  * Stores relays, moves the nonces of their signers on and reserves their quota: all of it or nothing, in one statement.
  *
- * @returns false, and nothing is stored, when a signer's nonce is another one, or an account is in another period, not
- *   served or without so much left
- * @throws what the driver throws for a call or a nonce that is taken (unique violation); nothing is stored
+ * @returns false, and nothing is stored, when no signer's nonce is the expected one
+ * @throws what the driver throws for a serialisation failure, when the nonce of some signers is another one, or an
+ *   account is in another period, not served or without so much left; for a unique violation, when a call or a nonce is
+ *   taken. Nothing is stored then
  */
 export async function storeRelays(
   db: Queries,
-  { relays, attempts, nonces, charges }: NewRelays,
+  { relays, nonces, charges }: NewRelays,
   registration: Registration,
 ): Promise<boolean> {
   const { rows } = await sql<{ stored: boolean }>`select store_relays(
@@ -31,7 +35,6 @@ export async function storeRelays(
     ${charges.map(({ period }) => period)}::integer[],
     ${charges.map(({ amount }) => String(amount))}::numeric[],
     ${registration === 'registered'}::boolean,
-    ${JSON.stringify(relays)}::json,
-    ${JSON.stringify(attempts)}::json) as stored`.execute(db)
+    ${JSON.stringify(relays)}::json) as stored`.execute(db)
   return rows[0]?.stored === true
 }

@@ -1,5 +1,5 @@
 import type { RelayCall } from '../../core/define.ts'
-import type { Settlement } from '../ledger/settle.ts'
+import type { Settlement } from '../ledger/change-relays.ts'
 import type { RelayObserver } from '../relayer/observer.ts'
 import type { Relayer } from '../relayer/relayer.ts'
 import type { Simulator } from '../simulator/simulator.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes, Wallet } from 'ethers'
-import { sql, type KyselyPlugin, type Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
@@ -78,13 +78,13 @@ describe('ledger', () => {
         calls: readonly RelayCall[],
         {
           identities,
-          by = 0,
+          by = [0],
           memory = memories[0]!,
           registration = 'open',
           db = database.db,
         }: {
           identities?: string[]
-          by?: number
+          by?: number[]
           memory?: LedgerMemory
           registration?: Registration
           db?: Queries
@@ -96,7 +96,7 @@ describe('ledger', () => {
             call: one,
             identity: identities?.[index] ?? hexlify(randomBytes(32)),
             gasLimit: GAS_LIMIT,
-            signer: signers[by] ?? signers[0]!,
+            signer: signers[by[index % by.length] ?? 0]!,
           })),
           {
             chainId: 1n,
@@ -129,6 +129,17 @@ describe('ledger', () => {
         ...more,
       })
       const options = () => ({ plans, nowSeconds })
+      /** The same database; `action` runs after so many statements, as another process might. */
+      const interrupted = (statements: number, action: () => Promise<unknown>): Queries => {
+        let left = statements
+        return database.db.withPlugin({
+          transformQuery: ({ node }) => node,
+          transformResult: async ({ result }) => {
+            if (--left === 0) await action()
+            return result
+          },
+        })
+      }
       const relayRow = (hash: string) =>
         database.db.selectFrom('relays').selectAll().where('hash', '=', hash).executeTakeFirstOrThrow()
 
@@ -136,7 +147,7 @@ describe('ledger', () => {
         const before = await database.db.selectFrom('signer_accounts').selectAll().orderBy('address').execute()
         await Promise.all(
           Array.from({ length: 30 }, (_, index) =>
-            accept([call({ nonce: BigInt(500 + index) << 128n })], { by: index % 2 }),
+            accept([call({ nonce: BigInt(500 + index) << 128n })], { by: [index % 2] }),
           ),
         )
         for (const { address, next_nonce } of before) {
@@ -177,18 +188,10 @@ describe('ledger', () => {
 
       it('takes one statement while nobody else changes anything', async () => {
         await accept([call()])
-        let statements = 0
-        const counting: KyselyPlugin = {
-          transformQuery: ({ node }) => {
-            statements++
-            return node
-          },
-          transformResult: async ({ result }) => result,
-        }
         const next = [1n, 2n].map((id) => call({ nonce: (channel << 128n) | id }))
-        const outcomes = await accept(next, { db: database.db.withPlugin(counting) })
+        const second = () => Promise.reject(new Error('a second statement'))
+        const outcomes = await accept(next, { db: interrupted(2, second) })
         expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['stored', 'stored'])
-        expect(statements).to.equal(1)
       })
 
       it('reads no table from end to end, though it was planned when all were small', async () => {
@@ -219,6 +222,20 @@ describe('ledger', () => {
         }
         expect(taken).to.deep.equal(taken.map((_, index) => taken[0]! + index))
         expect((await account(mine)).used).to.equal(6n * GAS_LIMIT)
+      })
+
+      it('takes the right nonces where another process has taken those of one signer', async () => {
+        const nonces = async (outcomes: readonly Committed[]) =>
+          Promise.all(outcomes.map(async (outcome) => Number((await relayRow(hashOf(outcome))).account_nonce)))
+        let id = 0n
+        const both = async (process: number, by = [0, 1]) => {
+          const calls = by.map(() => call({ nonce: (channel << 128n) | id++ }))
+          return nonces(await accept(calls, { by, memory: memories[process]! }))
+        }
+        await both(0)
+        const [first = 0, second = 0] = await both(1)
+        await both(0, [1])
+        expect(await both(1)).to.deep.equal([first + 1, second + 2])
       })
 
       it('sees what has become of an account since it was last used', async () => {
@@ -261,6 +278,32 @@ describe('ledger', () => {
         // Seen again, it changes nothing.
         await settle(database.db, [mined(hash, 400n)], options())
         expect((await account()).used).to.equal(before.used + 400n)
+      })
+
+      it('charges once what two processes settle at a time', async () => {
+        const before = await account()
+        const hash = hashOf((await accept([call()]))[0])
+        const other = () => settle(database.db, [mined(hash, 400n)], options())
+        await settle(interrupted(2, other), [mined(hash, 500n, { blockHash: '0xc' })], options())
+        expect((await relayRow(hash)).charged).to.equal('500')
+        expect((await account()).used).to.equal(before.used + 500n)
+      })
+
+      it('charges no period that has begun meanwhile', async () => {
+        const moved = Wallet.createRandom().address
+        const hash = hashOf((await accept([call({ profile: moved })]))[0])
+        const other = () =>
+          database.db.updateTable('profiles').set({ period: 1, used: '7' }).where('address', '=', moved).execute()
+        const [settlement] = await settle(interrupted(2, other), [mined(hash, 400n)], options())
+        expect(settlement?.charged).to.equal(400n)
+        expect((await account(moved)).used).to.equal(7n)
+      })
+
+      it('locks no account for longer than the statement that settles', async () => {
+        const [one, two] = [hashOf((await accept([call()]))[0]), hashOf((await accept([call({ nonce: 0n })]))[0])]
+        const locked = () => Promise.reject(new Error('a statement after the one that locks'))
+        const settlements = await settle(interrupted(4, locked), [mined(one, 1n), mined(two, 2n)], options())
+        expect(settlements).to.have.length(2)
       })
 
       it('reserves again what a reorganisation dropped, and charges what the next block says', async () => {
@@ -333,7 +376,7 @@ describe('ledger', () => {
               // In the middle of it all the period ends.
               if (worker === 0 && round === 3) nowSeconds += PERIOD_SECONDS
               const nonce = BigInt(10_000 + Number(channel) * 1000 + worker * 10 + round) << 128n
-              const [outcome] = await accept([call({ profile: busy, nonce })], { by: worker % 2 })
+              const [outcome] = await accept([call({ profile: busy, nonce })], { by: [worker % 2] })
               if (outcome?.kind !== 'stored') continue
               const gasUsed = BigInt(100 + worker * 7 + round)
               await settle(database.db, [mined(outcome.hash, gasUsed)], options())

@@ -1,0 +1,171 @@
+import { sql } from 'kysely'
+import { anyOf } from '../database/any-of.ts'
+import type { Queries } from '../database/database.ts'
+import { retryOnConflict } from '../database/retry.ts'
+import type { RelayStatus } from '../database/tables.ts'
+import { moveReservation, type Account } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { lockAccounts, toAccount } from './account-rows.ts'
+import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-changes.ts'
+
+/** What a relay came to, for logs and metrics. */
+export interface Settlement {
+  readonly relay: string
+  readonly profile: string
+  readonly plan: string
+  readonly status: RelayStatus
+  readonly charged: bigint
+  readonly gasUsed: bigint
+}
+
+export interface ChangeOptions {
+  readonly plans: Plans
+  readonly nowSeconds: number
+}
+
+/** What becomes of one relay. */
+export interface Change {
+  /** What is taken of the account now; null: what was reserved. */
+  readonly cost: bigint | null
+  readonly gasUsed: bigint
+  readonly set: {
+    readonly status: RelayStatus
+    /** Absent: as it was. */
+    readonly mined?: MinedIn | null
+    readonly final?: boolean
+  }
+}
+
+type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute']>>[number]
+
+/**
+ * Changes relays and what they take of their accounts: all of it or nothing.
+ *
+ * First as they were just read, which holds no lock for longer than a statement: an account under load would keep its
+ * calls waiting. The database checks that nothing has changed meanwhile; only when something has, or a relay is to take
+ * more than before, everything is read anew under locks.
+ *
+ * @param decide undefined leaves the relay as it is
+ */
+export async function changeRelays(
+  db: Queries,
+  hashes: readonly string[],
+  options: ChangeOptions,
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[]> {
+  if (hashes.length === 0) return []
+  return retryOnConflict(
+    async (tries) =>
+      (tries === 1 ? await changeAtOnce(db, hashes, decide) : undefined) ??
+      (await changeUnderLocks(db, hashes, options, decide)),
+  )
+}
+
+/**
+ * @returns undefined when a relay is to take more than before; nothing is changed then
+ * @throws a serialisation failure when something has changed since it was read
+ */
+async function changeAtOnce(
+  db: Queries,
+  hashes: readonly string[],
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[] | undefined> {
+  const relays = await readRelays(db, hashes).execute()
+  const profiles = [...new Set(relays.map(({ profile }) => profile))]
+  const rows = await db
+    .selectFrom('profiles')
+    .selectAll()
+    .where('address', '=', anyOf(profiles))
+    .orderBy('address')
+    .execute()
+  const { settlements, changes } = draftChanges(relays, rows.map(toAccount), decide)
+  if (changes.charges.some(({ amount }) => amount > 0n)) return undefined
+  await storeChanges(db, changes)
+  return settlements
+}
+
+async function changeUnderLocks(
+  db: Queries,
+  hashes: readonly string[],
+  { plans, nowSeconds }: ChangeOptions,
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[]> {
+  return db.transaction().execute(async (transaction) => {
+    const profiles = await transaction
+      .selectFrom('relays')
+      .where('hash', '=', anyOf(hashes))
+      .select('profile')
+      .distinct()
+      .execute()
+    // Accounts before relays, as everywhere.
+    const accounts = await lockAccounts(
+      transaction,
+      profiles.map(({ profile }) => profile),
+      { plans, registration: 'registered', nowSeconds },
+    )
+    const relays = await readRelays(transaction, hashes).forUpdate().execute()
+    const { settlements, changes } = draftChanges(relays, [...accounts.values()], decide)
+    await storeChanges(transaction, changes)
+    return settlements
+  })
+}
+
+function draftChanges(
+  rows: readonly RelayRow[],
+  accounts: readonly Account[],
+  decide: (relay: RelayRow) => Change | undefined,
+): { settlements: Settlement[]; changes: Changes } {
+  const after = new Map(accounts.map((account) => [account.profile, account]))
+  const settlements: Settlement[] = []
+  const relays: ChangedRelay[] = []
+  for (const relay of rows) {
+    const decided = decide(relay)
+    if (!decided) continue
+    const reserved = BigInt(relay.reserved)
+    const taken = relay.charged === null ? reserved : BigInt(relay.charged)
+    const wanted = decided.cost ?? reserved
+    const account = after.get(relay.profile)
+    let charged = wanted < reserved ? wanted : reserved
+    if (account?.period === relay.period) {
+      const moved = moveReservation(account, taken, charged)
+      after.set(relay.profile, moved.account)
+      charged = moved.taken
+    }
+    const { set } = decided
+    relays.push({
+      hash: relay.hash,
+      version: relay.version,
+      status: set.status,
+      mined: set.mined === undefined ? minedIn(relay) : set.mined,
+      final: set.final ?? relay.final,
+      reserved: decided.cost === null ? charged : reserved,
+      charged: decided.cost === null ? null : charged,
+    })
+    const { hash, profile, plan } = relay
+    settlements.push({ relay: hash, profile, plan, status: set.status, charged, gasUsed: decided.gasUsed })
+  }
+  const charges = accounts
+    .map(({ profile, period, used }) => ({ profile, period, amount: (after.get(profile)?.used ?? used) - used }))
+    .filter(({ amount }) => amount !== 0n)
+  return { settlements, changes: { relays, charges } }
+}
+
+function readRelays(db: Queries, hashes: readonly string[]) {
+  return db
+    .selectFrom('relays')
+    .where('hash', '=', anyOf(hashes))
+    .orderBy('hash')
+    .select(['hash', 'profile', 'plan', 'period', 'reserved', 'charged', 'status', 'final'])
+    .select(['mined_hash', 'block_number', 'block_hash', 'gas_used'])
+    .select(sql<string>`relays.xmin::text`.as('version'))
+}
+
+function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {
+  if (mined_hash === null || block_hash === null) return null
+  return {
+    hash: mined_hash,
+    blockNumber: Number(block_number),
+    blockHash: block_hash,
+    gasUsed: BigInt(gas_used ?? 0),
+  }
+}
