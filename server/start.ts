@@ -9,17 +9,18 @@ import { discoverExternal, discoverFolder } from './core/discover.ts'
 import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
 import type { Services } from './core/define.ts'
 import { docsRoutes } from './http/docs.ts'
+import { executeAnswers } from './http/execute.ts'
 import { createFastLane, type Answer } from './http/fast-lane.ts'
 import { healthRoutes } from './http/health.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { createRequestMeter, meterRequests, metricsRoute } from './http/metrics.ts'
-import { countRequests } from './http/rate-limit.ts'
 import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
-import { relayRoutes } from './http/relay.ts'
+import { countRequests } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { statusRoute, type ServiceStatus } from './http/status-page.ts'
 import { traceRequests } from './http/trace-requests.ts'
+import { transactionRoute } from './http/transactions.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices } from './services/compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
@@ -89,14 +90,16 @@ export async function startServer(
   let address: AddressInfo
   try {
     const meter = createRequestMeter(metrics)
-    const answer = rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })
-    const rpcLane = createFastLane({ path: '/api/eth-rpc', answer, log, meter })
-    const quota = quotaAnswer({ registry, services, limits: config.limits, rateLimits })
-    const quotaLane = createFastLane({ path: QUOTA_PATH, answer: quota, log, meter })
+    const relayOptions = { registry, services, limits: config.limits, rateLimits }
+    const answers = new Map([
+      ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
+      [QUOTA_PATH, quotaAnswer(relayOptions)],
+      ...executeAnswers(relayOptions),
+    ])
+    const lane = createFastLane({ answers, log, meter })
     const routes: Route[] = [
-      rpcLane.route,
-      quotaLane.route,
-      ...relayRoutes({ registry, services, limits: config.limits, rateLimits }),
+      ...lane.routes,
+      transactionRoute(services),
       statusRoute(() => statusOf(registry, services, config)),
       ...healthRoutes(readinessChecks, () => http.isDraining()),
       metricsRoute(metrics),
@@ -110,10 +113,7 @@ export async function startServer(
     })
     // What wants to see every request sees those of the lane only in the app.
     const isSeen = tracing !== undefined || middleware.length > 0
-    address = await http.listen(
-      config.listen,
-      isSeen ? app.callback() : quotaLane.inFrontOf(app, rpcLane.inFrontOf(app)),
-    )
+    address = await http.listen(config.listen, isSeen ? app.callback() : lane.inFrontOf(app))
   } catch (error) {
     await close()
     throw error

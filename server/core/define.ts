@@ -86,6 +86,12 @@ export interface RelayCall {
   misreadings(): readonly { readonly mistake: string; readonly signer: string }[]
   /** Of the HTTP request, for the log of what follows. */
   readonly requestId?: string
+  /**
+   * Asked once it is known that a controller has signed, and before anything is stored.
+   *
+   * @throws ServiceError why the call is refused
+   */
+  readonly admit?: () => Promise<void>
 }
 
 /** One way of relaying a call: a version of the key manager. */

@@ -1,11 +1,11 @@
-import type { RelayRequest, ResolvedProfile, Services } from '../core/define.ts'
+import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import { servicesFor, type LoadedRelay, type Registry } from '../core/registry.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import { StaleProfileError } from '../services/relayer/judge.ts'
+import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countRequests } from './rate-limit.ts'
-import type { Route } from './route.ts'
 
 export interface ExecuteOptions {
   readonly registry: Registry
@@ -25,21 +25,26 @@ interface RawRequest {
   }
 }
 
-/** One route for each path that relay plugins serve. Clause relay.execute.post. */
-export function executeRoutes({ registry, services, limits, rateLimits }: ExecuteOptions): Route[] {
+/** What is asked whether calls of a profile are taken; absent: all are. */
+type Admission = (profile: string) => NonNullable<RelayCall['admit']>
+
+/** Answers for each path that relay plugins serve. Clause relay.execute.post. */
+export function executeAnswers({ registry, services, limits, rateLimits }: ExecuteOptions): Map<string, Answer> {
   const byPath = Map.groupBy(registry.relays, ({ plugin }) => plugin.path)
-  return [...byPath].map(([path, relays]) => {
+  const answerOf = (relays: readonly LoadedRelay[]): Answer => {
     const execute = relayTo(relays, services)
-    return {
-      method: 'POST',
-      path,
-      handle: async (ctx) => {
-        await countRequests(ctx, rateLimits)
-        const admit = (profile: string) => countRequests(ctx, rateLimits, { subject: 'profile', key: profile })
-        ctx.body = await execute(await readJson(ctx.req, limits), ctx.state.requestId, admit)
-      },
+    return async (exchange) => {
+      if (rateLimits.isLimited('address')) await countRequests(exchange.context(), rateLimits)
+      let counted: Promise<void> | undefined
+      // Strangers must not use up what a profile may send; and a call may be tried more than once.
+      const countFor = (profile: string) => () =>
+        (counted ??= countRequests(exchange.context(), rateLimits, { subject: 'profile', key: profile }))
+      const body = await readJson(exchange.request, limits)
+      const admission = rateLimits.isLimited('profile') ? countFor : undefined
+      return JSON.stringify(await execute(body, exchange.requestId, admission))
     }
-  })
+  }
+  return new Map([...byPath].map(([path, relays]) => [path, answerOf(relays)]))
 }
 
 function relayTo(relays: readonly LoadedRelay[], services: Services) {
@@ -52,27 +57,26 @@ function relayTo(relays: readonly LoadedRelay[], services: Services) {
     body: unknown,
     profile: ResolvedProfile,
     requestId: string,
-    admit: (profile: string) => Promise<void>,
+    admission: Admission | undefined,
   ) {
     const relay = bound.find(({ plugin }) => plugin.keyManagerInterfaceIds.includes(profile.interfaceId))
     if (!relay) throw new Error(`no relay plugin for ${profile.interfaceId}`)
     const { plugin, needs, options, validateRequest, validateResponse } = relay
     if (relay !== first) assertValid(body, validateRequest)
     const call = await plugin.verify(request, profile, needs, options)
-    // Only now: strangers must not use up what a profile may send.
-    await admit(profile.address)
-    const answer = await plugin.submit({ ...call, requestId }, needs, options)
+    const admit = admission?.(profile.address)
+    const answer = await plugin.submit({ ...call, requestId, ...(admit && { admit }) }, needs, options)
     if (!validateResponse(answer)) throw new Error(`${plugin.id} answers against its schema`)
     return answer
   }
 
-  return async (body: unknown, requestId: string, admit: (profile: string) => Promise<void>): Promise<unknown> => {
+  return async (body: unknown, requestId: string, admission: Admission | undefined): Promise<unknown> => {
     if (first) assertValid(body, first.validateRequest)
     const request = toRequest(body as RawRequest)
     for (let tries = 1; ; tries++) {
       const profile = await services.profiles.resolve(request.address, interfaceIds)
       try {
-        return await attempt(request, body, profile, requestId, admit)
+        return await attempt(request, body, profile, requestId, admission)
       } catch (error) {
         if (!(error instanceof StaleProfileError)) throw error
         services.profiles.forget(profile.address)

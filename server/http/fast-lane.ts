@@ -12,6 +12,7 @@ import { securityHeaders } from './security-headers.ts'
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly requestId: string
   /** The log of the request; made only when it is asked for. */
   readonly log: Logger
   /** Koa's context of the request; beside the app it is made only when it is asked for. */
@@ -22,65 +23,67 @@ export interface Exchange {
 export type Answer = (exchange: Exchange) => Promise<string | Readable>
 
 export interface FastLaneOptions {
-  readonly path: string
-  readonly answer: Answer
+  /** By path. */
+  readonly answers: ReadonlyMap<string, Answer>
   readonly log: Logger
   readonly meter: RequestMeter
 }
 
 export interface FastLane {
-  /** The same path in the app, for all that the lane does not take. */
-  readonly route: Route
-  /**
-   * Takes `POST` to the path before the app does.
-   *
-   * @param next takes what the lane does not: another lane in front of the app. Default: the app
-   */
-  inFrontOf(app: Koa, next?: RequestListener): RequestListener
+  /** The same paths in the app, for all that the lane does not take. */
+  readonly routes: readonly Route[]
+  /** Takes `POST` to its paths before the app does. */
+  inFrontOf(app: Koa): RequestListener
 }
 
 const FIXED_HEADERS = [...Object.entries(securityHeaders).flat(), 'Content-Type', 'application/json']
 
 /**
- * Answers `POST` to one path without the app's middleware. Koa's context, its listeners and headers set one by one cost
- * as much as a JSON-RPC call that is answered from memory; `npm run bench -- eth-rpc` and `quota` show the difference.
+ * Answers `POST` to some paths without the app's middleware. Koa's context, its listeners and headers set one by one
+ * cost as much as a JSON-RPC call that is answered from memory; `npm run bench -- eth-rpc` and `quota` show the
+ * difference.
  *
  * It writes text, and nothing else: callers on another page, other verbs and other spellings of the path go to the app
  * from the start; refusals and streams are handed over to it with what has been done so far. Every answer is the same as
  * the app's own.
  */
-export function createFastLane({ path, answer, log, meter }: FastLaneOptions): FastLane {
+export function createFastLane({ answers, log, meter }: FastLaneOptions): FastLane {
   const begun = new WeakMap<IncomingMessage, Promise<string | Readable>>()
 
-  return {
-    route: {
-      method: 'POST',
-      path,
-      handle: async (ctx) => {
-        const body = await (begun.get(ctx.req) ?? answer(exchangeOf(ctx)))
-        ctx.set('Content-Type', 'application/json')
-        ctx.body = body
-      },
+  const routeOf = ([path, answer]: [string, Answer]): Route => ({
+    method: 'POST',
+    path,
+    handle: async (ctx) => {
+      const body = await (begun.get(ctx.req) ?? answer(exchangeOf(ctx)))
+      ctx.set('Content-Type', 'application/json')
+      ctx.body = body
     },
-    inFrontOf: (app, next = app.callback()) => {
-      const answered = meter.series(path, 'POST', 200)
+  })
+
+  return {
+    routes: [...answers].map(routeOf),
+    inFrontOf: (app) => {
+      const inApp = app.callback()
+      const lanes = new Map(
+        [...answers].map(([path, answer]) => [path, { answer, answered: meter.series(path, 'POST', 200) }]),
+      )
       return (request, response) => {
-        if (request.url !== path || request.method !== 'POST' || request.headers.origin !== undefined) {
-          return next(request, response)
-        }
+        const lane = lanes.get(request.url ?? '')
+        if (!lane || request.method !== 'POST' || request.headers.origin !== undefined)
+          return void inApp(request, response)
         const begunMs = performance.now()
         const exchange = new LaneExchange(request, response, log, app)
-        const answering = answer(exchange)
+        const answering = lane.answer(exchange)
         const handOver = () => {
           begun.set(request, answering)
           // The app takes it for the caller's.
           request.headers['x-request-id'] = exchange.requestId
-          next(request, response)
+          void inApp(request, response)
         }
         answering.then((text) => {
           if (typeof text !== 'string') return handOver()
           send(response, exchange.requestId, text)
-          answered(performance.now() - begunMs)
+          lane.answered(performance.now() - begunMs)
         }, handOver)
       }
     },
@@ -91,6 +94,7 @@ export function createFastLane({ path, answer, log, meter }: FastLaneOptions): F
 const exchangeOf = (ctx: Context): Exchange => ({
   request: ctx.req,
   response: ctx.res,
+  requestId: ctx.state.requestId,
   get log() {
     return ctx.state.log
   },

@@ -149,7 +149,7 @@ export class Channel {
   async #dispatch(run: readonly WaitingEntry[], result: ChannelResult, account: string | undefined): Promise<void> {
     const accepted: SimulatedEntry[] = []
     for (const [index, entry] of run.entries()) {
-      const outcome = judgeCall(result.calls[index])
+      const outcome = await admitted(entry.call, judgeCall(result.calls[index]))
       if (outcome instanceof ServiceError) {
         if (accepted.length === 0) return this.#answerFromLedgerOrReject([entry], outcome)
         // What lies before it is stored first; it gets a turn of its own.
@@ -213,6 +213,18 @@ export class Channel {
     const answered = new Set(entries)
     this.#entries = this.#entries.filter((entry) => !answered.has(entry))
     entries.forEach(how)
+  }
+}
+
+/** @returns the gas of a call that is taken, or why it is refused */
+async function admitted({ admit }: RelayCall, outcome: bigint | ServiceError): Promise<bigint | ServiceError> {
+  if (!admit || outcome instanceof ServiceError) return outcome
+  try {
+    await admit()
+    return outcome
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import { Signature, Wallet } from 'ethers'
 import { deployProfile, keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
+import { postBothWays } from '../support/both-ways.ts'
 import {
   callTarget,
   createRelayClient,
@@ -78,6 +79,36 @@ describe('POST /execute', () => {
     const hashes = answers.map(accepted)
     expect(new Set(hashes).size).to.equal(50)
     for (const hash of hashes) await until(() => isMined(hash))
+  })
+
+  it('answers callers on another page, whom the app answers, alike', async () => {
+    const { address, transaction } = client.sign({ channel })
+    const body = { address, transaction: { ...transaction, nonce: String(transaction.nonce) } }
+    expect((await postBothWays(`${server.url}/execute`, body)).status).to.equal(200)
+    expect((await postBothWays(`${server.url}/execute`, { address })).status).to.equal(400)
+  })
+
+  it('counts the calls of a profile that are its own, and refuses those beyond its limit', async () => {
+    const chain = await startRelayChain('hardhat', 1)
+    const { rpcUrl } = chain.node
+    const limited = await startRelayServer({ rpcUrl, signerKeys: chain.signerKeys, relaysPerMinute: 2 })
+    try {
+      const client = chain.client(limited.url)
+      const stranger = chain.client(limited.url, Wallet.createRandom())
+      for (let strange = 0; strange < 3; strange++) {
+        expect((await stranger.execute({ channel })).json.code).to.equal('INVALID_SIGNATURE')
+      }
+      const answer = await client.execute({ channel })
+      accepted(answer)
+      expect(answer.headers.get('ratelimit-remaining')).to.equal('1')
+      accepted(await client.execute({ channel, id: 1n }))
+      const refused = await client.execute({ channel, id: 2n })
+      expectRefused(refused, 429, 'RATE_LIMITED')
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60)
+    } finally {
+      await limited.close()
+      await chain.close()
+    }
   })
 
   describe('the same call again', () => {

@@ -48,9 +48,9 @@ describe('createFastLane', () => {
       limits: { bodyBytes: 2000, batchLength: 3 },
       admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
     })
-    const lane = createFastLane({ path: PATH, answer, log: silent, meter })
+    const lane = createFastLane({ answers: new Map([[PATH, answer]]), log: silent, meter })
     const app = createApp({
-      routes: [lane.route],
+      routes: lane.routes,
       log: silent,
       middleware: [(_ctx, next) => (seenByApp++, next()), meterRequests(meter)],
     })

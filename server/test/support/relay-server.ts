@@ -9,10 +9,11 @@ import type { Secrets } from '../../config/secrets.ts'
 import { discoverFolder } from '../../core/discover.ts'
 import { createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
+import { executeAnswers } from '../../http/execute.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
 import { createRequestMeter } from '../../http/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from '../../http/quota.ts'
-import { relayRoutes } from '../../http/relay.ts'
+import { transactionRoute } from '../../http/transactions.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../services/compose.ts'
 // Where Services gets its member `relays`.
@@ -27,6 +28,8 @@ export interface RelayServerOptions {
   /** Over a configuration that is open, in memory, and settles at once. */
   readonly config?: Readonly<Record<string, unknown>>
   readonly timings?: Partial<Timings>
+  /** Relay calls per minute for one profile. Default: no limit. */
+  readonly relaysPerMinute?: number
   readonly clock?: Clock
   readonly log?: Logger
   /** Changes what the server is composed of. */
@@ -67,13 +70,14 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.compose,
   })
   const { services } = composed
-  const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: 0 })
+  const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: options.relaysPerMinute ?? 0 })
   const limits = { bodyBytes: 1 << 20, nestingDepth: 32 }
   const routeOptions = { registry, services, limits, rateLimits }
   const meter = createRequestMeter(metrics)
-  const quotaLane = createFastLane({ path: QUOTA_PATH, answer: quotaAnswer(routeOptions), log, meter })
-  const app = createApp({ routes: [quotaLane.route, ...relayRoutes(routeOptions)], log })
-  const http = createServer(quotaLane.inFrontOf(app)).listen(0, '127.0.0.1')
+  const answers = new Map([[QUOTA_PATH, quotaAnswer(routeOptions)], ...executeAnswers(routeOptions)])
+  const lane = createFastLane({ answers, log, meter })
+  const app = createApp({ routes: [...lane.routes, transactionRoute(services)], log })
+  const http = createServer(lane.inFrontOf(app)).listen(0, '127.0.0.1')
   await once(http, 'listening')
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,

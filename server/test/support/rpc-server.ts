@@ -46,8 +46,12 @@ export async function startRpcServer(
   log = silent,
 ): Promise<RpcServer> {
   const answer = jsonRpcEndpoint({ methods: new Map(methods), limits })
-  const lane = createFastLane({ path: '/api/eth-rpc', answer, log, meter: createRequestMeter(new Registry()) })
-  const app = createApp({ routes: [lane.route], log })
+  const lane = createFastLane({
+    answers: new Map([['/api/eth-rpc', answer]]),
+    log,
+    meter: createRequestMeter(new Registry()),
+  })
+  const app = createApp({ routes: lane.routes, log })
   const server = createServer(lane.inFrontOf(app)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/eth-rpc`
