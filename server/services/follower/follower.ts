@@ -69,8 +69,9 @@ export function createFollower(options: FollowerOptions): Follower {
   const settleOptions = () => ({ plans, nowSeconds: Math.floor(clock.nowMs() / 1000) })
 
   function report(settlements: readonly Settlement[], relays: readonly OpenRelay[], message: string): void {
+    const requestIds = new Map(relays.map(({ hash, requestId }) => [hash, requestId]))
     for (const settlement of settlements) {
-      const requestId = relays.find(({ hash }) => hash === settlement.relay)?.requestId ?? null
+      const requestId = requestIds.get(settlement.relay) ?? null
       const { relay, status, charged, gasUsed } = settlement
       log.info({ requestId, relay, status, charged: String(charged), gasUsed: String(gasUsed) }, message)
       onSettled(settlement, requestId)

@@ -37,22 +37,23 @@ export interface MinedIn {
  */
 export async function storeChanges(db: Queries, { relays, charges }: Changes): Promise<void> {
   if (relays.length === 0) return
-  const column = <Value>(value: (relay: ChangedRelay) => Value) => relays.map(value)
-  const text = (value: bigint | null | undefined) => (value === null || value === undefined ? null : String(value))
+  const rows = relays.map(({ hash, version, status, mined, final, reserved, charged }) => ({
+    hash,
+    version,
+    status,
+    mined_hash: mined?.hash,
+    block_number: mined?.blockNumber,
+    block_hash: mined?.blockHash,
+    gas_used: mined && String(mined.gasUsed),
+    final,
+    reserved: String(reserved),
+    charged: charged === null ? null : String(charged),
+  }))
   await sql`select
     set_config('synchronous_commit', 'off', true),
     change_relays(
       ${charges.map(({ profile }) => profile)}::text[],
       ${charges.map(({ period }) => period)}::integer[],
       ${charges.map(({ amount }) => String(amount))}::numeric[],
-      ${column(({ hash }) => hash)}::text[],
-      ${column(({ version }) => version)}::xid[],
-      ${column(({ status }) => status)}::text[],
-      ${column(({ mined }) => mined?.hash ?? null)}::text[],
-      ${column(({ mined }) => mined?.blockNumber ?? null)}::bigint[],
-      ${column(({ mined }) => mined?.blockHash ?? null)}::text[],
-      ${column(({ mined }) => text(mined?.gasUsed))}::bigint[],
-      ${column(({ final }) => final)}::boolean[],
-      ${column(({ reserved }) => text(reserved))}::numeric[],
-      ${column(({ charged }) => text(charged))}::numeric[])`.execute(db)
+      ${JSON.stringify(rows)}::json)`.execute(db)
 }

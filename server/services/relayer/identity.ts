@@ -1,6 +1,5 @@
-import { hexlify } from 'ethers'
 import type { RelayCall } from '../../core/define.ts'
-import { hexBytes, word } from '../signatures/digest.ts'
+import { hexBytes, toHex, word } from '../signatures/digest.ts'
 import { keccak } from '../signatures/keccak.ts'
 
 /**
@@ -10,7 +9,7 @@ import { keccak } from '../signatures/keccak.ts'
  * @returns 32 bytes, hex
  */
 export function identityOf(chainId: bigint, call: RelayCall): string {
-  return hexlify(
+  return toHex(
     keccak(
       word(chainId),
       hexBytes(call.keyManager),

@@ -66,3 +66,8 @@ export function word(value: bigint): Buffer {
 export function hexBytes(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex')
 }
+
+/** `0x` and lower case digits. */
+export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return `0x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`
+}

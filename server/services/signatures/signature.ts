@@ -1,5 +1,6 @@
-import { getAddress, hexlify } from 'ethers'
+import { getAddress } from 'ethers'
 import secp256k1 from 'secp256k1'
+import { toHex } from './digest.ts'
 import { keccak } from './keccak.ts'
 
 /** An ECDSA signature in its one canonical form: low s (EIP-2), recovery id 0 or 1. */
@@ -43,7 +44,7 @@ export function parseSignature(hex: string): Signature {
 
 /** The 65 bytes that contracts take: `r ‖ s ‖ v`, v 27 or 28. */
 export function serializeSignature({ bytes, recoveryId }: Signature): string {
-  return `0x${Buffer.from(bytes).toString('hex')}${recoveryId === 0 ? '1b' : '1c'}`
+  return `${toHex(bytes)}${recoveryId === 0 ? '1b' : '1c'}`
 }
 
 /**
@@ -65,7 +66,7 @@ export function recoverSigner(digest: Uint8Array, signature: Signature): string 
 
 /** The checksummed address of an uncompressed public key (65 bytes). */
 export function addressOf(publicKey: Uint8Array): string {
-  return getAddress(hexlify(keccak(publicKey.subarray(1)).subarray(12)))
+  return getAddress(toHex(keccak(publicKey.subarray(1)).subarray(12)))
 }
 
 /** Signs a digest of 32 bytes; deterministic (RFC 6979), low s. */

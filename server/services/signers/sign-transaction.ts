@@ -1,8 +1,7 @@
-import { hexlify } from 'ethers'
-import { hexBytes } from '../signatures/digest.ts'
+import { hexBytes, toHex } from '../signatures/digest.ts'
 import { keccak } from '../signatures/keccak.ts'
 import { signDigest, type Signature } from '../signatures/signature.ts'
-import { encodeList, integerBytes, type RlpItem } from './rlp.ts'
+import { encodeItems, integerBytes, listPrefix, withoutLeadingZeros } from './rlp.ts'
 
 /** What a transaction offers for gas, in wei: EIP-1559, or one price where the chain knows no base fee. */
 export type Fees =
@@ -28,30 +27,37 @@ export interface SignedTransaction {
 export function signTransaction(transaction: UnsignedTransaction, privateKey: Uint8Array): SignedTransaction {
   const { chainId, nonce, to, gasLimit, data, fees } = transaction
   const call = [integerBytes(gasLimit), hexBytes(to), integerBytes(0), hexBytes(data)]
-  const sign = (unsigned: Uint8Array) => signDigest(keccak(unsigned), privateKey)
-  const r = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(0, 32))))
-  const s = (signature: Signature) => integerBytes(BigInt(hexlify(signature.bytes.subarray(32))))
-  let raw: Buffer
+  let type: Uint8Array
+  let items: Buffer
+  let signature: Buffer
   if (fees.type === 2) {
-    const fields: RlpItem[] = [
+    type = TYPE_2
+    items = encodeItems([
       integerBytes(chainId),
       integerBytes(nonce),
       integerBytes(fees.maxPriorityFeePerGas),
       integerBytes(fees.maxFeePerGas),
       ...call,
       'empty list',
-    ]
-    const signature = sign(Buffer.concat([TYPE_2, encodeList(fields)]))
-    const signed = [...fields, integerBytes(signature.recoveryId), r(signature), s(signature)]
-    raw = Buffer.concat([TYPE_2, encodeList(signed)])
+    ])
+    const signed = signDigest(keccak(type, listPrefix(items.length), items), privateKey)
+    signature = encodeItems([integerBytes(signed.recoveryId), ...integersOf(signed)])
   } else {
-    const fields = [integerBytes(nonce), integerBytes(fees.gasPrice), ...call]
-    const signature = sign(encodeList([...fields, integerBytes(chainId), integerBytes(0), integerBytes(0)]))
-    const v = integerBytes(chainId * 2n + 35n + BigInt(signature.recoveryId))
-    raw = encodeList([...fields, v, r(signature), s(signature)])
+    type = LEGACY
+    items = encodeItems([integerBytes(nonce), integerBytes(fees.gasPrice), ...call])
+    const chain = encodeItems([integerBytes(chainId), integerBytes(0), integerBytes(0)])
+    const signed = signDigest(keccak(listPrefix(items.length + chain.length), items, chain), privateKey)
+    signature = encodeItems([integerBytes(chainId * 2n + 35n + BigInt(signed.recoveryId)), ...integersOf(signed)])
   }
-  return { hash: hexlify(keccak(raw)), raw: `0x${raw.toString('hex')}` }
+  const raw = Buffer.concat([type, listPrefix(items.length + signature.length), items, signature])
+  return { hash: toHex(keccak(raw)), raw: toHex(raw) }
 }
+
+/** r and s. */
+const integersOf = ({ bytes }: Signature) => [
+  withoutLeadingZeros(bytes.subarray(0, 32)),
+  withoutLeadingZeros(bytes.subarray(32)),
+]
 
 /** The most that a unit of gas can cost under these fees, in wei. */
 export function maxFeePerGas(fees: Fees): bigint {
@@ -59,3 +65,5 @@ export function maxFeePerGas(fees: Fees): bigint {
 }
 
 const TYPE_2 = Buffer.from([2])
+/** It has no type byte. */
+const LEGACY = Buffer.alloc(0)

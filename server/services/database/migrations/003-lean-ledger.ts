@@ -80,9 +80,7 @@ export const migration: Migration = {
 
     await sql`
       create function change_relays(
-        accounts text[], periods integer[], amounts numeric[],
-        hashes text[], versions xid[], statuses text[], mined_hashes text[], block_numbers bigint[],
-        block_hashes text[], gas_amounts bigint[], finals boolean[], reservations numeric[], charges numeric[]
+        accounts text[], periods integer[], amounts numeric[], changes json
       ) returns void language plpgsql
       set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
       declare
@@ -101,14 +99,12 @@ export const migration: Migration = {
             status = change.status, mined_hash = change.mined_hash, block_number = change.block_number,
             block_hash = change.block_hash, gas_used = change.gas_used, final = change.final,
             reserved = change.reserved, charged = change.charged
-          from unnest(
-            hashes, versions, statuses, mined_hashes, block_numbers, block_hashes, gas_amounts, finals, reservations,
-            charges
-          ) as change(
-            hash, version, status, mined_hash, block_number, block_hash, gas_used, final, reserved, charged)
+          from json_to_recordset(changes) as change(
+            hash text, version xid, status text, mined_hash text, block_number bigint, block_hash text,
+            gas_used bigint, final boolean, reserved numeric, charged numeric)
           where relays.hash = change.hash and relays.xmin = change.version;
         get diagnostics found_rows = row_count;
-        if found_rows < cardinality(hashes) then
+        if found_rows < json_array_length(changes) then
           raise exception 'a relay is not what it was' using errcode = 'serialization_failure';
         end if;
       end
