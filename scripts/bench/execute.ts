@@ -8,7 +8,7 @@ import { databaseKinds, startPostgres } from './support/postgres.ts'
 import { nodeKinds } from './support/processes.ts'
 
 const usage = `touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
-                         [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 600]
+                         [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500]
 
 throughput  relays per second through POST /execute, beside the floor of the same run: one eth_call and one
             eth_sendRawTransaction per relay, straight to such a node, nothing else; each until all is mined
@@ -29,7 +29,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       node: { type: 'string', default: 'hardhat,anvil' },
       database: { type: 'string', default: 'pglite,postgresql' },
       'in-flight': { type: 'string', default: '1,20,100' },
-      calls: { type: 'string', default: '600' },
+      calls: { type: 'string', default: '1500' },
       rounds: { type: 'string', default: '3' },
       help: { type: 'boolean' },
     },

@@ -21,35 +21,64 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 /** The aim is set for so many in flight. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
-/** Both ways are warmed up alike, on the chain that they are measured on; anvil's blocks take longer with each one. */
-const warmUps: Readonly<Record<NodeKind, Load>> = {
-  hardhat: { workers: 20, tasks: 1_500, firstChannel: 1_000_000n },
-  anvil: { workers: 20, tasks: 600, firstChannel: 1_000_000n },
+/** What runs on one chain, from its first block on, the same for both ways. */
+interface Course {
+  readonly warmUp: number
+  /** The most calls with one number in flight. */
+  readonly calls: number
+  /** Whether the next numbers in flight follow on the same chain. */
+  readonly continues: boolean
 }
-const FIRST_CHANNEL = 2_000_000n
+
+/**
+ * It takes some thousand calls until V8 has compiled a server for good. anvil's blocks take longer with each one, and
+ * after some 1,000 it may stand still.
+ */
+const courses: Readonly<Record<NodeKind, Course>> = {
+  hardhat: { warmUp: 5_000, calls: Infinity, continues: true },
+  anvil: { warmUp: 600, calls: 600, continues: false },
+}
+const WARM_UP_WORKERS = 20
 
 /**
  * Relays per second through `POST /execute`, beside the floor: an eth_call and an eth_sendRawTransaction each. Both are
- * timed until all is mined: anvil answers before it mines, and falls behind. Each begins on a new chain, since a block
- * costs a node more the more its state holds.
+ * timed until all is mined: anvil answers before it mines, and falls behind. Each has a chain of its own and does as much
+ * on it before, since a block costs a node more the more its state holds.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, calls, rounds, createDatabase } = options
-  const database = createDatabase ? 'PostgreSQL' : 'PGlite'
+  const { inFlight, continues } = { ...options, ...courses[kind] }
+  const stretches = continues ? [inFlight] : inFlight.map((workers) => [workers])
   const aims: Aim[] = []
-  for (const workers of inFlight) {
-    const tasks = Math.max(workers, workers === 1 ? Math.ceil(calls / 3) : calls)
-    const results: Results[] = []
-    for (let round = 0; round < rounds; round++) {
-      const load: Load = { workers, tasks, firstChannel: FIRST_CHANNEL }
-      const floor = await onNewChain(kind, async (world) => {
-        await runFloor(world, warmUps[kind])
-        return runFloor(world, load)
-      })
-      const databaseUrl = await createDatabase?.()
-      const relays = await onNewChain(kind, (world) => measureRelays(world, [warmUps[kind], load], databaseUrl))
-      results.push({ floor, relays })
-    }
+  for (const stretch of stretches) aims.push(...(await measureStretch(kind, stretch, options)))
+  return aims
+}
+
+/** Measures with these numbers in flight, one after the other. */
+async function measureStretch(
+  kind: NodeKind,
+  stretch: readonly number[],
+  { calls, rounds, createDatabase }: ThroughputOptions,
+): Promise<Aim[]> {
+  const database = createDatabase ? 'PostgreSQL' : 'PGlite'
+  const course = courses[kind]
+  const loads = [
+    { workers: WARM_UP_WORKERS, tasks: course.warmUp },
+    // Alone a call takes several times as long.
+    ...stretch.map((workers) => ({
+      workers,
+      tasks: Math.ceil(Math.min(calls, course.calls) / (workers === 1 ? 4 : 1)),
+    })),
+  ].map((load, index) => ({ ...load, firstChannel: BigInt(index + 1) * 1_000_000n }))
+  const rows: Results[][] = []
+  for (let round = 0; round < rounds; round++) {
+    const [, ...floors] = await onNewChain(kind, (world) => inTurn(loads, (load) => runFloor(world, load)))
+    const databaseUrl = await createDatabase?.()
+    const [, ...relays] = await onNewChain(kind, (world) => measureRelays(world, loads, databaseUrl))
+    rows.push(stretch.map((_, at) => ({ floor: resultAt(floors, at), relays: resultAt(relays, at) })))
+  }
+  const aims: Aim[] = []
+  for (const [at, workers] of stretch.entries()) {
+    const results = rows.flatMap((row) => row[at] ?? [])
     const share = median(results.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
     const failed = results.reduce((sum, { floor, relays }) => sum + floor.failed + relays.failed, 0)
     console.log(row([kind, database, workers], results, share, failed))
@@ -63,6 +92,18 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
     aims.push({ name: `${name}: calls that failed`, value: failed, atMost: 0 })
   }
   return aims
+}
+
+function resultAt(results: readonly LoadResult[], at: number): LoadResult {
+  const result = results[at]
+  if (!result) throw new RangeError(`no result ${at}`)
+  return result
+}
+
+async function inTurn(loads: readonly Load[], run: (load: Load) => Promise<LoadResult>): Promise<LoadResult[]> {
+  const results: LoadResult[] = []
+  for (const load of loads) results.push(await run(load))
+  return results
 }
 
 interface Results {
@@ -88,17 +129,16 @@ async function onNewChain<Result>(kind: NodeKind, work: (world: RelayWorld) => P
 
 async function measureRelays(
   world: RelayWorld,
-  [warmUp, load]: readonly [Load, Load],
+  loads: readonly Load[],
   databaseUrl: string | undefined,
-): Promise<LoadResult> {
+): Promise<LoadResult[]> {
   const server = await startServerProcess({
     rpcUrl: world.rpcUrl,
     signerKeys: world.signerKeys,
     ...(databaseUrl !== undefined && { databaseUrl }),
   })
   try {
-    await runRelays(world, server.url, warmUp)
-    return await runRelays(world, server.url, load)
+    return await inTurn(loads, (load) => runRelays(world, server.url, load))
   } finally {
     await server.close()
   }

@@ -65,6 +65,8 @@ export function createFollower(options: FollowerOptions): Follower {
   const repairs = createRepairs(options)
   /** By account: the head at which its mined relays were last found in place. */
   const checkedAt = new Map<string, string>()
+  /** By account: the nonce of its first open relay, when it was last looked at. */
+  const firstOpen = new Map<string, number>()
 
   const settleOptions = () => ({ plans, nowSeconds: Math.floor(clock.nowMs() / 1000) })
 
@@ -108,8 +110,11 @@ export function createFollower(options: FollowerOptions): Follower {
 
   return {
     follow: async (account) => {
-      const relays = await openRelays(db, account, MAX_TOGETHER)
-      if (relays.length === 0) return false
+      const fromNonce = firstOpen.get(account) ?? 0
+      const relays = await openRelays(db, account, { fromNonce, limit: MAX_TOGETHER })
+      const [first] = relays
+      if (!first) return false
+      firstOpen.set(account, first.accountNonce)
       const [head, count] = await Promise.all([
         readHead(),
         upstream.request<string>('eth_getTransactionCount', [account, 'latest']),

@@ -22,7 +22,7 @@ export interface Acceptance {
 /** What became of it. */
 export type Committed =
   /** Stored with the account's next nonce: from here on it is ours to get mined. */
-  | { readonly kind: 'stored'; readonly hash: string; readonly raw: string }
+  | { readonly kind: 'stored'; readonly hash: string; readonly raw: string; readonly accountNonce: number }
   /** The same call was there already. */
   | { readonly kind: 'known'; readonly hash: string }
   | { readonly kind: 'refused'; readonly error: ServiceError }
@@ -116,7 +116,7 @@ export function createDraft(options: DraftOptions): Draft {
     })
     taken.byIdentity.set(identity, hash)
     taken.nonces.add(nonceKey)
-    return { kind: 'stored', hash, raw }
+    return { kind: 'stored', hash, raw, accountNonce: nonce }
   }
 
   return {

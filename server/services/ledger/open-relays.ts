@@ -32,12 +32,21 @@ export interface OpenAttempt {
   readonly sentAtMs: number | null
 }
 
-/** The relays of an account that are not final, in the order of its nonces. */
-export async function openRelays(db: Queries, account: string, limit: number): Promise<OpenRelay[]> {
+/**
+ * The relays of an account that are not final, in the order of its nonces.
+ *
+ * @param fromNonce one below which all are final, as they stay: the index still has those until the next vacuum
+ */
+export async function openRelays(
+  db: Queries,
+  account: string,
+  { fromNonce, limit }: { fromNonce: number; limit: number },
+): Promise<OpenRelay[]> {
   const rows = await db
     .selectFrom('relays')
     .select(relayColumns)
     .where('account', '=', account)
+    .where('account_nonce', '>=', fromNonce)
     .where('final', '=', false)
     .orderBy('account_nonce')
     .limit(limit)

@@ -75,6 +75,10 @@ export function createLane({
   let wake: (() => void) | undefined
   /** Whether an earlier process may have left something. */
   let isFirst = true
+  /** The account's nonce below which all was offered to a node: by this process, or by others before it stored more. */
+  let offeredBelow = 0
+  /** The account's nonce below which this process has stored all that it will. */
+  let storedBelow = 0
 
   function takeBatch(): Submission[] {
     let size = 0
@@ -100,6 +104,7 @@ export function createLane({
         outcomes.slice(next, (next += acceptances.length)).map((committed) => {
           if (committed.kind !== 'stored') return { committed, sent: Promise.resolve() }
           const { promise: sent, resolve: done } = Promise.withResolvers<void>()
+          storedBelow = Math.max(storedBelow, committed.accountNonce + 1)
           sendings.push({ ...committed, done })
           return { committed, sent }
         }),
@@ -124,7 +129,7 @@ export function createLane({
   async function hold(): Promise<void> {
     await database.exclusively(laneKey(signer.address), async (db) => {
       const untilMs = performance.now() + MAX_HOLD_MS
-      const leftBehind = isFirst || database.isShared ? await unsentOf(db, signer.address) : []
+      const leftBehind = isFirst || database.isShared ? await unsentOf(db, signer.address, offeredBelow) : []
       isFirst = false
       const unsent: Sending[] = leftBehind.map((one) => ({ ...one, done: () => {} }))
       let isWell = true
@@ -149,6 +154,7 @@ export function createLane({
         else if (sending) await Promise.race([sending, submitted()])
         else if (isOver || !isWell || !database.isShared || !(await submittedWithin(IDLE_HOLD_MS))) break
       }
+      if (isWell) offeredBelow = Math.max(offeredBelow, storedBelow)
       // Another process must not find it unsent. Where there is none, nobody does.
       if (database.isShared) await Promise.all(marks)
     })

@@ -8,6 +8,8 @@ import { readAccounts, type Registration } from '../../../services/ledger/accoun
 import { commit } from '../../../services/ledger/commit.ts'
 import type { Committed } from '../../../services/ledger/draft.ts'
 import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
+import { openRelays } from '../../../services/ledger/open-relays.ts'
+import { unsentOf } from '../../../services/ledger/sent.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
 import { availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
@@ -206,6 +208,33 @@ describe('ledger', () => {
           const before = await scans(db)
           await accept([call({ nonce: (channel << 128n) | 1n })], { db })
           expect(await scans(db)).to.deep.equal(before)
+        })
+      })
+
+      it('finds what is unsent without looking through what is final', async () => {
+        const calls = Array.from({ length: 300 }, (_, id) => call({ nonce: (channel << 128n) | BigInt(id) }))
+        const past = (await accept(calls)).map(hashOf)
+        await settle(
+          database.db,
+          past.map((hash) => mined(hash, 1n, { final: true })),
+          options(),
+        )
+        const next = await accept([call({ nonce: (channel << 128n) | 300n })])
+        const [row] = await Promise.all(next.map((outcome) => relayRow(hashOf(outcome))))
+        const read = async (db: Queries) => {
+          const { rows } = await sql<{ rows: string | number }>`
+            select sum(idx_tup_fetch) as rows from pg_stat_xact_user_tables
+            where relname in ('relays', 'attempts')`.execute(db)
+          return Number(rows[0]?.rows)
+        }
+        await database.db.transaction().execute(async (db) => {
+          const fromNonce = Number(row?.account_nonce)
+          const before = await read(db)
+          const unsent = await unsentOf(db, signers[0]!.address, fromNonce)
+          const open = await openRelays(db, signers[0]!.address, { fromNonce, limit: 500 })
+          expect(unsent.map(({ hash }) => hash)).to.deep.equal([row?.hash])
+          expect(open.map(({ hash }) => hash)).to.deep.equal([row?.hash])
+          expect((await read(db)) - before, 'rows').to.be.below(20)
         })
       })
 

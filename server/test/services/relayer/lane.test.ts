@@ -37,7 +37,7 @@ describe('createLane', () => {
           secondIsBeingStored.resolve()
           await firstIsGivenUp.promise
         }
-        return acceptances.map(() => ({ kind: 'stored', hash: `0x${stored}`, raw: '0x' }))
+        return acceptances.map(() => ({ kind: 'stored', hash: `0x${stored}`, raw: '0x', accountNonce: stored }))
       },
       markSent: async () => {},
     })
