@@ -21,6 +21,7 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 /** The aim is set for so many in flight. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
+
 /** What runs on one chain, from its first block on, the same for both ways. */
 interface Course {
   readonly warmUp: number
