@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
 import type { Upstream } from '../../../services/chain/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { markSent } from '../../../services/ledger/sent.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { createLane } from '../../../services/relayer/lane.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
@@ -52,5 +53,59 @@ describe('createLane', () => {
     )[0]?.sent
     await lane.idle()
     expect(stored).to.equal(2)
+  })
+
+  it('sends what no node took, and what another process left, before what comes next', async () => {
+    const signer = signerFromKey(`0x${'22'.repeat(32)}`)
+    const rawOf = (nonce: number) => `0x0${nonce}`
+    let next = 0
+    /** Stores a transaction, as a process does before it sends it. */
+    const store = async () => {
+      const nonce = next++
+      const hash = `0xhash${nonce}`
+      const sender = { account: signer.address, account_nonce: nonce, created_at_ms: 1 }
+      const call = { identity: hash, profile: '0x', key_manager: '0x', signer: '0x', nonce: String(nonce) }
+      const state = { status: 'pending', plan: 'default', period: 0, reserved: '0', gas_limit: 0 } as const
+      await database.db
+        .insertInto('relays')
+        .values({ hash, ...call, ...state, ...sender })
+        .execute()
+      await database.db
+        .insertInto('attempts')
+        .values({ hash, raw: rawOf(nonce), relay: hash, kind: 'call', max_fee_per_gas: '1', ...sender })
+        .execute()
+      return { kind: 'stored', hash, raw: rawOf(nonce), accountNonce: nonce } as const
+    }
+    let isAway = true
+    const sent: unknown[] = []
+    const upstream: Upstream = {
+      request: <Result>(_method: string, params: readonly unknown[]) => {
+        if (isAway) return Promise.reject(new ServiceError('UPSTREAM_UNAVAILABLE', 'no node'))
+        sent.push(params[0])
+        return Promise.resolve(null as Result)
+      },
+      close: async () => {},
+    }
+    const lane = createLane({
+      signer,
+      database: { ...database, isShared: true },
+      broadcaster: createBroadcaster({ upstream, log }),
+      log,
+      commit: (acceptances) => Promise.all(acceptances.map(store)),
+      markSent: (hashes) => markSent(database.db, hashes, 1),
+    })
+    const submit = async () => {
+      const [answer] = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
+      await answer?.sent
+      await lane.idle()
+    }
+    await submit()
+    expect(sent).to.deep.equal([])
+    isAway = false
+    await submit()
+    expect(sent).to.deep.equal([rawOf(0), rawOf(1)])
+    await store()
+    await submit()
+    expect(sent.slice(2)).to.deep.equal([rawOf(2), rawOf(3)])
   })
 })
