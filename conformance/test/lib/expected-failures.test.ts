@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { applyExpectedFailures, readExpectedFailures, writeExpectedFailures } from '../../lib/expected-failures.ts'
@@ -12,13 +12,19 @@ function clause(id: ClauseResult['id'], status: CheckStatus): ClauseResult {
   return { id, document: 'relay', level: 'required', section: '2', text: '', status, tests }
 }
 
-async function fileWith(text: string): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'expected-')), 'expected.yaml')
-  await writeFile(path, text)
-  return path
-}
-
 describe('expected failures', () => {
+  const folders: string[] = []
+
+  async function fileWith(text: string): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'expected-'))
+    folders.push(folder)
+    const path = join(folder, 'expected.yaml')
+    await writeFile(path, text)
+    return path
+  }
+
+  after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
+
   const results = [
     clause('relay.quota.unit', 'failed'),
     clause('relay.quota.window', 'passed'),
