@@ -47,8 +47,8 @@ const WARM_UP_WORKERS = 20
  * on it before, since a block costs a node more the more its state holds.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, continues } = { ...options, ...courses[kind] }
-  const stretches = continues ? [inFlight] : inFlight.map((workers) => [workers])
+  const { inFlight } = options
+  const stretches = courses[kind].continues ? [inFlight] : inFlight.map((workers) => [workers])
   const aims: Aim[] = []
   for (const stretch of stretches) aims.push(...(await measureStretch(kind, stretch, options)))
   return aims

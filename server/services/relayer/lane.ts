@@ -77,7 +77,7 @@ export function createLane({
   let isFirst = true
   /** The account's nonce below which all was offered to a node: by this process, or by others before it stored more. */
   let offeredBelow = 0
-  /** The account's nonce below which this process has stored all that it will. */
+  /** The account's nonce behind the last that this process has stored. */
   let storedBelow = 0
 
   function takeBatch(): Submission[] {
