@@ -159,7 +159,7 @@ function rpcAnswer(
     methods,
     limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth },
     ...(rateLimits.isLimited('address') && {
-      admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
+      admit: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),
     }),
   })
 }

@@ -25,7 +25,7 @@ interface RawRequest {
   }
 }
 
-/** What is asked whether calls of a profile are taken; absent: all are. */
+/** What is asked whether a call of a profile is taken. */
 type Admission = (profile: string) => NonNullable<RelayCall['admit']>
 
 /** Answers for each path that relay plugins serve. Clause relay.execute.post. */
@@ -34,14 +34,13 @@ export function executeAnswers({ registry, services, limits, rateLimits }: Execu
   const answerOf = (relays: readonly LoadedRelay[]): Answer => {
     const execute = relayTo(relays, services)
     return async (exchange) => {
-      if (rateLimits.isLimited('address')) await countRequests(exchange.context(), rateLimits)
+      await countRequests(exchange, rateLimits)
       let counted: Promise<void> | undefined
       // Strangers must not use up what a profile may send; and a call may be tried more than once.
       const countFor = (profile: string) => () =>
-        (counted ??= countRequests(exchange.context(), rateLimits, { subject: 'profile', key: profile }))
+        (counted ??= countRequests(exchange, rateLimits, { subject: 'profile', key: profile }))
       const body = await readJson(exchange.request, limits)
-      const admission = rateLimits.isLimited('profile') ? countFor : undefined
-      return JSON.stringify(await execute(body, exchange.requestId, admission))
+      return JSON.stringify(await execute(body, exchange.requestId, countFor))
     }
   }
   return new Map([...byPath].map(([path, relays]) => [path, answerOf(relays)]))
@@ -57,20 +56,19 @@ function relayTo(relays: readonly LoadedRelay[], services: Services) {
     body: unknown,
     profile: ResolvedProfile,
     requestId: string,
-    admission: Admission | undefined,
+    admission: Admission,
   ) {
     const relay = bound.find(({ plugin }) => plugin.keyManagerInterfaceIds.includes(profile.interfaceId))
     if (!relay) throw new Error(`no relay plugin for ${profile.interfaceId}`)
     const { plugin, needs, options, validateRequest, validateResponse } = relay
     if (relay !== first) assertValid(body, validateRequest)
     const call = await plugin.verify(request, profile, needs, options)
-    const admit = admission?.(profile.address)
-    const answer = await plugin.submit({ ...call, requestId, ...(admit && { admit }) }, needs, options)
+    const answer = await plugin.submit({ ...call, requestId, admit: admission(profile.address) }, needs, options)
     if (!validateResponse(answer)) throw new Error(`${plugin.id} answers against its schema`)
     return answer
   }
 
-  return async (body: unknown, requestId: string, admission: Admission | undefined): Promise<unknown> => {
+  return async (body: unknown, requestId: string, admission: Admission): Promise<unknown> => {
     if (first) assertValid(body, first.validateRequest)
     const request = toRequest(body as RawRequest)
     for (let tries = 1; ; tries++) {

@@ -42,7 +42,7 @@ export function quotaAnswer({
   const validateResponse = validator.compileKey('quota/quota', 'response')
 
   return async (exchange) => {
-    if (rateLimits.isLimited('address')) await countRequests(exchange.context(), rateLimits)
+    await countRequests(exchange, rateLimits)
     const body = await readJson(exchange.request, limits)
     assertValid(body, validateRequest)
     const request = body as QuotaRequest

@@ -1,20 +1,24 @@
 import type { Context } from 'koa'
 import { ServiceError } from '../core/errors.ts'
 import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/rate-limits.ts'
+import type { Exchange } from './fast-lane.ts'
 
 /**
- * Counts requests of the caller's address, or of a profile, and tells what is left in `RateLimit-…` headers.
+ * Counts requests of the caller's address, or of a profile, and tells what is left in `RateLimit-…` headers. Where there
+ * is no limit, nothing is counted, and Koa's context is not made for it.
  *
  * @param key a profile; absent: the address that the request comes from
  * @throws ServiceError RATE_LIMITED
  */
 export async function countRequests(
-  ctx: Context,
+  exchange: Pick<Exchange, 'context'>,
   limits: RateLimits,
-  { subject = 'address', key = ctx.ip, points = 1 }: { subject?: RateLimitSubject; key?: string; points?: number } = {},
+  { subject = 'address', key, points = 1 }: { subject?: RateLimitSubject; key?: string; points?: number } = {},
 ): Promise<void> {
+  if (!limits.isLimited(subject)) return
+  const ctx = exchange.context()
   try {
-    setHeaders(ctx, await limits.consume(subject, key, points))
+    setHeaders(ctx, await limits.consume(subject, key ?? ctx.ip, points))
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'RATE_LIMITED') {
       setHeaders(ctx, error.details as unknown as RateLimitState)

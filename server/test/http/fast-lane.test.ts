@@ -46,7 +46,7 @@ describe('createFastLane', () => {
         rpcMethod('eth_gasPrice', () => (handled++, gate.promise.then(() => '0x1'))),
       ]),
       limits: { bodyBytes: 2000, batchLength: 3 },
-      admit: (exchange, calls) => countRequests(exchange.context(), rateLimits, { points: calls }),
+      admit: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),
     })
     const lane = createFastLane({ answers: new Map([[PATH, answer]]), log: silent, meter })
     const app = createApp({
