@@ -32,16 +32,18 @@ export function meterUpstream(upstream: Upstream, registry: Registry): Upstream 
       }
     },
     ...(upstream.requestTogether && {
-      requestTogether: async (calls: readonly UpstreamCall[], options) => {
-        const stops = calls.map(({ method }) => duration.startTimer({ method }))
-        const outcomes = (await upstream.requestTogether?.(calls, options)) ?? []
-        for (const [index, outcome] of outcomes.entries()) {
-          stops[index]?.()
+      requestTogether: (calls: readonly UpstreamCall[], options) => {
+        const outcomes = upstream.requestTogether?.(calls, options) ?? []
+        return outcomes.map(async (asked, index) => {
+          const method = calls[index]?.method ?? ''
+          const stop = duration.startTimer({ method })
+          const outcome = await asked
+          stop()
           const isOk = outcome.status === 'fulfilled'
           const kind = isOk ? 'ok' : outcome.reason instanceof UpstreamRpcError ? 'rejected' : 'failed'
-          callCounter.inc({ method: calls[index]?.method ?? '', outcome: kind })
-        }
-        return outcomes
+          callCounter.inc({ method, outcome: kind })
+          return outcome
+        })
       },
     }),
     close: () => upstream.close(),

@@ -77,7 +77,7 @@ export interface components {
             };
             /** @description The Ethereum nodes behind the server. */
             readonly chain: {
-                /** @description JSON-RPC URLs of nodes of one chain; the first that is well serves. */
+                /** @description JSON-RPC URLs of nodes of one chain, by HTTP or WebSocket; the first that is well serves. */
                 readonly rpcUrls: readonly string[];
                 /**
                  * @description Milliseconds until a node counts as silent.

@@ -1,4 +1,5 @@
 import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
+import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
@@ -6,6 +7,7 @@ import { runUntilMined } from '../support/mined.ts'
 import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
 import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../support/relay-world.ts'
 import { createRpcClient, median, rpcBody } from '../support/rpc.ts'
+import { openRpcSocket } from '../support/rpc-socket.ts'
 
 export interface ThroughputOptions {
   readonly inFlight: readonly number[]
@@ -42,8 +44,8 @@ const courses: Readonly<Record<NodeKind, Course>> = {
 const WARM_UP_WORKERS = 20
 
 /**
- * Relays per second through `POST /execute`, beside the floor: an eth_call and an eth_sendRawTransaction each. Both are
- * timed until all is mined: anvil answers before it mines, and falls behind. Each has a chain of its own and does as much
+ * Relays per second through `POST /execute`, beside the floor: an eth_call and an eth_sendRawTransaction each. Both ask
+ * the node by WebSocket, which takes half of what HTTP does. Both are timed until all is mined: anvil answers before it mines, and falls behind. Each has a chain of its own and does as much
  * on it before, since a block costs a node more the more its state holds.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
@@ -134,7 +136,7 @@ async function measureRelays(
   databaseUrl: string | undefined,
 ): Promise<LoadResult[]> {
   const server = await startServerProcess({
-    rpcUrl: world.rpcUrl,
+    rpcUrl: byWebSocket(world.rpcUrl),
     signerKeys: world.signerKeys,
     ...(databaseUrl !== undefined && { databaseUrl }),
   })
@@ -147,13 +149,18 @@ async function measureRelays(
 
 async function runFloor(world: RelayWorld, load: Load): Promise<LoadResult> {
   const { workers, firstChannel } = load
-  const node = createPoster(world.rpcUrl, workers)
+  const node = await openRpcSocket(byWebSocket(world.rpcUrl))
   const accounts = Array.from({ length: workers }, (_, worker) =>
     signerFromKey(keccak256(toUtf8Bytes(`bench ${firstChannel} ${worker}`))),
   )
   const senders = accounts.map(({ address }) => address)
   await fund(world, senders)
   const { keyManager } = world.fixture.profile
+  let lastId = 0
+  const asked = (method: string, params: readonly unknown[]) => {
+    const id = ++lastId
+    return { id, body: rpcBody(method, params, id) }
+  }
   const prepared = accounts.map((account, worker) =>
     channelsOf(load, worker).map((channel, nonce) => {
       const { callData } = signedCall(world, channel, 0n)
@@ -166,14 +173,14 @@ async function runFloor(world: RelayWorld, load: Load): Promise<LoadResult> {
         fees: FEES,
       })
       const call = { from: account.address, to: keyManager, data: callData }
-      return [rpcBody('eth_call', [call, 'latest']), rpcBody('eth_sendRawTransaction', [raw])]
+      return [asked('eth_call', [call, 'latest']), asked('eth_sendRawTransaction', [raw])]
     }),
   )
   const result = await runUntilMined(world.rpcUrl, senders, () =>
     runLoad(load, async (worker, index) => {
-      for (const body of prepared[worker]?.[index] ?? []) {
-        const { json } = await node.post('/', body)
-        if (json['error'] !== undefined) throw new Error(`floor: ${JSON.stringify(json['error'])}`)
+      for (const { id, body } of prepared[worker]?.[index] ?? []) {
+        const { error } = await node.ask(id, body)
+        if (error !== undefined) throw new Error(`floor: ${JSON.stringify(error)}`)
       }
     }),
   )

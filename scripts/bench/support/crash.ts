@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
@@ -44,7 +45,8 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
     const world = await provisionWorld(node.url)
     const start = (): Promise<Started> =>
       startServerProcess({
-        rpcUrl: node.url,
+        // Both ways to the node are cut off.
+        rpcUrl: databaseUrl === null ? node.url : byWebSocket(node.url),
         signerKeys: world.signerKeys,
         config: { database: { folder: join(folder, 'ledger') } },
         ...(databaseUrl !== null && { databaseUrl }),

@@ -1,3 +1,4 @@
+import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
@@ -28,7 +29,8 @@ export async function runSharingTest(options: SharingOptions): Promise<SharingRe
   const running: Started[] = []
   try {
     const world = await provisionWorld(node.url)
-    const start = () => startServerProcess({ rpcUrl: node.url, signerKeys: world.signerKeys, databaseUrl })
+    const rpcUrl = byWebSocket(node.url)
+    const start = () => startServerProcess({ rpcUrl, signerKeys: world.signerKeys, databaseUrl })
     const [first, second] = await Promise.all([start(), start()])
     running.push(first, second)
     let killed: Promise<void> | undefined

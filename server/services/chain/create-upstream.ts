@@ -1,11 +1,13 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
-import { NodeConnection, NodeFailure } from './node-connection.ts'
+import { HttpNode } from './http-node.ts'
+import { NodeFailure, type NodeConnection } from './node-connection.ts'
 import { NodeHealth } from './node-health.ts'
 import { UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from './upstream.ts'
+import { WebSocketNode } from './websocket-node.ts'
 
 export interface CreateUpstreamOptions {
-  /** The nodes, the preferred one first; all of one chain. */
+  /** The nodes, the preferred one first; all of one chain. By `http:`, `https:`, `ws:` or `wss:`. */
   readonly rpcUrls: readonly string[]
   /** How long one node may take for one call. Default 10,000. */
   readonly requestTimeoutMs?: number
@@ -22,11 +24,7 @@ export interface CreateUpstreamOptions {
  */
 export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): Upstream {
   if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
-  const health = new NodeHealth(
-    rpcUrls.map((url) => new NodeConnection(url)),
-    requestTimeoutMs,
-    log,
-  )
+  const health = new NodeHealth(rpcUrls.map(connect), requestTimeoutMs, log)
 
   async function request(method: string, params: readonly unknown[], options: UpstreamOptions): Promise<unknown> {
     const timeoutMs = options.timeoutMs ?? requestTimeoutMs
@@ -53,14 +51,17 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
     throw new ServiceError('UPSTREAM_UNAVAILABLE', failure?.message ?? 'no node of the right chain', { cause: failure })
   }
 
-  async function requestTogether(
+  function requestTogether(
     calls: readonly UpstreamCall[],
     { traceparent }: Pick<UpstreamOptions, 'traceparent'> = {},
-  ): Promise<PromiseSettledResult<unknown>[]> {
-    const [node] = await health.candidates()
-    const outcomes = await node?.callTogether(calls, requestTimeoutMs, traceparent)
-    return calls.map((_, index) => {
-      const outcome = outcomes?.[index]
+  ): readonly Promise<PromiseSettledResult<unknown>>[] {
+    const asked = health.candidates().then(([node]) => ({
+      node,
+      outcomes: node?.callTogether(calls, requestTimeoutMs, traceparent),
+    }))
+    return calls.map(async (_, index): Promise<PromiseSettledResult<unknown>> => {
+      const { node, outcomes } = await asked
+      const outcome = await outcomes?.[index]
       if (outcome?.status === 'fulfilled') return outcome
       const reason: unknown = outcome?.reason
       if (reason instanceof UpstreamRpcError) return { status: 'rejected', reason }
@@ -77,6 +78,9 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
     close: () => health.close(),
   }
 }
+
+const connect = (rpcUrl: string): NodeConnection =>
+  /^wss?:/i.test(rpcUrl) ? new WebSocketNode(rpcUrl) : new HttpNode(rpcUrl)
 
 /** Rejects with the signal's reason as soon as it fires; the call itself runs to its end unheard. */
 function abortable<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -6,15 +6,15 @@ export interface Upstream {
    */
   request<Result = unknown>(method: string, params: readonly unknown[], options?: UpstreamOptions): Promise<Result>
   /**
-   * Calls in one HTTP request to one node, which works through them in this order as a rule: for transactions of one
-   * account. They are never repeated elsewhere; whether the node has got them has to be asked.
+   * Hands calls to one node, which works through them in this order as a rule: for transactions of one account. They are
+   * never repeated elsewhere; whether the node has got them has to be asked.
    *
-   * @returns an outcome for each; rejections are those of `request`
+   * @returns an outcome for each, as soon as it is known; rejections are those of `request`
    */
   requestTogether?(
     calls: readonly UpstreamCall[],
     options?: Pick<UpstreamOptions, 'traceparent'>,
-  ): Promise<PromiseSettledResult<unknown>[]>
+  ): readonly Promise<PromiseSettledResult<unknown>>[]
   close(): Promise<void>
 }
 

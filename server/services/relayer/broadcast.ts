@@ -2,9 +2,8 @@ import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
 import type { Unsent } from '../ledger/sent.ts'
-import { microBatch } from '../micro-batch.ts'
 
-/** Sends signed transactions. What several accounts have to send at a time goes into one request. */
+/** Sends signed transactions. */
 export interface Broadcaster {
   /**
    * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: what
@@ -25,30 +24,18 @@ type SendResult =
   /** No node answered: it may have it or not. */
   | 'unknown'
 
-/** The most transactions of one account in a request. */
+/** The most transactions of one account under way. */
 const MAX_TOGETHER = 50
-/** The most accounts in a request. */
-const MAX_ACCOUNTS = 16
-/** Under way at a time: while a node works on one, the next is on its way. */
-const MAX_REQUESTS = 2
 
 export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: Logger }): Broadcaster {
-  const sendTogether = microBatch(
-    async (batches: readonly (readonly Unsent[])[]) => {
-      const calls = batches.flat().map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
-      const outcomes = calls.length > 1 ? await upstream.requestTogether?.(calls) : undefined
-      let next = 0
-      return batches.map(({ length }) => outcomes?.slice(next, (next += length)))
-    },
-    { maxItems: MAX_ACCOUNTS, maxRuns: MAX_REQUESTS },
-  )
-
   /** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
   async function sendBatch(batch: readonly Unsent[], onTaken: (index: number) => void): Promise<number> {
-    const outcomes = await sendTogether(batch)
+    const calls = batch.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
+    const outcomes = upstream.requestTogether?.(calls)
     let taken = 0
     for (const [index, transaction] of batch.entries()) {
-      if (outcomes?.[index]?.status !== 'fulfilled' && (await sendOne(transaction)) !== 'taken') break
+      const outcome = await outcomes?.[index]
+      if (outcome?.status !== 'fulfilled' && (await sendOne(transaction)) !== 'taken') break
       onTaken(index)
       taken++
     }

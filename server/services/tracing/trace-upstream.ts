@@ -21,10 +21,14 @@ export function traceUpstream(upstream: Upstream, tracing: Tracing): Upstream {
     ...(requestTogether && {
       requestTogether: (calls, given) => {
         const [method = 'none'] = calls.map((call) => call.method)
-        return tracing.span(`${method} batch`, options(method), async (span) => {
+        let outcomes: ReturnType<typeof requestTogether> = []
+        const name = calls.length === 1 ? method : `${method} batch`
+        void tracing.span(name, options(method), async (span) => {
           span.set({ 'rpc.calls': calls.length })
-          return requestTogether(calls, { ...given, ...propagated() })
+          outcomes = requestTogether(calls, { ...given, ...propagated() })
+          await Promise.all(outcomes)
         })
+        return outcomes
       },
     }),
     close: () => upstream.close(),

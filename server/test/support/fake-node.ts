@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { WebSocketServer, type WebSocket } from 'ws'
 
 export interface RpcRequest {
   readonly id: number
@@ -11,12 +12,18 @@ export interface RpcRequest {
 /** What a node does that no real one does on demand: it fails, hangs, refuses and counts. */
 export interface FakeNode {
   readonly url: string
-  /** Bodies received, parsed. */
+  /** The same node by WebSocket. */
+  readonly webSocketUrl: string
+  /** Bodies and messages received, parsed. */
   readonly received: (RpcRequest | RpcRequest[])[]
   /** Calls received, batches taken apart. */
   calls(method?: string): RpcRequest[]
   /** Answers, or not, in place of the handlers; undefined goes back to normal. */
   onRequest: ((response: ServerResponse, body: RpcRequest | RpcRequest[]) => void) | undefined
+  /** The same for messages. */
+  onMessage: ((socket: WebSocket, call: RpcRequest) => void) | undefined
+  /** Header `Authorization` of each WebSocket that was opened. */
+  readonly webSockets: (string | undefined)[]
   close(): Promise<void>
 }
 
@@ -47,15 +54,31 @@ export async function startFakeNode(handlers: Handlers, port = 0): Promise<FakeN
     const answers = Array.isArray(body) ? await Promise.all(body.map(answer)) : await answer(body)
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
   }
+  const webSockets: FakeNode['webSockets'] = []
+  const sockets = new WebSocketServer({ server })
+  sockets.on('connection', (socket, { headers }) => {
+    webSockets.push(headers.authorization)
+    socket.on('message', (data: Buffer) => {
+      const call = JSON.parse(data.toString()) as RpcRequest
+      received.push(call)
+      if (node.onMessage) node.onMessage(socket, call)
+      else void answer(call).then((text) => socket.send(JSON.stringify(text)))
+    })
+  })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
+  const { port: boundPort } = server.address() as AddressInfo
 
   const node: FakeNode = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${boundPort}`,
+    webSocketUrl: `ws://127.0.0.1:${boundPort}`,
+    webSockets,
     received,
     calls: (method) => received.flat().filter((call) => method === undefined || call.method === method),
     onRequest: undefined,
+    onMessage: undefined,
     close: async () => {
+      for (const socket of sockets.clients) socket.terminate()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

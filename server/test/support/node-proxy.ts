@@ -1,16 +1,17 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** What lies between the server and a real node, and can be broken. */
 export interface NodeProxy {
   readonly url: string
-  /** Calls by method, batches taken apart. */
+  /** Calls by method, batches taken apart; those by WebSocket are not looked at. */
   readonly calls: Map<string, number>
   /** Headers `traceparent` of the requests. */
   readonly traceparents: string[]
-  /** How long every answer is held back. */
+  /** How long every answer to a request is held back. */
   delayMs: number
   /** Breaks every connection, whether the node has got the request or not, and takes no new ones. */
   goDown(): void
@@ -43,6 +44,29 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
   server.on('connection', (socket) => {
     if (isDown) socket.destroy()
   })
+  const tunnels = new Set<Duplex>()
+  server.on('upgrade', ({ url, rawHeaders }, caller, head) => {
+    const { hostname, port } = new URL(target)
+    const node = connect(Number(port), hostname)
+    node.write(`GET ${url} HTTP/1.1\r\n`)
+    for (let at = 0; at < rawHeaders.length; at += 2) node.write(`${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`)
+    node.write('\r\n')
+    node.write(head)
+    caller.pipe(node).pipe(caller)
+    tunnels.add(caller)
+    for (const [one, other] of [
+      [caller, node],
+      [node, caller],
+    ] as const) {
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+    }
+    caller.on('close', () => tunnels.delete(caller))
+  })
+  const breakAll = () => {
+    server.closeAllConnections()
+    for (const tunnel of tunnels) tunnel.destroy()
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
@@ -53,13 +77,13 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
     delayMs: 0,
     goDown: () => {
       isDown = true
-      server.closeAllConnections()
+      breakAll()
     },
     comeBack: () => {
       isDown = false
     },
     close: async () => {
-      server.closeAllConnections()
+      breakAll()
       server.close()
       await once(server, 'close')
     },

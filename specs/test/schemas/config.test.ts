@@ -10,6 +10,7 @@ judge('config', {
   accepts: {
     'a node and nothing else': config,
     'every member': exampleOf('config', 1),
+    'a node by WebSocket': { chain: { ...chain, rpcUrls: ['wss://node.example/rpc', 'ws://127.0.0.1:8545'] } },
     'a database in memory': { ...config, database: { folder: null } },
     'a plan of some model': {
       ...config,

@@ -1,0 +1,222 @@
+import { errors, Pool } from 'undici'
+import { Semaphore } from '../../semaphore.ts'
+import { microBatch } from '../micro-batch.ts'
+import {
+  authorization,
+  LOG_LANES,
+  NodeFailure,
+  RESPONSE_BYTES,
+  resultOf,
+  TOO_LARGE,
+  type NodeConnection,
+  type RpcResponse,
+} from './node-connection.ts'
+import { postText, TimeoutError } from './post-text.ts'
+import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
+
+/** HTTP requests at a time; calls beyond them wait and are sent together. */
+const LANES = 8
+/** The most calls in one HTTP request; fewer when the node refuses so many. */
+const BATCH_LENGTH = 50
+/** The most groups of calls that share a request. */
+const MAX_GROUPS = 16
+/** Requests with groups at a time: while a node works on one, the next is on its way. */
+const MAX_GROUP_REQUESTS = 2
+
+/** Said by gateways in front of a node, whatever they put into the body. */
+const BUSY = new Set([429, 502, 503, 504])
+
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly timeoutMs: number
+  readonly traceparent: string | undefined
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** Calls that are handed to the node in order. */
+interface Group {
+  readonly calls: readonly UpstreamCall[]
+  readonly timeoutMs: number
+  readonly traceparent: string | undefined
+}
+
+/**
+ * One node over HTTP. Connections are kept alive. While few calls are under way each has a request of its own; those that
+ * would have to wait are sent together as a batch as soon as a request is done.
+ */
+export class HttpNode implements NodeConnection {
+  readonly name: string
+  readonly #pool: Pool
+  readonly #path: string
+  readonly #headers: Record<string, string>
+  readonly #waiting: Call[] = []
+  readonly #logLanes = new Semaphore(LOG_LANES)
+  #underWay = 0
+  #batchLength = BATCH_LENGTH
+  #flushPlanned = false
+  /** What comes while such requests are under way goes along with the next one. */
+  readonly #postTogether = microBatch(
+    async (groups: readonly Group[]) => {
+      const outcomes = await this.#postGroups(groups)
+      let next = 0
+      return groups.map(({ calls }) => outcomes.slice(next, (next += calls.length)))
+    },
+    { maxItems: MAX_GROUPS, maxRuns: MAX_GROUP_REQUESTS },
+  )
+
+  constructor(rpcUrl: string) {
+    const url = new URL(rpcUrl)
+    this.name = url.host
+    this.#path = `${url.pathname}${url.search}`
+    this.#headers = { 'content-type': 'application/json', ...authorization(url) }
+    this.#pool = new Pool(url.origin, { connections: 2 * LANES, maxResponseSize: RESPONSE_BYTES })
+  }
+
+  call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call: Call = { method, params, timeoutMs, traceparent, resolve, reject }
+      // These two go alone: one may be too much by itself, the other must not be sent twice.
+      if (method === 'eth_getLogs') return void this.#logLanes.run(() => this.#sendOne(call))
+      if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
+      this.#waiting.push(call)
+      if (this.#flushPlanned) return
+      this.#flushPlanned = true
+      // All calls of this turn are known before the first is sent.
+      queueMicrotask(() => {
+        this.#flushPlanned = false
+        this.#flush()
+      })
+    })
+  }
+
+  /** In one HTTP request, which groups that come at a time share; a node that takes no batches gets one after the other. */
+  callTogether(
+    calls: readonly UpstreamCall[],
+    timeoutMs: number,
+    traceparent?: string,
+  ): readonly Promise<PromiseSettledResult<unknown>>[] {
+    const outcomes = this.#postTogether({ calls, timeoutMs, traceparent })
+    return calls.map(async (_, index) => (await outcomes)[index] ?? unanswered)
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #postGroups(groups: readonly Group[]): Promise<PromiseSettledResult<unknown>[]> {
+    const calls = groups.flatMap((group) => group.calls)
+    const timeoutMs = Math.max(...groups.map((group) => group.timeoutMs))
+    const traceparent = groups.find((group) => group.traceparent)?.traceparent
+    let answers: unknown
+    try {
+      if (calls.length > 1) answers = await this.#post(batchOf(calls), timeoutMs, traceparent)
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) return calls.map(() => ({ status: 'rejected', reason: error }))
+    }
+    if (!Array.isArray(answers)) {
+      const outcomes: PromiseSettledResult<unknown>[] = []
+      for (const { method, params } of calls) {
+        outcomes.push(...(await Promise.allSettled([this.call(method, params, timeoutMs, traceparent)])))
+      }
+      return outcomes
+    }
+    const byId = new Map(answers.map((answer: RpcResponse | null) => [answer?.id, answer]))
+    return Promise.allSettled(calls.map(async (_, index) => resultOf(byId.get(index))))
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#underWay < LANES) {
+      const share = Math.ceil(this.#waiting.length / (LANES - this.#underWay))
+      const calls = this.#waiting.splice(0, Math.min(share, this.#batchLength))
+      this.#underWay++
+      const [first] = calls
+      const sent = calls.length === 1 && first ? this.#sendOne(first) : this.#sendBatch(calls)
+      void sent.finally(() => {
+        this.#underWay--
+        this.#flush()
+      })
+    }
+  }
+
+  async #sendOne(call: Call): Promise<void> {
+    try {
+      call.resolve(resultOf((await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent)) as RpcResponse))
+    } catch (error) {
+      call.reject(asError(error))
+    }
+  }
+
+  async #sendBatch(calls: readonly Call[]): Promise<void> {
+    const body = batchOf(calls)
+    const timeoutMs = Math.max(...calls.map((call) => call.timeoutMs))
+    let answers: unknown
+    try {
+      answers = await this.#post(body, timeoutMs, calls.find((call) => call.traceparent)?.traceparent)
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) {
+        for (const call of calls) call.reject(asError(error))
+        return
+      }
+      answers = error
+    }
+    if (!Array.isArray(answers)) {
+      // One answer for all: the node takes no batches, or none so long.
+      this.#batchLength = Math.max(1, Math.floor(calls.length / 2))
+      await Promise.all(calls.map((call) => this.#sendOne(call)))
+      return
+    }
+    const byId = new Map(answers.map((answer: RpcResponse | null) => [answer?.id, answer]))
+    calls.forEach((call, index) => {
+      try {
+        call.resolve(resultOf(byId.get(index)))
+      } catch (error) {
+        call.reject(asError(error))
+      }
+    })
+  }
+
+  async #post(body: string, timeoutMs: number, traceparent: string | undefined): Promise<unknown> {
+    try {
+      const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
+      const { status, text } = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
+      return readAnswer(status, text)
+    } catch (error) {
+      throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
+    }
+  }
+}
+
+const unanswered: PromiseSettledResult<unknown> = { status: 'rejected', reason: new NodeFailure('no answer') }
+
+const batchOf = (calls: readonly Pick<Call, 'method' | 'params'>[]) => `[${calls.map(bodyOf).join(',')}]`
+
+const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+/** Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node. */
+function readAnswer(status: number, text: string): unknown {
+  if (status === TOO_LARGE) throw new UpstreamRpcError({ code: TOO_LARGE, message: 'HTTP 413' })
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch (cause) {
+    throw new NodeFailure(`HTTP ${status} without JSON`, 'unanswered', { cause })
+  }
+  const isAnswer = Array.isArray(answer) || (typeof answer === 'object' && answer !== null && 'jsonrpc' in answer)
+  if (!isAnswer || BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`)
+  return answer
+}
+
+function translate(error: unknown): Error {
+  if (error instanceof UpstreamRpcError || error instanceof NodeFailure) return error
+  if (error instanceof errors.ResponseExceededMaxSizeError) {
+    return new UpstreamRpcError({ code: TOO_LARGE, message: 'the response is too large' })
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)
+  return new NodeFailure(code || 'the connection failed', unreached ? 'unreached' : 'lost', { cause: error })
+}
+
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

@@ -1,0 +1,177 @@
+import { WebSocket, type RawData } from 'ws'
+import { Semaphore } from '../../semaphore.ts'
+import {
+  authorization,
+  LOG_LANES,
+  NodeFailure,
+  RESPONSE_BYTES,
+  resultOf,
+  TOO_LARGE,
+  type NodeConnection,
+  type RpcResponse,
+} from './node-connection.ts'
+import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
+
+/** A connection that is not open after this time will not be. */
+const HANDSHAKE_MS = 10_000
+
+/**
+ * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer: nothing is
+ * gathered, and nobody waits for the rest of a batch. There is no place for a `traceparent`.
+ */
+export class WebSocketNode implements NodeConnection {
+  readonly name: string
+  readonly #calls: Line
+  /** Of eth_getLogs. */
+  readonly #logs: Line
+  readonly #logLanes = new Semaphore(LOG_LANES)
+
+  constructor(rpcUrl: string) {
+    const url = new URL(rpcUrl)
+    this.name = url.host
+    this.#calls = new Line(url)
+    this.#logs = new Line(url)
+  }
+
+  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    if (method === 'eth_getLogs') return this.#logLanes.run(() => this.#logs.call(method, params, timeoutMs))
+    return this.#calls.call(method, params, timeoutMs)
+  }
+
+  callTogether(calls: readonly UpstreamCall[], timeoutMs: number): readonly Promise<PromiseSettledResult<unknown>>[] {
+    return calls.map(async ({ method, params }) => {
+      const [outcome] = await Promise.allSettled([this.#calls.call(method, params, timeoutMs)])
+      return outcome
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#calls.close(), this.#logs.close()])
+  }
+}
+
+/** A connection that is opened when it is needed, and anew when it has ended. */
+class Line {
+  readonly #url: URL
+  #connection: Connection | undefined
+  #lastId = 0
+
+  constructor(url: URL) {
+    this.#url = url
+  }
+
+  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    if (this.#connection === undefined || this.#connection.isOver) this.#connection = new Connection(this.#url)
+    return this.#connection.call({ jsonrpc: '2.0', id: ++this.#lastId, method, params }, timeoutMs)
+  }
+
+  async close(): Promise<void> {
+    await this.#connection?.end()
+  }
+}
+
+interface Waiting {
+  /** The call itself, until it is sent. */
+  unsent: string | undefined
+  readonly timer: NodeJS.Timeout
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** From the handshake until one side ends it. */
+class Connection {
+  readonly #socket: WebSocket
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #closed: Promise<void>
+  #error: Error | undefined
+  #heardMs = -Infinity
+
+  constructor(url: URL) {
+    this.#socket = new WebSocket(`${url.protocol}//${url.host}${url.pathname}${url.search}`, {
+      headers: authorization(url),
+      handshakeTimeout: HANDSHAKE_MS,
+      maxPayload: RESPONSE_BYTES,
+      perMessageDeflate: false,
+    })
+    this.#socket.on('open', () => {
+      for (const waiting of this.#waiting.values()) this.#send(waiting)
+    })
+    this.#socket.on('message', (data) => this.#hear(data))
+    this.#socket.on('error', (error) => (this.#error = error))
+    this.#closed = new Promise((resolve) => {
+      this.#socket.on('close', () => {
+        this.#failAll()
+        resolve()
+      })
+    })
+  }
+
+  /** Whether it takes no more calls. */
+  get isOver(): boolean {
+    return this.#socket.readyState >= WebSocket.CLOSING
+  }
+
+  call(call: UpstreamCall & { readonly jsonrpc: '2.0'; readonly id: number }, timeoutMs: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const begunMs = performance.now()
+      const timer = setTimeout(() => {
+        this.#waiting.delete(call.id)
+        const reason = `no answer within ${timeoutMs} ms`
+        reject(new NodeFailure(reason, waiting.unsent === undefined ? 'unanswered' : 'unreached'))
+        // Nothing at all: perhaps there is nobody any more at the other end. The next call tells, over a new connection.
+        if (this.#heardMs < begunMs) this.#socket.terminate()
+      }, timeoutMs)
+      const waiting: Waiting = { unsent: JSON.stringify(call), timer, resolve, reject }
+      this.#waiting.set(call.id, waiting)
+      if (this.#socket.readyState === WebSocket.OPEN) this.#send(waiting)
+    })
+  }
+
+  async end(): Promise<void> {
+    this.#socket.terminate()
+    await this.#closed
+  }
+
+  #send(waiting: Waiting): void {
+    if (waiting.unsent === undefined) return
+    this.#socket.send(waiting.unsent)
+    waiting.unsent = undefined
+  }
+
+  #hear(data: RawData): void {
+    this.#heardMs = performance.now()
+    let answer: RpcResponse | null
+    try {
+      // Text comes in one piece by default.
+      answer = JSON.parse((data as Buffer).toString()) as RpcResponse | null
+    } catch (cause) {
+      this.#error = new Error('a message is no JSON', { cause })
+      return this.#socket.terminate()
+    }
+    const waiting = this.#waiting.get(answer?.id as number)
+    // Too late, or something that nobody has asked for.
+    if (!waiting) return
+    this.#waiting.delete(answer?.id as number)
+    clearTimeout(waiting.timer)
+    try {
+      waiting.resolve(resultOf(answer))
+    } catch (error) {
+      waiting.reject(error as Error)
+    }
+  }
+
+  #failAll(): void {
+    const { code, message = 'the connection was closed' } = (this.#error ?? {}) as NodeJS.ErrnoException
+    const isTooLarge = code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+    for (const { timer, unsent, reject } of this.#waiting.values()) {
+      clearTimeout(timer)
+      const stage = unsent === undefined ? 'lost' : 'unreached'
+      reject(
+        isTooLarge
+          ? new UpstreamRpcError({ code: TOO_LARGE, message: 'the response is too large' })
+          : new NodeFailure(code ?? message, stage, { cause: this.#error }),
+      )
+    }
+    this.#waiting.clear()
+  }
+}
