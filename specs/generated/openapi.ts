@@ -968,7 +968,7 @@ export interface components {
          *       "attempts": [
          *         {
          *           "transactionHash": "0xe670ec64341771606e55d6b4ca35a1a6b75ee3d5145a99d05921026d1527331e",
-         *           "sentAt": 1767225600
+         *           "signedAt": 1767225600
          *         }
          *       ],
          *       "block": null,
@@ -981,7 +981,7 @@ export interface components {
          *       "attempts": [
          *         {
          *           "transactionHash": "0xe670ec64341771606e55d6b4ca35a1a6b75ee3d5145a99d05921026d1527331e",
-         *           "sentAt": 1767225600
+         *           "signedAt": 1767225600
          *         }
          *       ],
          *       "block": {
@@ -1006,8 +1006,8 @@ export interface components {
             /** @description Every transaction that carried the call, oldest first: the same account nonce, rising fees. */
             readonly attempts: readonly {
                 readonly transactionHash: components["schemas"]["common.hash32"];
-                /** @description When it was first broadcast, in Unix seconds; absent before. */
-                readonly sentAt?: components["schemas"]["common.unixSeconds"];
+                /** @description When it was signed, in Unix seconds; it is broadcast right after that. */
+                readonly signedAt: components["schemas"]["common.unixSeconds"];
             }[];
             /** @description Where it was mined; null before. */
             readonly block: null | {

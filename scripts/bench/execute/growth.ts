@@ -94,9 +94,9 @@ async function seed({ chainId, fixture }: RelayWorld, folder: string): Promise<v
       from ${rows}`.execute(database.db)
     await sql`
       insert into attempts (hash, relay, kind, account, account_nonce, raw, max_fee_per_gas, max_priority_fee_per_gas,
-        created_at_ms, sent_at_ms)
+        created_at_ms)
       select '0x' || ${bytes('hash')}, '0x' || ${bytes('hash')}, 'call', ${account}, i, ${long('raw')}, 3000000000,
-        1000000000, 1700000000000 + i * 1000, 1700000000500 + i * 1000
+        1000000000, 1700000000000 + i * 1000
       from ${rows}`.execute(database.db)
   } finally {
     await database.close()

@@ -3,10 +3,16 @@ import { Migrator } from 'kysely/migration'
 import { migration as ledger } from './migrations/001-ledger.ts'
 import { migration as storeRelays } from './migrations/002-store-relays.ts'
 import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
+import { migration as offered } from './migrations/004-offered.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names. */
-const migrations = { '001-ledger': ledger, '002-store-relays': storeRelays, '003-lean-ledger': leanLedger }
+const migrations = {
+  '001-ledger': ledger,
+  '002-store-relays': storeRelays,
+  '003-lean-ledger': leanLedger,
+  '004-offered': offered,
+}
 
 /**
  * Brings the tables of a schema up to date; processes that start together do it once.

@@ -78,15 +78,16 @@ export interface AttemptsTable {
   max_fee_per_gas: Uint256
   /** Wei; null for a legacy transaction. */
   max_priority_fee_per_gas: Uint256 | null
+  /** When it was signed. */
   created_at_ms: Integer
-  /** When a node first took it; null before. */
-  sent_at_ms: Integer | null
 }
 
 /** Account nonces of the relayer. */
 export interface SignerAccountsTable {
   address: string
   next_nonce: Integer
+  /** Every transaction of the account below this nonce was offered to a node; perhaps some above it, too. */
+  offered_below: ColumnType<string | number, number | undefined, number>
 }
 
 /** Facts about the ledger itself. */

@@ -1,7 +1,6 @@
 import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
 import { callDataOf, rawOf, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
-import { markSent } from '../ledger/sent.ts'
 import { laneKey } from '../relayer/lane.ts'
 import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
@@ -39,9 +38,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
   /** Stores another attempt and sends it. */
   async function attempt(db: Queries, attempt: NewAttempt): Promise<void> {
     const signed = await storeAttempt(db, attempt, { plans, nowMs: clock.nowMs() })
-    if (signed && (await broadcaster.send([signed])) === 1) {
-      await markSent(db, [signed.hash], clock.nowMs())
-    }
+    if (signed) await broadcaster.send([signed])
   }
 
   /** Whether a call would succeed now, after those before it in its channel. */
@@ -132,12 +129,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
             hash: latest(relay).hash,
             raw: raws.get(latest(relay).hash) ?? '0x',
           }))
-          const taken = await broadcaster.send(unsent)
-          await markSent(
-            db,
-            unsent.slice(0, taken).map(({ hash }) => hash),
-            clock.nowMs(),
-          )
+          await broadcaster.send(unsent)
         })
       }
       if (!signer) return

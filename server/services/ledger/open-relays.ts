@@ -29,7 +29,6 @@ export interface OpenAttempt {
   readonly nonce: number
   readonly fees: Fees
   readonly createdAtMs: number
-  readonly sentAtMs: number | null
 }
 
 /**
@@ -104,7 +103,6 @@ const attemptColumns = [
   'max_fee_per_gas',
   'max_priority_fee_per_gas',
   'created_at_ms',
-  'sent_at_ms',
 ] as const
 
 type RelayRow = Pick<Selectable<RelaysTable>, (typeof relayColumns)[number]>
@@ -132,7 +130,6 @@ function toOpenRelay(row: RelayRow, attempts: readonly AttemptRow[]): OpenRelay 
       nonce: Number(attempt.account_nonce),
       fees: feesOf(attempt),
       createdAtMs: Number(attempt.created_at_ms),
-      sentAtMs: attempt.sent_at_ms === null ? null : Number(attempt.sent_at_ms),
     })),
     requestId: row.request_id,
   }

@@ -9,7 +9,7 @@ import type { Plans } from '../quotas/plans.ts'
 export interface TransactionStatus {
   readonly status: RelayStatus
   readonly transactionHash: string
-  readonly attempts: readonly { readonly transactionHash: string; readonly sentAt?: number }[]
+  readonly attempts: readonly { readonly transactionHash: string; readonly signedAt: number }[]
   readonly block: { readonly number: number; readonly hash: string } | null
   readonly gasUsed: number | null
   readonly charged: { readonly amount: number; readonly unit: Quota['unit'] } | null
@@ -45,15 +45,15 @@ export function createRelays({ database, plans }: { database: Database; plans: P
         .where('relay', '=', relay.hash)
         .where('kind', '=', 'call')
         .orderBy('created_at_ms')
-        .select(['hash', 'sent_at_ms'])
+        .select(['hash', 'created_at_ms'])
         .execute()
       const { unit } = planOf(relay, plans)
       return {
         status: relay.status,
         transactionHash: relay.mined_hash ?? attempts.at(-1)?.hash ?? relay.hash,
-        attempts: attempts.map(({ hash: transactionHash, sent_at_ms }) => ({
+        attempts: attempts.map(({ hash: transactionHash, created_at_ms }) => ({
           transactionHash,
-          ...(sent_at_ms === null ? {} : { sentAt: Math.floor(Number(sent_at_ms) / 1000) }),
+          signedAt: Math.floor(Number(created_at_ms) / 1000),
         })),
         block:
           relay.block_number === null || relay.block_hash === null

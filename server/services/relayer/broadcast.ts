@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
-import type { Unsent } from '../ledger/sent.ts'
+import type { Unsent } from '../ledger/unsent.ts'
 
 /** Sends signed transactions. */
 export interface Broadcaster {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import type { Database } from '../database/database.ts'
+import type { Database, Queries } from '../database/database.ts'
 import type { Acceptance, Committed } from '../ledger/draft.ts'
-import { unsentOf, type Unsent } from '../ledger/sent.ts'
+import { noteOffered, unsentOf, type Unsent } from '../ledger/unsent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Broadcaster } from './broadcast.ts'
 import { unobserved, type RelayObserver } from './observer.ts'
@@ -33,8 +33,6 @@ export interface LaneOptions {
   readonly observer?: RelayObserver
   /** Stores calls; many lanes share a transaction. */
   readonly commit: (acceptances: readonly Acceptance[]) => Promise<Committed[]>
-  /** Notes what nodes have. */
-  readonly markSent: (hashes: readonly string[]) => Promise<void>
 }
 
 /** After this time another process gets its turn with the account. */
@@ -61,15 +59,7 @@ interface Sending extends Unsent {
  * While the lane holds the account, it stores the next calls while those before them are being sent. It lets go only
  * when everything stored has been offered to a node: whoever holds the account next finds no gap before its nonces.
  */
-export function createLane({
-  signer,
-  database,
-  broadcaster,
-  log,
-  observer = unobserved,
-  commit,
-  markSent,
-}: LaneOptions): Lane {
+export function createLane({ signer, database, broadcaster, log, observer = unobserved, commit }: LaneOptions): Lane {
   const waiting: Submission[] = []
   let running: Promise<void> | undefined
   let wake: (() => void) | undefined
@@ -79,6 +69,18 @@ export function createLane({
   let offeredBelow = 0
   /** The account's nonce behind the last that this process has stored. */
   let storedBelow = 0
+
+  /** What the ledger knows of it by this process. */
+  let notedBelow = 0
+
+  async function note(db: Queries): Promise<void> {
+    try {
+      await noteOffered(db, signer.address, offeredBelow)
+      notedBelow = offeredBelow
+    } catch (err) {
+      log.warn({ err, signer: signer.address }, 'what was sent cannot be noted')
+    }
+  }
 
   function takeBatch(): Submission[] {
     let size = 0
@@ -113,16 +115,12 @@ export function createLane({
     return sendings
   }
 
-  /**
-   * @param marks takes what notes them as sent
-   * @returns whether a node has all of them
-   */
-  async function sendAll(sendings: readonly Sending[], marks: Promise<void>[]): Promise<boolean> {
+  /** @returns whether a node has all of them */
+  async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
     const hashes = sendings.map(({ hash }) => hash)
     const taken = await observer.send(hashes, () => broadcaster.send(sendings, (index) => sendings[index]?.done()))
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
-    marks.push(markSent(hashes.slice(0, taken)))
     return taken === sendings.length
   }
 
@@ -134,14 +132,13 @@ export function createLane({
       const unsent: Sending[] = leftBehind.map((one) => ({ ...one, done: () => {} }))
       let isWell = true
       let sending: Promise<void> | undefined
-      const marks: Promise<void>[] = []
 
       /** Sends what has gathered, and what gathers meanwhile. */
       async function send(): Promise<void> {
         while (unsent.length > 0) {
           const batch = unsent.splice(0)
           // After one that no node took: answered, and left to the background work.
-          if (isWell) isWell = await sendAll(batch, marks)
+          if (isWell) isWell = await sendAll(batch)
           else for (const { done } of batch) done()
         }
       }
@@ -155,8 +152,8 @@ export function createLane({
         else if (isOver || !isWell || !database.isShared || !(await submittedWithin(IDLE_HOLD_MS))) break
       }
       if (isWell) offeredBelow = Math.max(offeredBelow, storedBelow)
-      // Another process must not find it unsent. Where there is none, nobody does.
-      if (database.isShared) await Promise.all(marks)
+      // Another process must not find it unsent. Where there is none, nobody looks.
+      if (database.isShared && offeredBelow > notedBelow) await note(db)
     })
   }
 

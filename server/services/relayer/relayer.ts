@@ -8,7 +8,6 @@ import { commit } from '../ledger/commit.ts'
 import type { Acceptance } from '../ledger/draft.ts'
 import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
-import { markSent } from '../ledger/sent.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -70,8 +69,6 @@ const BROADCAST_WAIT_MS = 5_000
 const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
 const MAX_COMMITS = 32
-const MARK_LINGER_MS = 200
-const SHARED_MARK_LINGER_MS = 20
 
 export function createRelayer(options: RelayerOptions): Relayer {
   const { chainId, database, broadcaster, clock, log, signers, fees, profiles, observer = unobserved } = options
@@ -97,26 +94,6 @@ export function createRelayer(options: RelayerOptions): Relayer {
     },
     { maxItems: MAX_COMMITS },
   )
-  const markTogether = microBatch(
-    async (batches: readonly (readonly string[])[]) => {
-      await markSent(database.db, batches.flat(), clock.nowMs())
-      return batches
-    },
-    // A lane lets another process have its account only when all is marked; where there is none, marks may come late.
-    { maxItems: MAX_COMMITS, lingerMs: () => (database.isShared ? SHARED_MARK_LINGER_MS : MARK_LINGER_MS) },
-  )
-  const marking = new Set<Promise<void>>()
-  /** A mark that is lost costs no more than sending twice. */
-  async function mark(hashes: readonly string[]): Promise<void> {
-    if (hashes.length === 0) return
-    const marked = markTogether(hashes).then(
-      () => {},
-      (err: unknown) => log.warn({ err }, 'what was sent cannot be noted'),
-    )
-    marking.add(marked)
-    await marked
-    marking.delete(marked)
-  }
   const lanes = new Map<string, Lane>(
     signers.accounts.map((signer) => {
       const lane = createLane({
@@ -126,7 +103,6 @@ export function createRelayer(options: RelayerOptions): Relayer {
         log,
         observer,
         commit: commitTogether,
-        markSent: mark,
       })
       return [signer.address, lane]
     }),
@@ -231,7 +207,6 @@ export function createRelayer(options: RelayerOptions): Relayer {
       isClosed = true
       await Promise.allSettled(underWay.values())
       await Promise.all([...lanes.values()].map((lane) => lane.idle()))
-      await Promise.all(marking)
     },
   }
 }

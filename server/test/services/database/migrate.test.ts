@@ -6,13 +6,18 @@ import pg from 'pg'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { migration as ledger } from '../../../services/database/migrations/001-ledger.ts'
 import { migration as storeRelays } from '../../../services/database/migrations/002-store-relays.ts'
+import { migration as leanLedger } from '../../../services/database/migrations/003-lean-ledger.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
-import { unsentOf } from '../../../services/ledger/sent.ts'
+import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
 import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 
 const schema = 'touchstone_1'
-const former: Record<string, Migration> = { '001-ledger': ledger, '002-store-relays': storeRelays }
+const former: Record<string, Migration> = {
+  '001-ledger': ledger,
+  '002-store-relays': storeRelays,
+  '003-lean-ledger': leanLedger,
+}
 
 describe('migrate', () => {
   let postgres: PostgresServer
@@ -45,12 +50,14 @@ describe('migrate', () => {
       .values({ address: profile, registered: true, plan: 'default', allowance: '1000', used: '100' })
       .execute()
     await db.insertInto('signer_accounts').values({ address: account.address, next_nonce: 1 }).execute()
-    const call = { identity: '0x1d', profile, key_manager: keyManager, signer, nonce: '5', call_data: data }
+    const call = { identity: '0x1d', profile, key_manager: keyManager, signer, nonce: '5' }
+    // The third version has it no more.
+    const dropped = '003-lean-ledger' in migrations ? {} : { call_data: data }
     const state = { status: 'pending', plan: 'default', period: 0, reserved: '100', gas_limit: 100 }
     const sender = { account: account.address, account_nonce: 0, created_at_ms: 1 }
     await db
       .insertInto('relays')
-      .values({ hash, ...call, ...state, ...sender })
+      .values({ hash, ...call, ...dropped, ...state, ...sender })
       .execute()
     await db
       .insertInto('attempts')

@@ -3,7 +3,6 @@ import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
 import type { Upstream } from '../../../services/chain/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { markSent } from '../../../services/ledger/sent.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { createLane } from '../../../services/relayer/lane.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
@@ -40,7 +39,6 @@ describe('createLane', () => {
         }
         return acceptances.map(() => ({ kind: 'stored', hash: `0x${stored}`, raw: '0x', accountNonce: stored }))
       },
-      markSent: async () => {},
     })
     // What a call is does not matter to the lane.
     const call = {} as Parameters<typeof lane.submit>[0][number]
@@ -86,15 +84,18 @@ describe('createLane', () => {
       },
       close: async () => {},
     }
-    const lane = createLane({
-      signer,
-      database: { ...database, isShared: true },
-      broadcaster: createBroadcaster({ upstream, log }),
-      log,
-      commit: (acceptances) => Promise.all(acceptances.map(store)),
-      markSent: (hashes) => markSent(database.db, hashes, 1),
-    })
-    const submit = async () => {
+    await database.db.insertInto('signer_accounts').values({ address: signer.address, next_nonce: 0 }).execute()
+    /** Of one process. */
+    const laneOf = () =>
+      createLane({
+        signer,
+        database: { ...database, isShared: true },
+        broadcaster: createBroadcaster({ upstream, log }),
+        log,
+        commit: (acceptances) => Promise.all(acceptances.map(store)),
+      })
+    const [mine, other] = [laneOf(), laneOf()]
+    const submit = async (lane = mine) => {
       const [answer] = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
       await answer?.sent
       await lane.idle()
@@ -106,6 +107,10 @@ describe('createLane', () => {
     expect(sent).to.deep.equal([rawOf(0), rawOf(1)])
     await store()
     await submit()
-    expect(sent.slice(2)).to.deep.equal([rawOf(2), rawOf(3)])
+    expect(sent.splice(0)).to.deep.equal([0, 1, 2, 3].map(rawOf))
+    // Nobody offers again what another process has offered.
+    await submit(other)
+    await submit()
+    expect(sent).to.deep.equal([rawOf(4), rawOf(5)])
   })
 })

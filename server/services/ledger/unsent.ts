@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 
 /** A transaction that was stored and may not have been sent. */
@@ -10,9 +9,9 @@ export interface Unsent {
 }
 
 /**
- * What an account's process did not get to send before it ended, in the order of the nonces.
+ * What may not have been sent, in the order of the nonces: what is pending and not known to have been offered to a node.
  *
- * @param fromNonce of the account, from which on it is looked for
+ * @param fromNonce of the account, below which all was offered
  */
 export async function unsentOf(db: Queries, account: string, fromNonce: number): Promise<Unsent[]> {
   return (
@@ -24,14 +23,13 @@ export async function unsentOf(db: Queries, account: string, fromNonce: number):
           query
             .selectFrom('relays')
             .where('account', '=', account)
-            .where('account_nonce', '>=', fromNonce)
+            .where('account_nonce', '>=', sql<number>`greatest(${fromNonce}::bigint, ${offeredBelow(account)})`)
             .where('final', '=', false)
             .select(['hash', 'status']),
       )
       .selectFrom('open')
       .innerJoin('attempts', 'attempts.relay', 'open.hash')
       .where('open.status', '=', 'pending')
-      .where('attempts.sent_at_ms', 'is', null)
       .where(isLatestAttempt)
       .orderBy('attempts.account_nonce')
       .select(['attempts.hash', 'attempts.raw'])
@@ -39,16 +37,18 @@ export async function unsentOf(db: Queries, account: string, fromNonce: number):
   )
 }
 
-/** Notes that nodes have these transactions. */
-export async function markSent(db: Queries, hashes: readonly string[], nowMs: number): Promise<void> {
-  if (hashes.length === 0) return
+/** Notes that all of an account's transactions below a nonce were offered to a node. Lost, they are offered once more. */
+export async function noteOffered(db: Queries, account: string, belowNonce: number): Promise<void> {
   await db
-    .updateTable('attempts')
-    .set({ sent_at_ms: nowMs })
-    .where('hash', '=', anyOf(hashes))
-    .where('sent_at_ms', 'is', null)
+    .updateTable('signer_accounts')
+    .set({ offered_below: belowNonce })
+    .where('address', '=', account)
+    .where('offered_below', '<', belowNonce)
     .execute()
 }
+
+const offeredBelow = (account: string) =>
+  sql`(select offered_below from ${sql.table('signer_accounts')} where address = ${account})`
 
 /** No attempt for the same relay came after it: an older one must not be sent in its stead. */
 const isLatestAttempt = sql<boolean>`not exists (
