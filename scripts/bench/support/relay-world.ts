@@ -4,6 +4,7 @@ import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
 import { provisionFixture, type Fixture } from '../../../contracts/deploy/fixture.ts'
 import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
+import { postText } from '../../../server/services/chain/post-text.ts'
 
 /** A chain with a profile on it, and who may act on it. */
 export interface RelayWorld {
@@ -58,18 +59,17 @@ export function signedCall({ fixture, chainId }: RelayWorld, channel: bigint, id
   }
 }
 
-/** Posts JSON over kept-alive connections. */
+/** Longer than any relay takes. */
+const ANSWER_MS = 60_000
+
+/** Posts JSON over kept-alive connections, with as little around it as a caller can have. */
 export function createPoster(url: string, connections: number) {
   const pool = new Pool(url, { connections })
+  const headers = { 'content-type': 'application/json' }
   return {
     post: async (path: string, body: string): Promise<{ status: number; json: Record<string, unknown> }> => {
-      const response = await pool.request({
-        method: 'POST',
-        path,
-        body,
-        headers: { 'content-type': 'application/json' },
-      })
-      return { status: response.statusCode, json: (await response.body.json()) as Record<string, unknown> }
+      const { status, text } = await postText(pool, { path, headers, body, timeoutMs: ANSWER_MS })
+      return { status, json: JSON.parse(text) as Record<string, unknown> }
     },
     close: () => pool.close(),
   }

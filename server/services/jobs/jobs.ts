@@ -56,24 +56,27 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
   })
 
   let isClosed = false
-  const requested = new Set<string>()
+  /** Accounts with a request that waits, and what forgets it: another process may do it, and nobody here would. */
+  const requested = new Map<string, NodeJS.Timeout>()
+  function forget(account: string): void {
+    clearTimeout(requested.get(account))
+    requested.delete(account)
+  }
 
   async function enqueue(account: string, startAfter: number): Promise<void> {
     if (isClosed || requested.has(account)) return
-    requested.add(account)
+    requested.set(account, setTimeout(() => forget(account), (startAfter + 2) * 1000).unref())
     try {
       await boss.send(QUEUE, { account }, { singletonKey: account, startAfter })
     } catch (err) {
       // The next sweep asks again.
       log.warn({ err, account }, 'background work cannot be asked for')
-      requested.delete(account)
+      forget(account)
     }
-    // Another process may do it: then nobody here forgets the request.
-    setTimeout(() => requested.delete(account), (startAfter + 2) * 1000).unref()
   }
 
   async function work({ data: { account } }: Job<Data>): Promise<void> {
-    requested.delete(account)
+    forget(account)
     let isLeft = true
     try {
       isLeft = await look(account)

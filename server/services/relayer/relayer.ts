@@ -152,7 +152,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       switch (answer?.committed.kind) {
         case 'stored': {
           const { hash } = answer.committed
-          void Promise.race([answer.sent, elapsed(BROADCAST_WAIT_MS)]).then(() => entry.resolve(hash))
+          void settledWithin(answer.sent, BROADCAST_WAIT_MS).then(() => entry.resolve(hash))
           return []
         }
         case 'known':
@@ -211,4 +211,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 }
 
-const elapsed = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
+/** Resolves with the work, or when it takes longer. The timer goes with the work: under load they would be thousands. */
+function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref()
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
