@@ -5,20 +5,20 @@ export interface MicroBatchOptions {
   readonly maxItems: number
   /** Runs that may be under way at a time. Default 1. */
   readonly maxRuns?: number
-  /** How long to wait for company, in milliseconds; asked when the first item comes. Default 0. */
-  readonly lingerMs?: () => number
+  /** For so long a run has its successor wait, and gather; one that takes longer holds nobody up. Default 0. */
+  readonly staggerMs?: number
 }
 
 /**
  * Turns calls for one item each into runs for many: what comes while the runs are busy goes along with the next one.
- * Without `lingerMs` nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
+ * Nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
  *
  * @param run answers in the order of its items; an `Error` among the answers fails that item alone, throwing fails all
  * @returns a function that resolves to the answer for its item
  */
 export function microBatch<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
-  { maxItems, maxRuns = 1, lingerMs = () => 0 }: MicroBatchOptions,
+  { maxItems, maxRuns = 1, staggerMs = 0 }: MicroBatchOptions,
 ): (item: Item) => Promise<Answer> {
   interface Waiting {
     readonly item: Item
@@ -30,11 +30,15 @@ export function microBatch<Item, Answer>(
   let waiting: Waiting[] = []
   let running = 0
   let scheduled = false
+  /** When the latest run began. */
+  let begunMs = 0
+  let later: NodeJS.Timeout | undefined
 
   async function runNext(): Promise<void> {
     const taken = waiting.slice(0, maxItems)
     waiting = waiting.slice(maxItems)
     running++
+    begunMs = performance.now()
     try {
       const items = taken.map(({ item }) => item)
       // What it does belongs to one who asked, not to the run before it, which started it.
@@ -54,15 +58,22 @@ export function microBatch<Item, Answer>(
 
   function schedule(): void {
     if (scheduled || waiting.length === 0 || running >= maxRuns) return
-    scheduled = true
-    const run = () => {
-      scheduled = false
-      while (waiting.length > 0 && running < maxRuns) void runNext()
+    const gathers = running > 0 && waiting.length < maxItems
+    const ms = gathers ? begunMs + staggerMs - performance.now() : 0
+    if (ms > 0) {
+      later ??= setTimeout(() => {
+        later = undefined
+        schedule()
+      }, ms)
+      return
     }
-    const ms = waiting.length < maxItems ? lingerMs() : 0
+    scheduled = true
     // At least the current round of I/O callbacks: requests that arrived together run together.
-    if (ms > 0) setTimeout(run, ms)
-    else setImmediate(run)
+    setImmediate(() => {
+      scheduled = false
+      void runNext()
+      schedule()
+    })
   }
 
   return (item) =>

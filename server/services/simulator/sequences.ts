@@ -45,8 +45,11 @@ export interface SequenceRunner {
 
 /** Where the code is lent for the length of a call; nobody has a key for it. */
 const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
-/** The most simulations in one eth_call: what one of them costs, the others wait for. */
-const MAX_TOGETHER = 32
+/**
+ * The most simulations in one eth_call: what one of them costs, the others wait for. A node that works on one call at a
+ * time gets few large ones, a slow or distant one several at a time.
+ */
+const gathering = { maxItems: 32, maxRuns: 4, staggerMs: 25 } as const
 
 /**
  * @param from the sender that the calls see as `tx.origin`
@@ -96,20 +99,17 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
     )
   }
 
-  const runPlain = microBatch(together, { maxItems: MAX_TOGETHER, maxRuns: 2 })
-  const runOverridden = microBatch(
-    async (simulations: readonly Simulation[]) => {
-      const answers = new Map<Simulation, Outcome[][] | Error>()
-      await Promise.all(
-        withoutConflicts(simulations).map(async (group) => {
-          const outcomes = await together(group).catch((error: unknown) => group.map(() => asError(error)))
-          group.forEach((simulation, index) => answers.set(simulation, outcomes[index] ?? []))
-        }),
-      )
-      return simulations.map((simulation) => answers.get(simulation) ?? [])
-    },
-    { maxItems: MAX_TOGETHER, maxRuns: 2 },
-  )
+  const runPlain = microBatch(together, gathering)
+  const runOverridden = microBatch(async (simulations: readonly Simulation[]) => {
+    const answers = new Map<Simulation, Outcome[][] | Error>()
+    await Promise.all(
+      withoutConflicts(simulations).map(async (group) => {
+        const outcomes = await together(group).catch((error: unknown) => group.map(() => asError(error)))
+        group.forEach((simulation, index) => answers.set(simulation, outcomes[index] ?? []))
+      }),
+    )
+    return simulations.map((simulation) => answers.get(simulation) ?? [])
+  }, gathering)
   return { run: (simulation) => (simulation.storage ? runOverridden : runPlain)(simulation) }
 }
 

@@ -68,18 +68,52 @@ describe('micro batch', () => {
     expect(await picky(5)).to.equal(5)
   })
 
-  it('waits for company as long as it is told to', async () => {
+  /** What the runs got, when two items come one after the other during a first run that ends only when it is told to. */
+  async function runsBesideALongOne(staggerMs: number, endWhen: (runs: number[][]) => boolean): Promise<number[][]> {
     const runs: number[][] = []
+    const first = Promise.withResolvers<void>()
     const same = microBatch(
       async (items: readonly number[]) => {
         runs.push([...items])
+        if (endWhen(runs)) first.resolve()
+        if (runs.length === 1) await first.promise
         return items
       },
-      { maxItems: 10, lingerMs: () => 20 },
+      { maxItems: 3, maxRuns: 2, staggerMs },
     )
-    const first = same(1)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-    await Promise.all([first, same(2)])
-    expect(runs).to.deep.equal([[1, 2]])
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const answers = [same(0)]
+    await turn()
+    for (const item of [1, 2]) {
+      answers.push(same(item))
+      await turn()
+    }
+    if (endWhen([])) first.resolve()
+    await Promise.all(answers)
+    return runs
+  }
+
+  it('gathers while a run is under way, and goes on without it when it takes long', async () => {
+    expect(await runsBesideALongOne(60_000, (runs) => runs.length === 0)).to.deep.equal([[0], [1, 2]])
+    expect(await runsBesideALongOne(20, (runs) => runs.flat().length === 3)).to.deep.equal([[0], [1, 2]])
+    expect(await runsBesideALongOne(0, (runs) => runs.flat().length === 3)).to.deep.equal([[0], [1], [2]])
+  })
+
+  it('gathers no more than a run can take', async () => {
+    const runs: number[][] = []
+    const first = Promise.withResolvers<void>()
+    const same = microBatch(
+      async (items: readonly number[]) => {
+        runs.push([...items])
+        if (runs.length === 1) await first.promise
+        else first.resolve()
+        return items
+      },
+      { maxItems: 2, maxRuns: 2, staggerMs: 60_000 },
+    )
+    const begun = same(0)
+    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all([begun, same(1), same(2)])
+    expect(runs).to.deep.equal([[0], [1, 2]])
   })
 })
