@@ -1,46 +1,46 @@
 import { expect } from 'chai'
-import { ServiceError } from '../../../core/errors.ts'
-import { createUpstream } from '../../../services/chain/create-upstream.ts'
-import { UpstreamRpcError, type Upstream } from '../../../services/chain/upstream.ts'
-import { startFakeNode, type FakeNode } from '../../support/fake-node.ts'
+import { UpstreamRpcError } from '../../../services/chain/upstream.ts'
+import type { FakeNode } from '../../support/fake-node.ts'
 import { until } from '../../support/until.ts'
+import { outcomeOf, upstreamSetup } from '../../support/upstream-setup.ts'
 
 describe('createUpstream', () => {
-  const open: { close(): Promise<void> }[] = []
-  const node = async (chainId = '0x1', port = 0): Promise<FakeNode> => {
-    const started = await startFakeNode(
-      {
-        eth_chainId: () => chainId,
-        echo: ([value]) => value,
-        fail: () => {
-          throw Object.assign(new Error('execution reverted'), { code: 3, data: '0x1234' })
-        },
-      },
-      port,
-    )
-    open.push(started)
-    return started
-  }
-  const connect = (...nodes: FakeNode[]): Upstream => {
-    const upstream = createUpstream({ rpcUrls: nodes.map(({ url }) => url), requestTimeoutMs: 200 })
-    open.push(upstream)
-    return upstream
-  }
-  afterEach(() => Promise.all(open.splice(0).map((one) => one.close())))
+  const { node, leave, closeAll, connect: connectBy } = upstreamSetup()
+  const connect = (...nodes: FakeNode[]) => connectBy('HTTP', ...nodes)
+  afterEach(closeAll)
 
-  const outcome = async (call: Promise<unknown>): Promise<unknown> => {
-    try {
-      return await call
-    } catch (error) {
-      return error instanceof ServiceError ? error.code : error
-    }
-  }
+  for (const way of ['HTTP', 'WebSocket'] as const) {
+    describe(`by ${way}`, () => {
+      it("hands on the node's own error as it came", async () => {
+        const error = await outcomeOf(connectBy(way, await node()).request('fail', []))
+        expect(error).to.be.instanceOf(UpstreamRpcError).that.includes({ code: 3, data: '0x1234' })
+        expect(error).to.have.property('message', 'execution reverted')
+      })
 
-  it("hands on the node's own error as it came", async () => {
-    const error = await outcome(connect(await node()).request('fail', []))
-    expect(error).to.be.instanceOf(UpstreamRpcError).that.includes({ code: 3, data: '0x1234' })
-    expect(error).to.have.property('message', 'execution reverted')
-  })
+      it('turns to the next node when one is away, and back when it is there again', async () => {
+        const [first, second] = [await node(), await node()]
+        const upstream = connectBy(way, first, second)
+        expect(await upstream.request('echo', [1])).to.equal(1)
+        const port = Number(new URL(first.url).port)
+        await leave(first)
+        expect(await upstream.request('echo', [2])).to.equal(2)
+        expect(second.calls('echo')).to.have.length(1)
+        const again = await node('0x1', port)
+        await until(() => again.calls('eth_chainId').length > 0)
+        await until(async () => (await upstream.request('echo', [3])) === 3 && again.calls('echo').length > 0)
+      })
+
+      it('never uses a node of another chain', async () => {
+        const [first, stranger, third] = [await node('0x1'), await node('0x2'), await node('0x1')]
+        const upstream = connectBy(way, first, stranger, third)
+        await upstream.request('echo', [1])
+        await leave(first)
+        expect(await upstream.request('echo', [2])).to.equal(2)
+        expect(stranger.calls('echo')).to.be.empty
+        expect(third.calls('echo')).to.have.length(1)
+      })
+    })
+  }
 
   it('sends what would have to wait as a batch, and gives each caller its own answer', async () => {
     const one = await node()
@@ -48,6 +48,18 @@ describe('createUpstream', () => {
     const values = Array.from({ length: 200 }, (_, index) => index)
     expect(await Promise.all(values.map((value) => upstream.request('echo', [value])))).to.deep.equal(values)
     expect(one.received.length).to.be.lessThan(20)
+  })
+
+  it('hands groups of calls that come at a time over in one request, each in its order', async () => {
+    const one = await node()
+    const upstream = connect(one)
+    const group = (...values: number[]) =>
+      upstream.requestTogether?.(values.map((value) => ({ method: 'echo', params: [value] }))) ?? []
+    const outcomes = await Promise.all([group(1, 2), group(3), group(4, 5, 6)].flat())
+    const values = [1, 2, 3, 4, 5, 6]
+    expect(outcomes).to.deep.equal(values.map((value) => ({ status: 'fulfilled', value })))
+    expect(one.received).to.have.length(1)
+    expect(one.calls('echo').map(({ params: [value] }) => value)).to.deep.equal(values)
   })
 
   it('keeps calls apart that must not fail together', async () => {
@@ -77,19 +89,6 @@ describe('createUpstream', () => {
     expect(Math.max(...one.received.slice(-20).map(length))).to.be.most(3)
   })
 
-  it('turns to the next node when one is away, and back when it is there again', async () => {
-    const [first, second] = [await node(), await node()]
-    const upstream = connect(first, second)
-    expect(await upstream.request('echo', [1])).to.equal(1)
-    const port = Number(new URL(first.url).port)
-    await first.close()
-    expect(await upstream.request('echo', [2])).to.equal(2)
-    expect(second.calls('echo')).to.have.length(1)
-    const again = await node('0x1', port)
-    await until(() => again.calls('eth_chainId').length > 0)
-    await until(async () => (await upstream.request('echo', [3])) === 3 && again.calls('echo').length > 0)
-  })
-
   it('turns to the next node when one is silent, busy or not a node', async () => {
     const [first, second] = [await node(), await node()]
     const troubles: FakeNode['onRequest'][] = [
@@ -117,22 +116,11 @@ describe('createUpstream', () => {
     one.onRequest = () => {}
     const upstream = connect(one)
     const start = performance.now()
-    expect(await outcome(upstream.request('echo', [1]))).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(await outcomeOf(upstream.request('echo', [1]))).to.equal('UPSTREAM_UNAVAILABLE')
     expect(performance.now() - start).to.be.within(150, 1500)
-    expect(await outcome(upstream.request('echo', [1], { timeoutMs: 20 }))).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(await outcomeOf(upstream.request('echo', [1], { timeoutMs: 20 }))).to.equal('UPSTREAM_UNAVAILABLE')
     one.onRequest = undefined
     expect(await upstream.request('echo', [1])).to.equal(1)
-  })
-
-  it('never uses a node of another chain', async () => {
-    const [first, stranger, third] = [await node('0x1'), await node('0x2'), await node('0x1')]
-    const upstream = connect(first, stranger, third)
-    await upstream.request('echo', [1])
-    await first.close()
-    open.splice(open.indexOf(first), 1)
-    expect(await upstream.request('echo', [2])).to.equal(2)
-    expect(stranger.calls('echo')).to.be.empty
-    expect(third.calls('echo')).to.have.length(1)
   })
 
   it('repeats a call over a connection that broke, but never a transaction that may have arrived', async () => {
@@ -149,7 +137,7 @@ describe('createUpstream', () => {
     expect([broken, first.calls('echo').length, second.calls('echo').length]).to.deep.equal([1, 3, 0])
 
     first.onRequest = (response) => response.destroy()
-    expect(await outcome(upstream.request('eth_sendRawTransaction', ['0x']))).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(await outcomeOf(upstream.request('eth_sendRawTransaction', ['0x']))).to.equal('UPSTREAM_UNAVAILABLE')
     expect([...first.calls('eth_sendRawTransaction'), ...second.calls('eth_sendRawTransaction')]).to.have.length(1)
   })
 
@@ -157,8 +145,7 @@ describe('createUpstream', () => {
     const [first, second] = [await node(), await node()]
     const upstream = connect(first, second)
     await upstream.request('echo', [0])
-    await first.close()
-    open.splice(open.indexOf(first), 1)
+    await leave(first)
     expect(await upstream.request('eth_sendRawTransaction', ['0x'])).to.equal(null)
     expect(second.calls('eth_sendRawTransaction')).to.have.length(1)
   })
@@ -168,7 +155,7 @@ describe('createUpstream', () => {
     const upstream = connect(one)
     const controller = new AbortController()
     const calls = Array.from({ length: 30 }, (_, index) =>
-      outcome(upstream.request('echo', [index], index === 0 ? { signal: controller.signal } : {})),
+      outcomeOf(upstream.request('echo', [index], index === 0 ? { signal: controller.signal } : {})),
     )
     controller.abort(new Error('gone'))
     const results = await Promise.all(calls)

@@ -1,54 +1,14 @@
 import { expect } from 'chai'
-import { ServiceError } from '../../../core/errors.ts'
-import { createUpstream } from '../../../services/chain/create-upstream.ts'
 import { NodeFailure } from '../../../services/chain/node-connection.ts'
-import { UpstreamRpcError, type Upstream } from '../../../services/chain/upstream.ts'
+import { UpstreamRpcError } from '../../../services/chain/upstream.ts'
 import { WebSocketNode } from '../../../services/chain/websocket-node.ts'
-import { startFakeNode, type FakeNode } from '../../support/fake-node.ts'
-import { until } from '../../support/until.ts'
+import type { FakeNode } from '../../support/fake-node.ts'
+import { outcomeOf, upstreamSetup } from '../../support/upstream-setup.ts'
 
 describe('WebSocketNode', () => {
-  const open: { close(): Promise<void> }[] = []
-  const node = async (chainId = '0x1', port = 0): Promise<FakeNode> => {
-    const started = await startFakeNode(
-      {
-        eth_chainId: () => chainId,
-        eth_getLogs: () => [],
-        echo: ([value]) => value,
-        never: () => new Promise(() => {}),
-        fail: () => {
-          throw Object.assign(new Error('execution reverted'), { code: 3, data: '0x1234' })
-        },
-      },
-      port,
-    )
-    open.push(started)
-    return started
-  }
-  const connect = (...nodes: FakeNode[]): Upstream => {
-    const upstream = createUpstream({ rpcUrls: nodes.map(({ webSocketUrl }) => webSocketUrl), requestTimeoutMs: 200 })
-    open.push(upstream)
-    return upstream
-  }
-  const leave = async (gone: FakeNode) => {
-    await gone.close()
-    open.splice(open.indexOf(gone), 1)
-  }
-  afterEach(() => Promise.all(open.splice(0).map((one) => one.close())))
-
-  const outcome = async (call: Promise<unknown>): Promise<unknown> => {
-    try {
-      return await call
-    } catch (error) {
-      return error instanceof ServiceError ? error.code : error
-    }
-  }
-
-  it("hands on the node's own error as it came", async () => {
-    const error = await outcome(connect(await node()).request('fail', []))
-    expect(error).to.be.instanceOf(UpstreamRpcError).that.includes({ code: 3, data: '0x1234' })
-    expect(error).to.have.property('message', 'execution reverted')
-  })
+  const { node, leave, closeAll, connect: connectBy } = upstreamSetup()
+  const connect = (...nodes: FakeNode[]) => connectBy('WebSocket', ...nodes)
+  afterEach(closeAll)
 
   it('has one connection for all calls, and another for logs', async () => {
     const one = await node()
@@ -70,7 +30,7 @@ describe('WebSocketNode', () => {
   it('gives each caller its answer as soon as the node has it, also of calls that are handed over together', async () => {
     const one = await node()
     const upstream = connect(one)
-    const never = outcome(upstream.request('never', []))
+    const never = outcomeOf(upstream.request('never', []))
     expect(await upstream.request('echo', [1])).to.equal(1)
     const methods = ['echo', 'fail', 'never', 'echo']
     const asked = upstream.requestTogether?.(methods.map((method) => ({ method, params: [7] }))) ?? []
@@ -83,19 +43,6 @@ describe('WebSocketNode', () => {
       .to.have.property('reason')
       .that.includes({ code: 'UPSTREAM_UNAVAILABLE' })
     expect(await never).to.equal('UPSTREAM_UNAVAILABLE')
-  })
-
-  it('turns to the next node when one is away, and back when it is there again', async () => {
-    const [first, second] = [await node(), await node()]
-    const upstream = connect(first, second)
-    expect(await upstream.request('echo', [1])).to.equal(1)
-    const port = Number(new URL(first.url).port)
-    await leave(first)
-    expect(await upstream.request('echo', [2])).to.equal(2)
-    expect(second.calls('echo')).to.have.length(1)
-    const again = await node('0x1', port)
-    await until(() => again.calls('eth_chainId').length > 0)
-    await until(async () => (await upstream.request('echo', [3])) === 3 && again.calls('echo').length > 0)
   })
 
   it('turns to the next node when one answers with something else', async () => {
@@ -116,27 +63,17 @@ describe('WebSocketNode', () => {
     }
   })
 
-  it('never uses a node of another chain', async () => {
-    const [first, stranger, third] = [await node('0x1'), await node('0x2'), await node('0x1')]
-    const upstream = connect(first, stranger, third)
-    await upstream.request('echo', [1])
-    await leave(first)
-    expect(await upstream.request('echo', [2])).to.equal(2)
-    expect(stranger.calls('echo')).to.be.empty
-    expect(third.calls('echo')).to.have.length(1)
-  })
-
   it('says so when no node answers in time, and tries a silent one over a new connection', async () => {
     const one = await node()
     const upstream = connect(one)
     await upstream.request('echo', [0])
     one.onMessage = () => {}
-    expect(await outcome(upstream.request('echo', [1]))).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(await outcomeOf(upstream.request('echo', [1]))).to.equal('UPSTREAM_UNAVAILABLE')
     one.onMessage = undefined
     expect(await upstream.request('echo', [2])).to.equal(2)
     expect(one.webSockets).to.have.length(2)
     // One that still answers others is not silent.
-    const slow = outcome(upstream.request('never', []))
+    const slow = outcomeOf(upstream.request('never', []))
     expect(await upstream.request('echo', [3])).to.equal(3)
     expect(await slow).to.equal('UPSTREAM_UNAVAILABLE')
     expect(await upstream.request('echo', [4])).to.equal(4)
@@ -167,14 +104,14 @@ describe('WebSocketNode', () => {
     expect([first.calls('echo').length, second.calls('echo').length]).to.deep.equal([3, 0])
 
     first.onMessage = (socket) => socket.terminate()
-    expect(await outcome(upstream.request('eth_sendRawTransaction', ['0x']))).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(await outcomeOf(upstream.request('eth_sendRawTransaction', ['0x']))).to.equal('UPSTREAM_UNAVAILABLE')
     expect([...first.calls('eth_sendRawTransaction'), ...second.calls('eth_sendRawTransaction')]).to.have.length(1)
   })
 
   it('tells when a node was not reached, so that a transaction may go to the next one', async () => {
     const gone = await node()
     await leave(gone)
-    const failure = await outcome(new WebSocketNode(gone.webSocketUrl).call('eth_sendRawTransaction', ['0x'], 200))
+    const failure = await outcomeOf(new WebSocketNode(gone.webSocketUrl).call('eth_sendRawTransaction', ['0x'], 200))
     expect(failure).to.be.instanceOf(NodeFailure).that.includes({ stage: 'unreached' })
   })
 
@@ -185,13 +122,13 @@ describe('WebSocketNode', () => {
       one.onMessage = undefined
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: 'x'.repeat(65 * 1024 * 1024) }))
     }
-    expect(await outcome(upstream.request('eth_getLogs', [], { timeoutMs: 10_000 }))).to.include({ code: 413 })
+    expect(await outcomeOf(upstream.request('eth_getLogs', [], { timeoutMs: 10_000 }))).to.include({ code: 413 })
     expect(await upstream.request('eth_getLogs', [])).to.deep.equal([])
   })
 
   it('fails what waits when it is closed', async () => {
     const upstream = connect(await node())
-    const waiting = outcome(upstream.request('never', []))
+    const waiting = outcomeOf(upstream.request('never', []))
     await upstream.request('echo', [1])
     await upstream.close()
     expect(await waiting).to.equal('UPSTREAM_UNAVAILABLE')
