@@ -1,5 +1,5 @@
 import type { Upstream } from '../chain/upstream.ts'
-import type { OpenRelay } from '../ledger/open-relays.ts'
+import type { OpenRelay, TriedRelay } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 import { findMined } from './receipts.ts'
 
@@ -17,11 +17,13 @@ export interface MinedNews {
  * Asks whether the blocks of mined relays are still part of the chain.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
+ * @param withAttempts asked for those whose blocks are gone
  */
 export async function followMined(
   upstream: Upstream,
   relays: readonly OpenRelay[],
   lastFinalBlock: number,
+  withAttempts: (relays: readonly OpenRelay[]) => Promise<TriedRelay[]>,
 ): Promise<MinedNews> {
   const numbers = [...new Set(relays.map(({ mined }) => mined?.blockNumber ?? 0))]
   const blocks = await Promise.all(
@@ -31,7 +33,7 @@ export async function followMined(
   )
   const hashes = new Map(numbers.map((number, index) => [number, blocks[index]?.hash]))
   const stays = relays.filter(({ mined }) => mined && hashes.get(mined.blockNumber) === mined.blockHash)
-  const gone = relays.filter((relay) => !stays.includes(relay))
+  const gone = await withAttempts(relays.filter((relay) => !stays.includes(relay)))
   const found = await Promise.all(gone.map((relay) => findMined(upstream, relay, lastFinalBlock)))
   return {
     final: stays.filter(({ mined }) => mined && mined.blockNumber <= lastFinalBlock),

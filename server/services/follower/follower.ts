@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
-import { openRelays, type OpenRelay } from '../ledger/open-relays.ts'
+import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -68,7 +68,11 @@ export function createFollower(options: FollowerOptions): Follower {
   /** By account: the nonce of its first open relay, when it was last looked at. */
   const firstOpen = new Map<string, number>()
 
-  const settleOptions = () => ({ plans, nowSeconds: Math.floor(clock.nowMs() / 1000) })
+  const settleOptions = (relays: readonly OpenRelay[]) => ({
+    plans,
+    nowSeconds: Math.floor(clock.nowMs() / 1000),
+    known: relays.map(({ row }) => row),
+  })
 
   function report(settlements: readonly Settlement[], relays: readonly OpenRelay[], message: string): void {
     const requestIds = new Map(relays.map(({ hash, requestId }) => [hash, requestId]))
@@ -90,13 +94,19 @@ export function createFollower(options: FollowerOptions): Follower {
 
   async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
     if (checkedAt.get(account) === head.hash || relays.length === 0) return
-    const { final, moved, dropped } = await followMined(upstream, relays, head.number - confirmations)
-    report(await settle(db, moved, settleOptions()), relays, 'relay mined in another block after a reorganisation')
+    const { final, moved, dropped } = await followMined(upstream, relays, head.number - confirmations, (gone) =>
+      withAttempts(db, gone),
+    )
+    report(
+      await settle(db, moved, settleOptions(relays)),
+      relays,
+      'relay mined in another block after a reorganisation',
+    )
     report(
       await unsettle(
         db,
         dropped.map(({ hash }) => hash),
-        settleOptions(),
+        settleOptions(relays),
       ),
       relays,
       'relay dropped by a reorganisation',
@@ -125,21 +135,34 @@ export function createFollower(options: FollowerOptions): Follower {
 
       const unmined = relays.filter((relay) => relay.mined === null)
       const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
-      const found = await Promise.all(passed.map((relay) => findMined(upstream, relay, head.number - confirmations)))
-      const settled = await settle(
-        db,
-        found.filter((one) => one !== undefined),
-        settleOptions(),
+      const lastFinalBlock = head.number - confirmations
+      // As a rule the first transaction is the one that is mined.
+      const byFirst = await Promise.all(
+        passed.map(({ hash }) => findMined(upstream, { hash, attempts: [{ hash, kind: 'call' }] }, lastFinalBlock)),
       )
+      const others = await withAttempts(
+        db,
+        passed.filter((_, index) => byFirst[index] === undefined),
+      )
+      const byOther = await Promise.all(others.map((relay) => findMined(upstream, relay, lastFinalBlock)))
+      const found = [...byFirst, ...byOther].filter((one) => one !== undefined)
+      const settled = await settle(db, found, settleOptions(passed))
       report(settled, relays, 'relay mined')
       if (settled.length > 0) checkedAt.delete(account)
 
-      const lost = passed.filter((_, index) => found[index] === undefined)
+      const lost = others.filter((_, index) => byOther[index] === undefined)
       const given = await repairs.replaceLost(account, lost, chainNonce)
-      report(await abandon(db, given, settleOptions()), relays, 'relay given up: its nonce was used by something else')
+      report(
+        await abandon(db, given, settleOptions(lost)),
+        relays,
+        'relay given up: its nonce was used by something else',
+      )
       await repairs.repairWaiting(
         account,
-        unmined.filter(({ accountNonce }) => accountNonce >= chainNonce),
+        await withAttempts(
+          db,
+          unmined.filter(({ accountNonce }) => accountNonce >= chainNonce),
+        ),
         { head, chainNonce },
       )
       return true

@@ -1,5 +1,5 @@
 import type { Upstream } from '../chain/upstream.ts'
-import type { OpenRelay } from '../ledger/open-relays.ts'
+import type { OpenAttempt, TriedRelay } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
 interface RawReceipt {
@@ -18,7 +18,7 @@ interface RawReceipt {
  */
 export async function findMined(
   upstream: Upstream,
-  relay: OpenRelay,
+  relay: Pick<TriedRelay, 'hash'> & { readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[] },
   lastFinalBlock: number,
 ): Promise<Mined | undefined> {
   for (const attempt of relay.attempts.toReversed()) {

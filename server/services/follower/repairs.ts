@@ -1,6 +1,6 @@
 import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
-import { callDataOf, rawOf, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
+import { callDataOf, rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { laneKey } from '../relayer/lane.ts'
 import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
@@ -18,7 +18,7 @@ export interface Repairs {
   /** Relays that wait for their turn: sent again if no node has them, with higher fees if it takes too long. */
   repairWaiting(
     account: string,
-    relays: readonly OpenRelay[],
+    relays: readonly TriedRelay[],
     at: { readonly head: Head; readonly chainNonce: number },
   ): Promise<void>
 }
@@ -173,7 +173,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
 }
 
 /** Every relay has at least the attempt it was stored with. */
-function latest(relay: OpenRelay): OpenAttempt {
+function latest(relay: TriedRelay): OpenAttempt {
   const last = relay.attempts.at(-1)
   if (!last) throw new Error(`${relay.hash} has no transaction`)
   return last

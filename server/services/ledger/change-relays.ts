@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
-import type { RelayStatus } from '../database/tables.ts'
+import type { RelaysTable, RelayStatus } from '../database/tables.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockAccounts, toAccount } from './account-rows.ts'
@@ -21,6 +21,8 @@ export interface Settlement {
 export interface ChangeOptions {
   readonly plans: Plans
   readonly nowSeconds: number
+  /** The relays as they were read; absent: they are read now. */
+  readonly known?: readonly RelayRow[]
 }
 
 /** What becomes of one relay. */
@@ -36,12 +38,29 @@ export interface Change {
   }
 }
 
-type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute']>>[number]
+/** What has to be known of a relay to change it. */
+export const rowColumns = [
+  'hash',
+  'profile',
+  'plan',
+  'period',
+  'reserved',
+  'charged',
+  'status',
+  'final',
+  'mined_hash',
+  'block_number',
+  'block_hash',
+  'gas_used',
+] as const
+/** The transaction that wrote the row: with another one, it is not what was read any more. */
+export const version = sql<string>`relays.xmin::text`.as('version')
+export type RelayRow = Pick<Selectable<RelaysTable>, (typeof rowColumns)[number]> & { readonly version: string }
 
 /**
  * Changes relays and what they take of their accounts: all of it or nothing.
  *
- * First as they were just read, which holds no lock for longer than a statement: an account under load would keep its
+ * First as they were read, which holds no lock for longer than a statement: an account under load would keep its
  * calls waiting. The database checks that nothing has changed meanwhile; only when something has, or a relay is to take
  * more than before, everything is read anew under locks.
  *
@@ -56,7 +75,7 @@ export async function changeRelays(
   if (hashes.length === 0) return []
   return retryOnConflict(
     async (tries) =>
-      (tries === 1 ? await changeAtOnce(db, hashes, decide) : undefined) ??
+      (tries === 1 ? await changeAtOnce(db, hashes, options, decide) : undefined) ??
       (await changeUnderLocks(db, hashes, options, decide)),
   )
 }
@@ -68,9 +87,11 @@ export async function changeRelays(
 async function changeAtOnce(
   db: Queries,
   hashes: readonly string[],
+  { known }: ChangeOptions,
   decide: (relay: RelayRow) => Change | undefined,
 ): Promise<Settlement[] | undefined> {
-  const relays = await readRelays(db, hashes).execute()
+  const wanted = new Set(hashes)
+  const relays = known?.filter(({ hash }) => wanted.has(hash)) ?? (await readRelays(db, hashes).execute())
   const profiles = [...new Set(relays.map(({ profile }) => profile))]
   const rows = await db
     .selectFrom('profiles')
@@ -151,13 +172,7 @@ function draftChanges(
 }
 
 function readRelays(db: Queries, hashes: readonly string[]) {
-  return db
-    .selectFrom('relays')
-    .where('hash', '=', anyOf(hashes))
-    .orderBy('hash')
-    .select(['hash', 'profile', 'plan', 'period', 'reserved', 'charged', 'status', 'final'])
-    .select(['mined_hash', 'block_number', 'block_hash', 'gas_used'])
-    .select(sql<string>`relays.xmin::text`.as('version'))
+  return db.selectFrom('relays').where('hash', '=', anyOf(hashes)).orderBy('hash').select(rowColumns).select(version)
 }
 
 function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {

@@ -4,8 +4,9 @@ import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { transactionData } from '../signers/transaction-data.ts'
 import type { Fees } from '../signers/sign-transaction.ts'
+import { rowColumns, version, type RelayRow } from './change-relays.ts'
 
-/** A relay that is not final, with every transaction that was signed for it, the latest last. */
+/** A relay that is not final. Its first transaction has its hash. */
 export interface OpenRelay {
   readonly hash: string
   readonly profile: string
@@ -19,8 +20,14 @@ export interface OpenRelay {
   readonly expiresAt: bigint | null
   /** Null while it is not mined. */
   readonly mined: { readonly hash: string; readonly blockNumber: number; readonly blockHash: string } | null
-  readonly attempts: readonly OpenAttempt[]
   readonly requestId: string | null
+  /** As it was read, for `ChangeOptions.known`. */
+  readonly row: RelayRow
+}
+
+/** With every transaction that was signed for it, the latest last. */
+export interface TriedRelay extends OpenRelay {
+  readonly attempts: readonly OpenAttempt[]
 }
 
 export interface OpenAttempt {
@@ -43,22 +50,28 @@ export async function openRelays(
 ): Promise<OpenRelay[]> {
   const rows = await db
     .selectFrom('relays')
-    .select(relayColumns)
+    .select([...relayColumns, ...rowColumns])
+    .select(version)
     .where('account', '=', account)
     .where('account_nonce', '>=', fromNonce)
     .where('final', '=', false)
     .orderBy('account_nonce')
     .limit(limit)
     .execute()
-  if (rows.length === 0) return []
+  return rows.map(toOpenRelay)
+}
+
+/** The relays with what was signed for them: most are mined by their first transaction, and nobody asks. */
+export async function withAttempts(db: Queries, relays: readonly OpenRelay[]): Promise<TriedRelay[]> {
+  if (relays.length === 0) return []
   const attempts = await db
     .selectFrom('attempts')
     .select(attemptColumns)
-    .where('relay', '=', anyOf(rows.map(({ hash }) => hash)))
+    .where('relay', '=', anyOf(relays.map(({ hash }) => hash)))
     .orderBy('created_at_ms')
     .execute()
   const byRelay = Map.groupBy(attempts, ({ relay }) => relay)
-  return rows.map((row) => toOpenRelay(row, byRelay.get(row.hash) ?? []))
+  return relays.map((relay) => ({ ...relay, attempts: (byRelay.get(relay.hash) ?? []).map(toOpenAttempt) }))
 }
 
 /** Call data for the key manager. */
@@ -81,18 +94,12 @@ export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
 
 // Without what is long: every look reads them all, and few need more.
 const relayColumns = [
-  'hash',
-  'profile',
   'key_manager',
   'signer',
   'nonce',
   'expires_at',
-  'status',
   'gas_limit',
   'account_nonce',
-  'mined_hash',
-  'block_number',
-  'block_hash',
   'request_id',
 ] as const
 const attemptColumns = [
@@ -105,10 +112,10 @@ const attemptColumns = [
   'created_at_ms',
 ] as const
 
-type RelayRow = Pick<Selectable<RelaysTable>, (typeof relayColumns)[number]>
+type OpenRow = RelayRow & Pick<Selectable<RelaysTable>, (typeof relayColumns)[number]>
 type AttemptRow = Pick<Selectable<AttemptsTable>, (typeof attemptColumns)[number]>
 
-function toOpenRelay(row: RelayRow, attempts: readonly AttemptRow[]): OpenRelay {
+function toOpenRelay(row: OpenRow): OpenRelay {
   const { mined_hash, block_number, block_hash } = row
   return {
     hash: row.hash,
@@ -124,14 +131,18 @@ function toOpenRelay(row: RelayRow, attempts: readonly AttemptRow[]): OpenRelay 
       mined_hash === null || block_number === null || block_hash === null
         ? null
         : { hash: mined_hash, blockNumber: Number(block_number), blockHash: block_hash },
-    attempts: attempts.map((attempt) => ({
-      hash: attempt.hash,
-      kind: attempt.kind,
-      nonce: Number(attempt.account_nonce),
-      fees: feesOf(attempt),
-      createdAtMs: Number(attempt.created_at_ms),
-    })),
     requestId: row.request_id,
+    row,
+  }
+}
+
+function toOpenAttempt(row: AttemptRow): OpenAttempt {
+  return {
+    hash: row.hash,
+    kind: row.kind,
+    nonce: Number(row.account_nonce),
+    fees: feesOf(row),
+    createdAtMs: Number(row.created_at_ms),
   }
 }
 
