@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
+import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
 import { lockFolder } from './folder-lock.ts'
 import { migrate } from './migrate.ts'
-import { ExclusivePGliteDialect } from './pglite-dialect.ts'
+import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
 import type { Tables } from './tables.ts'
 
@@ -66,20 +67,32 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 const UPKEEP_EVERY_MS = 600_000
 
 async function openPGlite({ folder, schema, upkeepEveryMs = UPKEEP_EVERY_MS }: DatabaseOptions): Promise<Database> {
-  const [{ PGlite }, { fromPglite }] = await Promise.all([import('@electric-sql/pglite'), import('pg-boss')])
+  const [{ PGlite }, { default: pg }] = await Promise.all([import('@electric-sql/pglite'), import('pg')])
   const lock = folder === null ? undefined : await lockFolder(folder)
   const pglite = folder === null ? new PGlite() : new PGlite(`${folder}/pgdata`)
   await pglite.waitReady
   // Nobody gathers statistics here, and without them the planner reads large tables from end to end.
   await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
-  const db = new Kysely<Tables>({ dialect: new ExclusivePGliteDialect(pglite) })
+  // One connection is all there is, and who has it has it alone.
+  const pool = new pg.Pool({
+    max: 1,
+    idleTimeoutMillis: 0,
+    stream: () => new PGliteStream(pglite),
+    // The environment may say otherwise, of a server.
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+  })
+  // Who asks next hears of it; without a listener it would end the process.
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const upkeep = startUpkeep(db, [schema, jobsSchemaOf(schema)], upkeepEveryMs)
   const tails = new Map<string, Promise<unknown>>()
   return {
     db,
     schema,
     isShared: false,
-    boss: { backend: 'pglite', db: fromPglite(pglite) },
+    boss: { backend: 'pglite', db: bossDatabase(pool) },
     // Nobody else has this database: a queue in this process is enough, and leaves its one connection free.
     exclusively: async (key, work) => {
       const before = tails.get(key) ?? Promise.resolve()
@@ -92,7 +105,28 @@ async function openPGlite({ folder, schema, upkeepEveryMs = UPKEEP_EVERY_MS }: D
     close: async () => {
       await upkeep.stop()
       await db.destroy()
+      await pglite.close()
       lock?.release()
+    },
+  }
+}
+
+/** Jobs take their turn on the one connection like everybody else. */
+function bossDatabase(pool: Pool): BossDatabase {
+  return {
+    executeSql: async (text, values) => {
+      const client = await pool.connect()
+      try {
+        // Several statements have several results, one of which has rows.
+        const results = [await client.query(text, values)].flat()
+        return { rows: results.flatMap(({ rows }) => rows as unknown[]) }
+      } catch (error) {
+        // It may have begun a transaction of its own.
+        await client.query('rollback')
+        throw error
+      } finally {
+        client.release()
+      }
     },
   }
 }

@@ -73,6 +73,20 @@ describe('database', () => {
     })
   })
 
+  it('takes nothing for PGlite that the environment says of a server', async () => {
+    const said = { PGHOST: '192.0.2.1', PGUSER: 'nobody', PGDATABASE: 'nothing', PGSSLMODE: 'require' }
+    const before = { ...process.env }
+    Object.assign(process.env, said)
+    try {
+      const database = await openPGlite()
+      expect(await facts(database)).to.deep.equal([])
+      await database.close()
+    } finally {
+      for (const name of Object.keys(said)) delete process.env[name]
+      Object.assign(process.env, before)
+    }
+  })
+
   it('keeps its folder from a second process, and lets go when it dies', async () => {
     const where = join(folder, 'locked')
     const first = await openPGlite(where)
