@@ -1,9 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { Duplex } from 'node:stream'
 
-/** What a client says when it leaves (`Terminate`). PGlite itself would end. */
-const TERMINATE = 'X'.charCodeAt(0)
-
 /**
  * A connection to PGlite for `pg`, in place of a socket. PGlite's own client takes a statement with parameters through
  * five calls into WebAssembly, `pg` through one: that takes half as long.
@@ -50,7 +47,6 @@ export class PGliteStream extends Duplex {
   }
 
   async #exchange(messages: Buffer): Promise<void> {
-    if (messages[0] === TERMINATE) return
     this.push(await this.#pglite.execProtocolRaw(messages))
   }
 }

@@ -1,0 +1,44 @@
+import { PGlite } from '@electric-sql/pglite'
+import { expect } from 'chai'
+import pg from 'pg'
+import { PGliteStream } from '../../../services/database/pglite-stream.ts'
+
+describe('PGliteStream', () => {
+  let pglite: PGlite
+
+  before(async () => {
+    pglite = await PGlite.create()
+  })
+  after(() => pglite.close())
+
+  async function withClient<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+    const client = new pg.Client({ user: 'postgres', stream: () => new PGliteStream(pglite), ssl: false })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
+  }
+
+  it('leaves PGlite to the next client when one goes', async () => {
+    for (const number of [1, 2]) {
+      const { rows } = await withClient((client) => client.query('select $1::int as number', [number]))
+      expect(rows).to.deep.equal([{ number }])
+    }
+  })
+
+  it('goes on after an error, which comes with its code', async () => {
+    await withClient(async (client) => {
+      const error: unknown = await client.query('select 1 / $1::int', [0]).catch((thrown: unknown) => thrown)
+      expect(error).to.have.property('code', '22012')
+      expect((await client.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }])
+    })
+  })
+
+  it('takes what is longer than one write', async () => {
+    const long = 'x'.repeat(3_000_000)
+    const { rows } = await withClient((client) => client.query('select $1::text as long', [long]))
+    expect(rows).to.deep.equal([{ long }])
+  })
+})
