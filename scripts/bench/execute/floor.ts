@@ -3,28 +3,21 @@ import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { runUntilMined } from '../support/mined.ts'
-import { startNode, type NodeKind } from '../support/processes.ts'
-import { provisionWorld, signedCall, type RelayWorld } from '../support/relay-world.ts'
+import { signedCall, type RelayWorld } from '../support/relay-world.ts'
 import { createRpcClient, rpcBody } from '../support/rpc.ts'
 import { openRpcSocket } from '../support/rpc-socket.ts'
-import { channelsOf, type Contestant, type Load } from './contestant.ts'
+import { channelsOf, type RelayLoad } from './relay-load.ts'
 
 /** Every worker sends from an account of its own: nobody waits for another one's nonce. */
 const GAS_LIMIT = 200_000n
 const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n } as const
 
-/** The least that relaying takes: one eth_call and one eth_sendRawTransaction each, straight to the node, nothing else. */
-export async function openFloor(kind: NodeKind): Promise<Contestant> {
-  const node = await startNode(kind)
-  const world = await provisionWorld(node.url)
-  return {
-    run: (load) => runFloor(world, load),
-    rest: async () => {},
-    close: () => node.close(),
-  }
-}
-
-async function runFloor(world: RelayWorld, load: Load): Promise<LoadResult> {
+/**
+ * The least that relaying takes: one eth_call and one eth_sendRawTransaction each, straight to the node, nothing else.
+ *
+ * @returns what it came to; the rate counts the time until all is mined
+ */
+export async function runFloor(world: RelayWorld, load: RelayLoad): Promise<LoadResult> {
   const { workers, firstChannel } = load
   const node = await openRpcSocket(byWebSocket(world.rpcUrl))
   const accounts = Array.from({ length: workers }, (_, worker) =>

@@ -1,10 +1,12 @@
+import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import type { Aim } from '../support/aim.ts'
+import { waitUntilSettled } from '../support/invariants.ts'
 import type { LoadResult } from '../support/load.ts'
-import type { NodeKind } from '../support/processes.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from '../support/processes.ts'
+import { provisionWorld } from '../support/relay-world.ts'
 import { median } from '../support/rpc.ts'
-import type { Contestant } from './contestant.ts'
-import { openFloor } from './floor.ts'
-import { openRelays } from './relays.ts'
+import { runFloor } from './floor.ts'
+import { runRelays } from './relays.ts'
 
 export interface ThroughputOptions {
   readonly inFlight: readonly number[]
@@ -36,9 +38,11 @@ const courses: Readonly<Record<NodeKind, Course>> = {
   anvil: { warmUp: 600, calls: 600, continues: false },
 }
 const WARM_UP_WORKERS = 20
+const SETTLED_WITHIN_MS = 60_000
 
 /** What a round came to, with one number in flight. */
 interface Round {
+  readonly workers: number
   readonly floor: LoadResult
   readonly relays: LoadResult
 }
@@ -52,52 +56,71 @@ interface Round {
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
   const { inFlight, rounds } = options
-  const results = new Map(inFlight.map((workers): [number, Round[]] => [workers, []]))
-  if (courses[kind].continues) await measureOnNewChains(kind, inFlight, rounds, options, results)
-  else {
-    for (const workers of inFlight) {
-      for (let round = 0; round < rounds; round++) await measureOnNewChains(kind, [workers], 1, options, results)
-    }
+  const all = inFlight.flatMap((workers) => Array<number>(rounds).fill(workers))
+  const results: Round[] = []
+  for (const stretch of courses[kind].continues ? [all] : all.map((workers) => [workers])) {
+    results.push(...(await measureOnNewChains(kind, stretch, options)))
   }
-  return [...results].flatMap(([workers, found]) => report(kind, options, workers, found))
+  return inFlight.flatMap((workers) =>
+    report(
+      kind,
+      options,
+      workers,
+      results.filter((round) => round.workers === workers),
+    ),
+  )
 }
 
+/** @param inFlight of each round */
 async function measureOnNewChains(
   kind: NodeKind,
   inFlight: readonly number[],
-  rounds: number,
   { calls, createDatabase }: ThroughputOptions,
-  results: ReadonlyMap<number, Round[]>,
-): Promise<void> {
+): Promise<Round[]> {
   const course = courses[kind]
-  let channels = 0n
-  const load = (workers: number, tasks: number) => ({ workers, tasks, firstChannel: ++channels * 1_000_000n })
-  const opened: Contestant[] = []
+  const started: Started[] = []
+  const start = async (starting: Promise<Started>) => {
+    const one = await starting
+    started.unshift(one)
+    return one.url
+  }
   try {
-    const floor = await openFloor(kind)
-    opened.push(floor)
-    const relays = await openRelays(kind, await createDatabase?.())
-    opened.push(relays)
-    for (const one of opened) {
-      await one.run(load(WARM_UP_WORKERS, course.warmUp))
-      await one.rest()
+    const floor = await provisionWorld(await start(startNode(kind)))
+    const world = await provisionWorld(await start(startNode(kind)))
+    const databaseUrl = await createDatabase?.()
+    const url = await start(
+      startServerProcess({
+        rpcUrl: byWebSocket(world.rpcUrl),
+        signerKeys: world.signerKeys,
+        ...(databaseUrl !== undefined && { databaseUrl }),
+      }),
+    )
+    let loads = 0n
+    const measure = async (workers: number, tasks: number): Promise<Round> => {
+      const load = { workers, tasks, firstChannel: ++loads * 1_000_000n }
+      const round = { workers, floor: await runFloor(floor, load), relays: await runRelays(world, url, load) }
+      // What is left to do would take its time from the floor.
+      await waitUntilSettled(url, SETTLED_WITHIN_MS)
+      return round
     }
+    await measure(WARM_UP_WORKERS, course.warmUp)
+    const rounds: Round[] = []
     for (const workers of inFlight) {
       // Alone a call takes several times as long.
-      const tasks = Math.ceil(Math.min(calls, course.calls) / (workers === 1 ? 4 : 1))
-      for (let round = 0; round < rounds; round++) {
-        const next = load(workers, tasks)
-        const found = { floor: await floor.run(next), relays: await relays.run(next) }
-        await relays.rest()
-        results.get(workers)?.push(found)
-      }
+      rounds.push(await measure(workers, Math.ceil(Math.min(calls, course.calls) / (workers === 1 ? 4 : 1))))
     }
+    return rounds
   } finally {
-    for (const one of opened) await one.close()
+    for (const one of started) await one.close()
   }
 }
 
-function report(kind: NodeKind, { createDatabase }: ThroughputOptions, workers: number, rounds: Round[]): Aim[] {
+function report(
+  kind: NodeKind,
+  { createDatabase }: ThroughputOptions,
+  workers: number,
+  rounds: readonly Round[],
+): Aim[] {
   const database = createDatabase ? 'PostgreSQL' : 'PGlite'
   const share = median(rounds.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
   const failed = rounds.reduce((sum, { floor, relays }) => sum + floor.failed + relays.failed, 0)
