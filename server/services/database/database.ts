@@ -121,8 +121,8 @@ function bossDatabase(pool: Pool): BossDatabase {
         const results = [await client.query(text, values)].flat()
         return { rows: results.flatMap(({ rows }) => rows as unknown[]) }
       } catch (error) {
-        // It may have begun a transaction of its own.
-        await client.query('rollback')
+        // It may have begun a transaction of its own. What went wrong first tells more than that this fails, too.
+        await client.query('rollback').catch(() => {})
         throw error
       } finally {
         client.release()

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream'
 
 /**
  * A connection to PGlite for `pg`, in place of a socket. PGlite's own client takes a statement with parameters through
- * five calls into WebAssembly, `pg` through one: that takes half as long.
+ * five calls into WebAssembly, `pg` through one, which takes a small statement half as long.
  */
 export class PGliteStream extends Duplex {
   readonly #pglite: PGlite
