@@ -1,5 +1,5 @@
 import type { Upstream } from '../chain/upstream.ts'
-import type { OpenAttempt, TriedRelay } from '../ledger/open-relays.ts'
+import type { OpenAttempt } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
 interface RawReceipt {
@@ -10,17 +10,19 @@ interface RawReceipt {
   readonly effectiveGasPrice?: string
 }
 
+/** A relay, by its hash, and transactions that were signed for it, the latest last. */
+interface Tried {
+  readonly hash: string
+  readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[]
+}
+
 /**
  * Looks for the receipt of any attempt of a relay, the latest first.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
  * @returns undefined while none is mined
  */
-export async function findMined(
-  upstream: Upstream,
-  relay: Pick<TriedRelay, 'hash'> & { readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[] },
-  lastFinalBlock: number,
-): Promise<Mined | undefined> {
+export async function findMined(upstream: Upstream, relay: Tried, lastFinalBlock: number): Promise<Mined | undefined> {
   for (const attempt of relay.attempts.toReversed()) {
     const receipt = await upstream.request<RawReceipt | null>('eth_getTransactionReceipt', [attempt.hash])
     // Some nodes show a receipt of the pending block, which has no hash yet.

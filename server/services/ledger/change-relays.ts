@@ -1,8 +1,8 @@
-import { sql, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
-import type { RelaysTable, RelayStatus } from '../database/tables.ts'
+import type { RelayStatus } from '../database/tables.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockAccounts, toAccount } from './account-rows.ts'
@@ -39,7 +39,7 @@ export interface Change {
 }
 
 /** What has to be known of a relay to change it. */
-export const rowColumns = [
+export const changeColumns = [
   'hash',
   'profile',
   'plan',
@@ -52,10 +52,10 @@ export const rowColumns = [
   'block_number',
   'block_hash',
   'gas_used',
+  // The transaction that wrote the row: with another one, it is not what was read any more.
+  sql<string>`relays.xmin::text`.as('version'),
 ] as const
-/** The transaction that wrote the row: with another one, it is not what was read any more. */
-export const version = sql<string>`relays.xmin::text`.as('version')
-export type RelayRow = Pick<Selectable<RelaysTable>, (typeof rowColumns)[number]> & { readonly version: string }
+export type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute']>>[number]
 
 /**
  * Changes relays and what they take of their accounts: all of it or nothing.
@@ -172,10 +172,11 @@ function draftChanges(
 }
 
 function readRelays(db: Queries, hashes: readonly string[]) {
-  return db.selectFrom('relays').where('hash', '=', anyOf(hashes)).orderBy('hash').select(rowColumns).select(version)
+  return db.selectFrom('relays').where('hash', '=', anyOf(hashes)).orderBy('hash').select(changeColumns)
 }
 
-function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {
+/** Where a relay was mined, as its row says. */
+export function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {
   if (mined_hash === null || block_hash === null) return null
   return {
     hash: mined_hash,

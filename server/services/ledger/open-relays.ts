@@ -4,7 +4,8 @@ import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { transactionData } from '../signers/transaction-data.ts'
 import type { Fees } from '../signers/sign-transaction.ts'
-import { rowColumns, version, type RelayRow } from './change-relays.ts'
+import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
+import type { MinedIn } from './store-changes.ts'
 
 /** A relay that is not final. Its first transaction has its hash. */
 export interface OpenRelay {
@@ -19,7 +20,7 @@ export interface OpenRelay {
   /** Unix seconds; null: never. */
   readonly expiresAt: bigint | null
   /** Null while it is not mined. */
-  readonly mined: { readonly hash: string; readonly blockNumber: number; readonly blockHash: string } | null
+  readonly mined: MinedIn | null
   readonly requestId: string | null
   /** As it was read, for `ChangeOptions.known`. */
   readonly row: RelayRow
@@ -50,8 +51,7 @@ export async function openRelays(
 ): Promise<OpenRelay[]> {
   const rows = await db
     .selectFrom('relays')
-    .select([...relayColumns, ...rowColumns])
-    .select(version)
+    .select([...relayColumns, ...changeColumns])
     .where('account', '=', account)
     .where('account_nonce', '>=', fromNonce)
     .where('final', '=', false)
@@ -116,7 +116,6 @@ type OpenRow = RelayRow & Pick<Selectable<RelaysTable>, (typeof relayColumns)[nu
 type AttemptRow = Pick<Selectable<AttemptsTable>, (typeof attemptColumns)[number]>
 
 function toOpenRelay(row: OpenRow): OpenRelay {
-  const { mined_hash, block_number, block_hash } = row
   return {
     hash: row.hash,
     profile: row.profile,
@@ -127,10 +126,7 @@ function toOpenRelay(row: OpenRow): OpenRelay {
     gasLimit: BigInt(row.gas_limit),
     accountNonce: Number(row.account_nonce),
     expiresAt: row.expires_at === null ? null : BigInt(row.expires_at),
-    mined:
-      mined_hash === null || block_number === null || block_hash === null
-        ? null
-        : { hash: mined_hash, blockNumber: Number(block_number), blockHash: block_hash },
+    mined: minedIn(row),
     requestId: row.request_id,
     row,
   }
