@@ -4,6 +4,7 @@ import { measureGrowth } from './execute/growth.ts'
 import { measureThroughput, tableHead } from './execute/throughput.ts'
 import { judgeAims, type Aim } from './support/aim.ts'
 import { choicesIn } from './support/choices.ts'
+import { reserveCore } from './support/cores.ts'
 import { databaseKinds, startPostgres } from './support/postgres.ts'
 import { nodeKinds } from './support/processes.ts'
 
@@ -45,17 +46,24 @@ export async function run(argv: readonly string[]): Promise<number> {
   const inFlight = values['in-flight'].split(',').map(Number)
   const aims: Aim[] = []
   if (parts.includes('throughput')) {
+    // As a node has that runs on a machine of its own.
+    const reserved = reserveCore()
+    console.log(
+      reserved ? `nodes on core ${reserved.number}, all else on the others\n` : 'nodes and all else share the cores\n',
+    )
     console.log(tableHead)
     const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
     try {
+      const options = { inFlight, calls, rounds, core: reserved?.number }
       for (const kind of kinds) {
-        if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, { inFlight, calls, rounds })))
+        if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, options)))
         if (!postgres) continue
         const createDatabase = () => postgres.createDatabase()
-        aims.push(...(await measureThroughput(kind, { inFlight, calls, rounds, createDatabase })))
+        aims.push(...(await measureThroughput(kind, { ...options, createDatabase })))
       }
     } finally {
       await postgres?.close()
+      reserved?.release()
     }
   }
   if (parts.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))

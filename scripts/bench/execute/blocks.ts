@@ -1,8 +1,9 @@
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'
-import { runUntilMined } from '../support/mined.ts'
+import { minedFromNow, runUntilMined } from '../support/mined.ts'
 import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
 import { createPoster, provisionWorld, signedCall } from '../support/relay-world.ts'
+import { createRpcClient } from '../support/rpc.ts'
 
 const CHANNELS = 100
 const CALLS_EACH = 10
@@ -28,7 +29,9 @@ export async function measureBlocks(kind: NodeKind): Promise<Aim[]> {
         hashes.push(String(json['transactionHash']))
       }
       const load = { workers: CHANNELS, tasks: CHANNELS * CALLS_EACH }
-      const result = await runUntilMined(node.url, world.signers, () => runLoad(load, send))
+      const rpc = createRpcClient(node.url, 1)
+      const result = await runUntilMined(() => runLoad(load, send), await minedFromNow(rpc, world.signers))
+      await rpc.close()
       await relay.close()
       console.log(
         `\n${kind}, a block per second: ${result.done} of ${CHANNELS * CALLS_EACH} calls on ${CHANNELS} channels answered ` +

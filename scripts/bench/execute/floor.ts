@@ -1,66 +1,99 @@
 import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
 import { byWebSocket } from '../../../contracts/by-websocket.ts'
-import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
+import { signerFromKey, type SignerAccount } from '../../../server/services/signers/signer-account.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
-import { runUntilMined } from '../support/mined.ts'
+import { runUntilMined, transactionCounts } from '../support/mined.ts'
 import { signedCall, type RelayWorld } from '../support/relay-world.ts'
 import { createRpcClient, rpcBody } from '../support/rpc.ts'
 import { openRpcSocket } from '../support/rpc-socket.ts'
 import { channelsOf, type RelayLoad } from './relay-load.ts'
 
-/** Every worker sends from an account of its own: nobody waits for another one's nonce. */
 const GAS_LIMIT = 200_000n
 const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n } as const
+
+/** An account that only the floor uses. */
+export interface FloorSender {
+  readonly account: SignerAccount
+  /** Its next one. */
+  nonce: number
+}
+
+/** Gives accounts native coin, the same ones on every chain. */
+export async function createSenders({ rpcUrl }: RelayWorld, count: number): Promise<FloorSender[]> {
+  const node = createRpcClient(rpcUrl, 1)
+  const senders: FloorSender[] = []
+  while (senders.length < count) {
+    const account = signerFromKey(keccak256(toUtf8Bytes(`floor ${senders.length}`)))
+    // Both nodes know Hardhat's name for it.
+    await node.call('hardhat_setBalance', account.address, toQuantity(10n ** 18n))
+    senders.push({ account, nonce: 0 })
+  }
+  await node.close()
+  return senders
+}
 
 /**
  * The least that relaying takes: one eth_call and one eth_sendRawTransaction each, straight to the node, nothing else.
  *
+ * @param senders at least one for each worker, whose own ones send by turns
  * @returns what it came to; the rate counts the time until all is mined
  */
-export async function runFloor(world: RelayWorld, load: RelayLoad): Promise<LoadResult> {
-  const { workers, firstChannel } = load
-  const node = await openRpcSocket(byWebSocket(world.rpcUrl))
-  const accounts = Array.from({ length: workers }, (_, worker) =>
-    signerFromKey(keccak256(toUtf8Bytes(`bench ${firstChannel} ${worker}`))),
-  )
-  const senders = accounts.map(({ address }) => address)
-  await fund(world, senders)
-  const { keyManager } = world.fixture.profile
+export async function runFloor(
+  world: RelayWorld,
+  senders: readonly FloorSender[],
+  load: RelayLoad,
+): Promise<LoadResult> {
+  const each = Math.floor(senders.length / load.workers)
+  const last = new Set<FloorSender>()
   let lastId = 0
-  const asked = (method: string, params: readonly unknown[]) => {
-    const id = ++lastId
-    return { id, body: rpcBody(method, params, id) }
-  }
-  const prepared = accounts.map((account, worker) =>
-    channelsOf(load, worker).map((channel, nonce) => {
-      const { callData } = signedCall(world, channel, 0n)
-      const { raw } = account.sign({
-        chainId: BigInt(world.chainId),
-        nonce,
-        to: keyManager,
-        gasLimit: GAS_LIMIT,
-        data: callData,
-        fees: FEES,
+  const prepared = Array.from({ length: load.workers }, (_, worker) => {
+    const own = senders.slice(worker * each, (worker + 1) * each)
+    return channelsOf(load, worker).map((channel, index, { length }) => {
+      const sender = own[index % each]
+      if (!sender) throw new RangeError(`${senders.length} senders for ${load.workers} workers`)
+      if (index === length - 1) last.add(sender)
+      return requests(world, sender, channel).map(([method, params]) => {
+        const id = ++lastId
+        return { id, body: rpcBody(method, params, id) }
       })
-      const call = { from: account.address, to: keyManager, data: callData }
-      return [asked('eth_call', [call, 'latest']), asked('eth_sendRawTransaction', [raw])]
-    }),
-  )
-  const result = await runUntilMined(world.rpcUrl, senders, () =>
-    runLoad(load, async (worker, index) => {
-      for (const { id, body } of prepared[worker]?.[index] ?? []) {
-        const { error } = await node.ask(id, body)
-        if (error !== undefined) throw new Error(`floor: ${JSON.stringify(error)}`)
-      }
-    }),
-  )
-  await node.close()
-  return result
+    })
+  })
+  const node = await openRpcSocket(byWebSocket(world.rpcUrl))
+  const rpc = createRpcClient(world.rpcUrl, 1)
+  const send = async (worker: number, index: number) => {
+    for (const { id, body } of prepared[worker]?.[index] ?? []) {
+      const { error } = await node.ask(id, body)
+      if (error !== undefined) throw new Error(`floor: ${JSON.stringify(error)}`)
+    }
+  }
+  const areMined = async (some: readonly FloorSender[]) => {
+    const counts = await transactionCounts(
+      rpc,
+      some.map(({ account }) => account.address),
+    )
+    return counts.every((count, index) => count === some[index]?.nonce)
+  }
+  try {
+    return await runUntilMined(
+      () => runLoad(load, send),
+      // While it still mines, the node is not asked for more than the last ones.
+      async () => (await areMined([...last])) && areMined(senders),
+    )
+  } finally {
+    await node.close()
+    await rpc.close()
+  }
 }
 
-/** Both nodes know Hardhat's name for it. */
-async function fund(world: RelayWorld, addresses: readonly string[]): Promise<void> {
-  const node = createRpcClient(world.rpcUrl, 1)
-  for (const address of addresses) await node.call('hardhat_setBalance', address, toQuantity(10n ** 18n))
-  await node.close()
+/** What a relay call takes of a node, in the sender's name. */
+function requests(world: RelayWorld, sender: FloorSender, channel: bigint) {
+  const { account } = sender
+  const { callData: data } = signedCall(world, channel, 0n)
+  const to = world.fixture.profile.keyManager
+  const chainId = BigInt(world.chainId)
+  const { raw } = account.sign({ chainId, nonce: sender.nonce++, to, gasLimit: GAS_LIMIT, data, fees: FEES })
+  return [
+    ['eth_call', [{ from: account.address, to, data }, 'latest']],
+    ['eth_sendRawTransaction', [raw]],
+  ] as const
 }

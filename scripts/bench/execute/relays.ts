@@ -1,6 +1,7 @@
 import { runLoad, type LoadResult } from '../support/load.ts'
-import { runUntilMined } from '../support/mined.ts'
+import { minedFromNow, runUntilMined } from '../support/mined.ts'
 import { createPoster, signedCall, type RelayWorld } from '../support/relay-world.ts'
+import { createRpcClient } from '../support/rpc.ts'
 import { channelsOf, type RelayLoad } from './relay-load.ts'
 
 /**
@@ -14,12 +15,15 @@ export async function runRelays(world: RelayWorld, url: string, load: RelayLoad)
   const prepared = Array.from({ length: load.workers }, (_, worker) =>
     channelsOf(load, worker).map((channel) => signedCall(world, channel, 0n).body),
   )
-  const result = await runUntilMined(world.rpcUrl, world.signers, () =>
-    runLoad(load, async (worker, index) => {
-      const { status, json } = await relay.post('/execute', prepared[worker]?.[index] ?? '')
-      if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
-    }),
-  )
-  await relay.close()
-  return result
+  const node = createRpcClient(world.rpcUrl, 1)
+  const send = async (worker: number, index: number) => {
+    const { status, json } = await relay.post('/execute', prepared[worker]?.[index] ?? '')
+    if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
+  }
+  try {
+    return await runUntilMined(() => runLoad(load, send), await minedFromNow(node, world.signers))
+  } finally {
+    await relay.close()
+    await node.close()
+  }
 }

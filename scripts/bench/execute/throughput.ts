@@ -5,7 +5,7 @@ import type { LoadResult } from '../support/load.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from '../support/processes.ts'
 import { provisionWorld } from '../support/relay-world.ts'
 import { median } from '../support/rpc.ts'
-import { runFloor } from './floor.ts'
+import { createSenders, runFloor } from './floor.ts'
 import { runRelays } from './relays.ts'
 
 export interface ThroughputOptions {
@@ -14,35 +14,23 @@ export interface ThroughputOptions {
   readonly rounds: number
   /** A PostgreSQL database for each server; absent: the embedded one. */
   readonly createDatabase?: () => Promise<string>
+  /** That the nodes have for themselves; absent: they share all cores with the rest. */
+  readonly core: number | undefined
 }
 
 /** The aim is set for so many in flight. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
 
-/** What runs on one pair of chains. */
-interface Course {
-  readonly warmUp: number
-  /** The most calls with one number in flight. */
-  readonly calls: number
-  /** Whether all rounds, and the next numbers in flight, follow on the same chains. */
-  readonly continues: boolean
-}
-
-/**
- * It takes some thousand calls until V8 has compiled a server for good. anvil's blocks take longer with each one, and
- * after some 1,000 it may stand still.
- */
-const courses: Readonly<Record<NodeKind, Course>> = {
-  hardhat: { warmUp: 5_000, calls: Infinity, continues: true },
-  anvil: { warmUp: 600, calls: 600, continues: false },
-}
+/** The most calls of a round: anvil's blocks take longer the more its state holds. */
+const MAX_CALLS: Readonly<Record<NodeKind, number>> = { hardhat: Infinity, anvil: 600 }
+/** It takes some thousand calls until V8 has compiled a server for good. */
+const WARM_UP_ROUNDS = 4
 const WARM_UP_WORKERS = 20
 const SETTLED_WITHIN_MS = 60_000
 
 /** What a round came to, with one number in flight. */
 interface Round {
-  readonly workers: number
   readonly floor: LoadResult
   readonly relays: LoadResult
 }
@@ -55,29 +43,8 @@ interface Round {
  * They take turns of a few seconds: a machine that others share may be twice as fast a minute later.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, rounds } = options
-  const all = inFlight.flatMap((workers) => Array<number>(rounds).fill(workers))
-  const results: Round[] = []
-  for (const stretch of courses[kind].continues ? [all] : all.map((workers) => [workers])) {
-    results.push(...(await measureOnNewChains(kind, stretch, options)))
-  }
-  return inFlight.flatMap((workers) =>
-    report(
-      kind,
-      options,
-      workers,
-      results.filter((round) => round.workers === workers),
-    ),
-  )
-}
-
-/** @param inFlight of each round */
-async function measureOnNewChains(
-  kind: NodeKind,
-  inFlight: readonly number[],
-  { calls, createDatabase }: ThroughputOptions,
-): Promise<Round[]> {
-  const course = courses[kind]
+  const { inFlight, rounds, createDatabase, core } = options
+  const calls = Math.min(options.calls, MAX_CALLS[kind])
   const started: Started[] = []
   const start = async (starting: Promise<Started>) => {
     const one = await starting
@@ -85,8 +52,8 @@ async function measureOnNewChains(
     return one.url
   }
   try {
-    const floor = await provisionWorld(await start(startNode(kind)))
-    const world = await provisionWorld(await start(startNode(kind)))
+    const floor = await provisionWorld(await start(startNode(kind, { core })))
+    const world = await provisionWorld(await start(startNode(kind, { core })))
     const databaseUrl = await createDatabase?.()
     const url = await start(
       startServerProcess({
@@ -95,21 +62,28 @@ async function measureOnNewChains(
         ...(databaseUrl !== undefined && { databaseUrl }),
       }),
     )
+    // So many that nobody waits for another one's nonce. anvil loses a transaction that arrives just while it mines the
+    // account's one before: there none has a second one in a round. As many on the other chain, for the state's size.
+    const count = kind === 'anvil' ? Math.max(calls, ...inFlight) : Math.max(WARM_UP_WORKERS, ...inFlight)
+    const [senders = []] = await Promise.all([floor, world].map((one) => createSenders(one, count)))
     let loads = 0n
     const measure = async (workers: number, tasks: number): Promise<Round> => {
       const load = { workers, tasks, firstChannel: ++loads * 1_000_000n }
-      const round = { workers, floor: await runFloor(floor, load), relays: await runRelays(world, url, load) }
+      const round = { floor: await runFloor(floor, senders, load), relays: await runRelays(world, url, load) }
       // What is left to do would take its time from the floor.
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
       return round
     }
-    await measure(WARM_UP_WORKERS, course.warmUp)
-    const rounds: Round[] = []
+    for (let round = 0; round < WARM_UP_ROUNDS; round++) await measure(WARM_UP_WORKERS, calls)
+    const aims: Aim[] = []
     for (const workers of inFlight) {
+      const found: Round[] = []
       // Alone a call takes several times as long.
-      rounds.push(await measure(workers, Math.ceil(Math.min(calls, course.calls) / (workers === 1 ? 4 : 1))))
+      const tasks = workers === 1 ? Math.ceil(calls / 4) : calls
+      while (found.length < rounds) found.push(await measure(workers, tasks))
+      aims.push(...report(kind, options, workers, found))
     }
-    return rounds
+    return aims
   } finally {
     for (const one of started) await one.close()
   }

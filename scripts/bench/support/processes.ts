@@ -20,8 +20,15 @@ export interface Started {
 export const nodeKinds = ['hardhat', 'anvil'] as const
 export type NodeKind = (typeof nodeKinds)[number]
 
-/** A block every so many seconds; absent: one per transaction. */
-export interface NodeOptions {
+interface SpawnOptions {
+  /** Variables beside those of this process. */
+  readonly environment?: NodeJS.ProcessEnv
+  /** The only core that it may use, as `reserveCore` gives it; absent: those that this process may use. */
+  readonly core?: number | undefined
+}
+
+export interface NodeOptions extends Pick<SpawnOptions, 'core'> {
+  /** A block every so many seconds; absent: one per transaction. */
   readonly blockTimeSeconds?: number
 }
 
@@ -37,32 +44,21 @@ const ending = extname(import.meta.filename)
 export function startScript(
   path: string,
   args: readonly string[] = [],
-  {
-    line = /^listening (\S+)/,
-    environment = {},
-  }: { readonly line?: RegExp; readonly environment?: NodeJS.ProcessEnv } = {},
+  { line = /^listening (\S+)/, ...options }: SpawnOptions & { readonly line?: RegExp } = {},
 ): Promise<Started> {
   const script = fileURLToPath(new URL(`../../${path}${ending}`, import.meta.url))
-  const child = spawn(process.execPath, [script, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...environment },
-  })
-  return whenListening(child, line)
+  return whenListening(spawnNodeJs([script, ...args], options), line)
 }
 
 /** States of old blocks would be written to the home folder, by the gigabyte, and stay there. */
 const anvilOptions = ['--accounts', '20', '--gas-limit', '100000000', '--max-persisted-states', '0']
 
 /** Starts a development node with the well-known accounts. */
-export function startNode(kind: NodeKind, { blockTimeSeconds }: NodeOptions = {}): Promise<Started> {
-  if (kind === 'hardhat') return startScript('bench/support/hardhat-node', [String(blockTimeSeconds ?? 0)])
+export function startNode(kind: NodeKind, { blockTimeSeconds, ...options }: NodeOptions = {}): Promise<Started> {
+  if (kind === 'hardhat') return startScript('bench/support/hardhat-node', [String(blockTimeSeconds ?? 0)], options)
   const blockTime = blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]
-  const child = spawn(
-    process.execPath,
-    [optionalCommand('@foundry-rs/anvil'), '--port', '0', ...anvilOptions, ...blockTime],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  return whenListening(child, /^Listening on (\S+)/, 'http://')
+  const args = [optionalCommand('@foundry-rs/anvil'), '--port', '0', ...anvilOptions, ...blockTime]
+  return whenListening(spawnNodeJs(args, options), /^Listening on (\S+)/, 'http://')
 }
 
 export interface ServerOptions {
@@ -108,6 +104,14 @@ export function serverConfig(rpcUrl: string) {
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     log: { level: 'info' },
   }
+}
+
+function spawnNodeJs(args: readonly string[], { environment = {}, core }: SpawnOptions): ChildProcess {
+  const [command, ...rest] = core === undefined ? [] : ['taskset', '-c', String(core), process.execPath]
+  return spawn(command ?? process.execPath, [...rest, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
+  })
 }
 
 async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {
