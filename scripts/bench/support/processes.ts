@@ -64,7 +64,7 @@ export function startNode(kind: NodeKind, { blockTimeSeconds, ...options }: Node
 export interface ServerOptions {
   readonly rpcUrl: string
   readonly signerKeys: readonly string[]
-  /** Over the configuration for benchmarks: open, in memory, quota beyond reach. */
+  /** Over the configuration for benchmarks: open, quota beyond reach, the embedded database in a folder. */
   readonly config?: Readonly<Record<string, unknown>>
   /** PostgreSQL instead of the embedded database. */
   readonly databaseUrl?: string
@@ -76,7 +76,7 @@ export interface ServerOptions {
 export async function startServerProcess(options: ServerOptions): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
   const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl), ...options.config }))
+  await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl, folder), ...options.config }))
   const started = await startScript('touchstone', ['serve', '--config', file], {
     line: /"url":"([^"]+)".*"msg":"listening"/,
     environment: {
@@ -94,11 +94,11 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
   }
 }
 
-export function serverConfig(rpcUrl: string) {
+function serverConfig(rpcUrl: string, folder: string) {
   return {
     listen: { port: 0 },
     chain: { rpcUrls: [rpcUrl], confirmations: 0 },
-    database: { folder: null },
+    database: { folder: join(folder, 'database') },
     registration: 'open',
     quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: Number.MAX_SAFE_INTEGER } } } },
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
