@@ -12,7 +12,8 @@ const usage = `touchstone bench execute [--only throughput,blocks,growth] [--nod
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500]
 
 throughput  relays per second through POST /execute, beside the floor of the same run: one eth_call and one
-            eth_sendRawTransaction per relay, straight to such a node, nothing else; each until all is mined
+            eth_sendRawTransaction per relay, straight to such a node, nothing else; each until all is mined; the
+            nodes have a core for themselves, where taskset (util-linux) is there and a second core
 blocks      a block per second: 1,000 calls on 100 channels without waiting for blocks, none refused
 growth      cost per relay with 100,000 past relays in the ledger, over that in an empty one
 `
