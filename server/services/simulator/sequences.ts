@@ -47,7 +47,7 @@ export interface SequenceRunner {
 const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
 /**
  * The most simulations in one eth_call: what one of them costs, the others wait for. A node that works on one call at a
- * time gets few large ones, a slow or distant one several at a time.
+ * time gets few large ones; one that is slow, distant or busy with a block several at a time.
  */
 const gathering = { maxItems: 32, maxRuns: 4, staggerMs: 5 } as const
 
