@@ -9,11 +9,12 @@ import { databaseKinds, startPostgres } from './support/postgres.ts'
 import { nodeKinds } from './support/processes.ts'
 
 const usage = `touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
-                         [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500]
+                         [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500] [--share-cores]
 
 throughput  relays per second through POST /execute, beside the floor of the same run: one eth_call and one
             eth_sendRawTransaction per relay, straight to such a node, nothing else; each until all is mined; the
-            nodes have a core for themselves, where taskset (util-linux) is there and a second core
+            nodes have a core for themselves, where taskset (util-linux) is there and a second core; --share-cores:
+            node, server, database and callers share all cores
 blocks      a block per second: 1,000 calls on 100 channels without waiting for blocks, none refused
 growth      cost per relay with 100,000 past relays in the ledger, over that in an empty one
 `
@@ -33,6 +34,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       'in-flight': { type: 'string', default: '1,20,100' },
       calls: { type: 'string', default: '1500' },
       rounds: { type: 'string', default: '3' },
+      'share-cores': { type: 'boolean' },
       help: { type: 'boolean' },
     },
   })
@@ -48,7 +50,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const aims: Aim[] = []
   if (parts.includes('throughput')) {
     // As a node has that runs on a machine of its own.
-    const reserved = reserveCore()
+    const reserved = values['share-cores'] ? undefined : reserveCore()
     console.log(
       reserved ? `nodes on core ${reserved.number}, all else on the others\n` : 'nodes and all else share the cores\n',
     )

@@ -1,9 +1,8 @@
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'
-import { minedFromNow, runUntilMined } from '../support/mined.ts'
+import { countedBy, runUntilMined } from '../support/mined.ts'
 import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
 import { createPoster, provisionWorld, signedCall } from '../support/relay-world.ts'
-import { createRpcClient } from '../support/rpc.ts'
 
 const CHANNELS = 100
 const CALLS_EACH = 10
@@ -24,14 +23,11 @@ export async function measureBlocks(kind: NodeKind): Promise<Aim[]> {
       const hashes: string[] = []
       const relay = createPoster(server.url, CHANNELS)
       const send = async (channel: number, id: number) => {
-        const { status, json } = await relay.post('/execute', bodies[channel]?.[id] ?? '')
-        if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
-        hashes.push(String(json['transactionHash']))
+        const { transactionHash } = await relay.execute(bodies[channel]?.[id] ?? '')
+        hashes.push(String(transactionHash))
       }
       const load = { workers: CHANNELS, tasks: CHANNELS * CALLS_EACH }
-      const rpc = createRpcClient(node.url, 1)
-      const result = await runUntilMined(() => runLoad(load, send), await minedFromNow(rpc, world.signers))
-      await rpc.close()
+      const result = await runUntilMined(node.url, () => runLoad(load, send), countedBy(world.signers))
       await relay.close()
       console.log(
         `\n${kind}, a block per second: ${result.done} of ${CHANNELS * CALLS_EACH} calls on ${CHANNELS} channels answered ` +

@@ -4,7 +4,7 @@ import { signerFromKey, type SignerAccount } from '../../../server/services/sign
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { runUntilMined, transactionCounts } from '../support/mined.ts'
 import { signedCall, type RelayWorld } from '../support/relay-world.ts'
-import { createRpcClient, rpcBody } from '../support/rpc.ts'
+import { createRpcClient, rpcBody, type RpcClient } from '../support/rpc.ts'
 import { openRpcSocket } from '../support/rpc-socket.ts'
 import { channelsOf, type RelayLoad } from './relay-load.ts'
 
@@ -59,14 +59,13 @@ export async function runFloor(
     })
   })
   const node = await openRpcSocket(byWebSocket(world.rpcUrl))
-  const rpc = createRpcClient(world.rpcUrl, 1)
   const send = async (worker: number, index: number) => {
     for (const { id, body } of prepared[worker]?.[index] ?? []) {
       const { error } = await node.ask(id, body)
       if (error !== undefined) throw new Error(`floor: ${JSON.stringify(error)}`)
     }
   }
-  const areMined = async (some: readonly FloorSender[]) => {
+  const areMined = async (rpc: RpcClient, some: readonly FloorSender[]) => {
     const counts = await transactionCounts(
       rpc,
       some.map(({ account }) => account.address),
@@ -75,13 +74,13 @@ export async function runFloor(
   }
   try {
     return await runUntilMined(
+      world.rpcUrl,
       () => runLoad(load, send),
       // While it still mines, the node is not asked for more than the last ones.
-      async () => (await areMined([...last])) && areMined(senders),
+      async (rpc) => async () => (await areMined(rpc, [...last])) && areMined(rpc, senders),
     )
   } finally {
     await node.close()
-    await rpc.close()
   }
 }
 

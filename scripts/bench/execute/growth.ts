@@ -64,8 +64,7 @@ async function msPerRelay(world: RelayWorld, url: string, calls: number, round: 
     (_, index) => signedCall(world, BigInt(round * 100_000 + index), 0n).body,
   )
   const { seconds, done, failures } = await runLoad({ workers: WORKERS, tasks: calls }, async () => {
-    const { status, json } = await relay.post('/execute', bodies.pop() ?? '')
-    if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
+    await relay.execute(bodies.pop() ?? '')
   })
   await relay.close()
   for (const reason of Object.keys(failures)) throw new Error(reason)

@@ -1,41 +1,50 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadResult } from './load.ts'
-import { rpcBody, type RpcClient } from './rpc.ts'
+import { createRpcClient, rpcBody, type RpcClient } from './rpc.ts'
 
 const POLL_MS = 10
 const DEADLINE_MS = 60_000
 
+/** Whether all that a load has sent is mined. */
+type AreMined = (result: LoadResult) => Promise<boolean>
+
 /**
  * Runs a load whose tasks send a transaction each, and waits until those are mined.
  *
- * @param areMined is asked when the load is through, until it says so
+ * @param watch is called before the load; what it returns is asked when the load is through, until it says so
  * @returns what the load came to; the rate counts the time until the last one is mined
  * @throws Error when the node does not mine them within a minute
  */
 export async function runUntilMined(
+  rpcUrl: string,
   load: () => Promise<LoadResult>,
-  areMined: (result: LoadResult) => Promise<boolean>,
+  watch: (node: RpcClient) => Promise<AreMined>,
 ): Promise<LoadResult> {
-  const begun = performance.now()
-  const result = await load()
-  const deadline = performance.now() + DEADLINE_MS
-  while (!(await areMined(result))) {
-    if (performance.now() > deadline) throw new Error(`the node has not mined ${result.done} transactions`)
-    await sleep(POLL_MS)
+  const node = createRpcClient(rpcUrl, 1)
+  try {
+    const areMined = await watch(node)
+    const begun = performance.now()
+    const result = await load()
+    const deadline = performance.now() + DEADLINE_MS
+    while (!(await areMined(result))) {
+      if (performance.now() > deadline) throw new Error(`the node has not mined ${result.done} transactions`)
+      await sleep(POLL_MS)
+    }
+    const seconds = (performance.now() - begun) / 1000
+    return { ...result, seconds, perSecond: result.done / seconds }
+  } finally {
+    await node.close()
   }
-  const seconds = (performance.now() - begun) / 1000
-  return { ...result, seconds, perSecond: result.done / seconds }
 }
 
-/** @returns whether as many transactions of these senders are mined as a load comes to that begins now */
-export async function minedFromNow(
-  node: RpcClient,
-  senders: readonly string[],
-): Promise<(result: LoadResult) => Promise<boolean>> {
-  const countAll = async () => (await transactionCounts(node, senders)).reduce((sum, count) => sum + count, 0)
-  const before = await countAll()
-  return async ({ done }) => (await countAll()) - before >= done
-}
+/** Counts what these senders have mined: nobody else sends in their name meanwhile. */
+export const countedBy =
+  (senders: readonly string[]) =>
+  async (node: RpcClient): Promise<AreMined> => {
+    const countAll = async () => (await transactionCounts(node, senders)).reduce((sum, count) => sum + count, 0)
+    const before = await countAll()
+    return async ({ done }) => (await countAll()) - before >= done
+  }
 
 /** How many transactions of each sender are mined. */
 export async function transactionCounts(node: RpcClient, senders: readonly string[]): Promise<number[]> {

@@ -66,10 +66,17 @@ const ANSWER_MS = 60_000
 export function createPoster(url: string, connections: number) {
   const pool = new Pool(url, { connections })
   const headers = { 'content-type': 'application/json' }
+  const post = async (path: string, body: string): Promise<{ status: number; json: Record<string, unknown> }> => {
+    const { status, text } = await postText(pool, { path, headers, body, timeoutMs: ANSWER_MS })
+    return { status, json: JSON.parse(text) as Record<string, unknown> }
+  }
   return {
-    post: async (path: string, body: string): Promise<{ status: number; json: Record<string, unknown> }> => {
-      const { status, text } = await postText(pool, { path, headers, body, timeoutMs: ANSWER_MS })
-      return { status, json: JSON.parse(text) as Record<string, unknown> }
+    post,
+    /** @throws Error with what it says when it does not take the call */
+    execute: async (body: string): Promise<Record<string, unknown>> => {
+      const { status, json } = await post('/execute', body)
+      if (status !== 200) throw new Error(`relay: ${status} ${JSON.stringify(json)}`)
+      return json
     },
     close: () => pool.close(),
   }
