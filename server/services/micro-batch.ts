@@ -5,8 +5,11 @@ export interface MicroBatchOptions {
   readonly maxItems: number
   /** Runs that may be under way at a time. Default 1. */
   readonly maxRuns?: number
-  /** For so long a run has its successor wait, and gather; one that takes longer holds nobody up. Default 0. */
-  readonly staggerMs?: number
+  /**
+   * For so long at most a run waits beside others until as many have gathered as those are busy with: a node that is
+   * loaded gets few large runs, while the second of two callers does not wait at all. Default 0.
+   */
+  readonly gatherMs?: number
 }
 
 /**
@@ -18,7 +21,7 @@ export interface MicroBatchOptions {
  */
 export function microBatch<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
-  { maxItems, maxRuns = 1, staggerMs = 0 }: MicroBatchOptions,
+  { maxItems, maxRuns = 1, gatherMs = 0 }: MicroBatchOptions,
 ): (item: Item) => Promise<Answer> {
   interface Waiting {
     readonly item: Item
@@ -29,6 +32,8 @@ export function microBatch<Item, Answer>(
   }
   let waiting: Waiting[] = []
   let running = 0
+  /** Items of the runs that are under way. */
+  let underWay = 0
   let scheduled = false
   /** When the latest run began. */
   let begunMs = 0
@@ -38,6 +43,7 @@ export function microBatch<Item, Answer>(
     const taken = waiting.slice(0, maxItems)
     waiting = waiting.slice(maxItems)
     running++
+    underWay += taken.length
     begunMs = performance.now()
     try {
       const items = taken.map(({ item }) => item)
@@ -52,14 +58,15 @@ export function microBatch<Item, Answer>(
       for (const { reject } of taken) reject(error)
     } finally {
       running--
+      underWay -= taken.length
       schedule()
     }
   }
 
   function schedule(): void {
     if (scheduled || waiting.length === 0 || running >= maxRuns) return
-    const gathers = running > 0 && waiting.length < maxItems
-    const ms = gathers ? begunMs + staggerMs - performance.now() : 0
+    const gathers = waiting.length < Math.min(underWay, maxItems)
+    const ms = gathers ? begunMs + gatherMs - performance.now() : 0
     if (ms > 0) {
       later ??= setTimeout(() => {
         later = undefined

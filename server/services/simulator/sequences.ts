@@ -46,10 +46,10 @@ export interface SequenceRunner {
 /** Where the code is lent for the length of a call; nobody has a key for it. */
 const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
 /**
- * The most simulations in one eth_call: what one of them costs, the others wait for. A node that works on one call at a
- * time gets few large ones; one that is slow, distant or busy with a block several at a time.
+ * The most simulations in one eth_call: what one of them costs, the others wait for. Under load few large ones, which
+ * cost the node, the ledger and us less; a node that is slow, distant or busy with a block gets several at a time.
  */
-const gathering = { maxItems: 32, maxRuns: 4, staggerMs: 5 } as const
+const gathering = { maxItems: 32, maxRuns: 4, gatherMs: 25 } as const
 
 /**
  * @param from the sender that the calls see as `tx.origin`

@@ -68,52 +68,103 @@ describe('micro batch', () => {
     expect(await picky(5)).to.equal(5)
   })
 
-  /** What the runs got, when two items come one after the other during a first run that ends only when it is told to. */
-  async function runsBesideALongOne(staggerMs: number, endWhen: (runs: number[][]) => boolean): Promise<number[][]> {
+  /** Runs that end only when they are told to. */
+  function heldRuns(gatherMs: number, maxRuns = 2) {
     const runs: number[][] = []
-    const first = Promise.withResolvers<void>()
+    const held: PromiseWithResolvers<void>[] = []
     const same = microBatch(
       async (items: readonly number[]) => {
         runs.push([...items])
-        if (endWhen(runs)) first.resolve()
-        if (runs.length === 1) await first.promise
+        const one = Promise.withResolvers<void>()
+        held.push(one)
+        await one.promise
         return items
       },
-      { maxItems: 3, maxRuns: 2, staggerMs },
+      { maxItems: 3, maxRuns, gatherMs },
     )
     const turn = () => new Promise((resolve) => setImmediate(resolve))
-    const answers = [same(0)]
-    await turn()
-    for (const item of [1, 2]) {
-      answers.push(same(item))
-      await turn()
+    const answers: Promise<number>[] = []
+    return {
+      runs,
+      /** Some that come together, and the turn in which they may begin. */
+      come: async (...items: number[]) => {
+        answers.push(...items.map(same))
+        await turn()
+      },
+      end: async (index: number) => {
+        held[index]?.resolve()
+        await turn()
+        await turn()
+      },
+      /** Ends every run, also those that begin by that. @returns the answers */
+      endAll: async () => {
+        for (let next = 0; next < held.length; next++) {
+          held[next]?.resolve()
+          await turn()
+          await turn()
+        }
+        return Promise.all(answers)
+      },
     }
-    if (endWhen([])) first.resolve()
-    await Promise.all(answers)
-    return runs
   }
 
-  it('gathers while a run is under way, and goes on without it when it takes long', async () => {
-    expect(await runsBesideALongOne(60_000, (runs) => runs.length === 0)).to.deep.equal([[0], [1, 2]])
-    expect(await runsBesideALongOne(20, (runs) => runs.flat().length === 3)).to.deep.equal([[0], [1, 2]])
-    expect(await runsBesideALongOne(0, (runs) => runs.flat().length === 3)).to.deep.equal([[0], [1], [2]])
+  const longEnough = 60_000
+
+  it('gathers beside a run until as many wait as that one has', async () => {
+    const { runs, come, endAll } = heldRuns(longEnough)
+    await come(0, 1)
+    await come(2)
+    expect(runs).to.deep.equal([[0, 1]])
+    await come(3)
+    expect(runs).to.deep.equal([
+      [0, 1],
+      [2, 3],
+    ])
+    expect(await endAll()).to.deep.equal([0, 1, 2, 3])
+  })
+
+  it('lets nobody wait beside a single one', async () => {
+    const { runs, come, endAll } = heldRuns(longEnough)
+    await come(0)
+    await come(1)
+    expect(runs).to.deep.equal([[0], [1]])
+    expect(await endAll()).to.deep.equal([0, 1])
   })
 
   it('gathers no more than a run can take', async () => {
+    const { runs, come, endAll } = heldRuns(longEnough, 3)
+    await come(0, 1)
+    await come(2, 3)
+    await come(4, 5)
+    expect(runs).to.have.length(2)
+    await come(6)
+    expect(runs.at(-1)).to.deep.equal([4, 5, 6])
+    expect(await endAll()).to.deep.equal([0, 1, 2, 3, 4, 5, 6])
+  })
+
+  it('gathers no longer than the run takes', async () => {
+    const { runs, come, end, endAll } = heldRuns(longEnough)
+    await come(0, 1)
+    await come(2)
+    await end(0)
+    expect(runs).to.deep.equal([[0, 1], [2]])
+    expect(await endAll()).to.deep.equal([0, 1, 2])
+  })
+
+  it('gathers no longer than it may', async () => {
     const runs: number[][] = []
-    const first = Promise.withResolvers<void>()
+    const both = Promise.withResolvers<void>()
     const same = microBatch(
       async (items: readonly number[]) => {
-        runs.push([...items])
-        if (runs.length === 1) await first.promise
-        else first.resolve()
+        if (runs.push([...items]) === 2) both.resolve()
+        await both.promise
         return items
       },
-      { maxItems: 2, maxRuns: 2, staggerMs: 60_000 },
+      { maxItems: 3, maxRuns: 2, gatherMs: 20 },
     )
-    const begun = same(0)
+    const begun = [0, 1].map(same)
     await new Promise((resolve) => setImmediate(resolve))
-    await Promise.all([begun, same(1), same(2)])
-    expect(runs).to.deep.equal([[0], [1, 2]])
+    expect(await Promise.all([...begun, same(2)])).to.deep.equal([0, 1, 2])
+    expect(runs).to.deep.equal([[0, 1], [2]])
   })
 })
