@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 
+/** Nonces of an account, the second one excluded. */
+export interface NonceRange {
+  readonly from: number
+  readonly below: number
+}
+
 /** A transaction that was stored and may not have been sent. */
 export interface Unsent {
   readonly hash: string
@@ -9,11 +15,10 @@ export interface Unsent {
 }
 
 /**
- * What may not have been sent, in the order of the nonces: what is pending and not known to have been offered to a node.
- *
- * @param fromNonce of the account, below which all was offered
+ * What may not have been sent of an account's transactions with these nonces, in their order: what is pending and not
+ * known to have been offered to a node.
  */
-export async function unsentOf(db: Queries, account: string, fromNonce: number): Promise<Unsent[]> {
+export async function unsentOf(db: Queries, account: string, { from, below }: NonceRange): Promise<Unsent[]> {
   return (
     db
       // By itself: together with the rest it is at times planned by an index of all relays, while there are no statistics.
@@ -23,7 +28,8 @@ export async function unsentOf(db: Queries, account: string, fromNonce: number):
           query
             .selectFrom('relays')
             .where('account', '=', account)
-            .where('account_nonce', '>=', sql<number>`greatest(${fromNonce}::bigint, ${offeredBelow(account)})`)
+            .where('account_nonce', '>=', sql<number>`greatest(${from}::bigint, ${offeredBelow(account)})`)
+            .where('account_nonce', '<', below)
             .where('final', '=', false)
             .select(['hash', 'status']),
       )

@@ -55,6 +55,10 @@ interface Sending extends Unsent {
   readonly done: () => void
 }
 
+interface Stored extends Sending {
+  readonly accountNonce: number
+}
+
 /**
  * While the lane holds the account, it stores the next calls while those before them are being sent. It lets go only
  * when everything stored has been offered to a node: whoever holds the account next finds no gap before its nonces.
@@ -63,8 +67,6 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
   const waiting: Submission[] = []
   let running: Promise<void> | undefined
   let wake: (() => void) | undefined
-  /** Whether an earlier process may have left something. */
-  let isFirst = true
   /** The account's nonce below which all was offered to a node: by this process, or by others before it stored more. */
   let offeredBelow = 0
   /** The account's nonce behind the last that this process has stored. */
@@ -91,7 +93,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
     return waiting.splice(0, fits === -1 ? waiting.length : fits)
   }
 
-  async function storeBatch(batch: readonly Submission[]): Promise<Sending[]> {
+  async function storeBatch(batch: readonly Submission[]): Promise<Stored[]> {
     let outcomes: Committed[]
     try {
       outcomes = await commit(batch.flatMap(({ acceptances }) => acceptances))
@@ -99,7 +101,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
       for (const { reject } of batch) reject(error)
       return []
     }
-    const sendings: Sending[] = []
+    const sendings: Stored[] = []
     let next = 0
     for (const { acceptances, resolve } of batch) {
       resolve(
@@ -127,19 +129,36 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
   async function hold(): Promise<void> {
     await database.exclusively(laneKey(signer.address), async (db) => {
       const untilMs = performance.now() + MAX_HOLD_MS
-      const leftBehind = isFirst || database.isShared ? await unsentOf(db, signer.address, offeredBelow) : []
-      isFirst = false
-      const unsent: Sending[] = leftBehind.map((one) => ({ ...one, done: () => {} }))
+      const unsent: Sending[] = []
+      let isFirst = true
       let isWell = true
       let sending: Promise<void> | undefined
+
+      /** The first nonce tells whether nodes may lack some before it: left by another process, or by this one. */
+      async function store(): Promise<void> {
+        const stored = await storeBatch(takeBatch())
+        const [first] = stored
+        if (isFirst && first && first.accountNonce > offeredBelow) {
+          const range = { from: offeredBelow, below: first.accountNonce }
+          try {
+            const leftBehind = await unsentOf(db, signer.address, range)
+            unsent.push(...leftBehind.map((one) => ({ ...one, done: () => {} })))
+          } catch (err) {
+            log.warn({ err, signer: signer.address }, 'what was left unsent cannot be read')
+            isWell = false
+          }
+        }
+        if (first) isFirst = false
+        unsent.push(...stored)
+      }
 
       /** Sends what has gathered, and what gathers meanwhile. */
       async function send(): Promise<void> {
         while (unsent.length > 0) {
           const batch = unsent.splice(0)
           // After one that no node took: answered, and left to the background work.
-          if (isWell) isWell = await sendAll(batch)
-          else for (const { done } of batch) done()
+          if (!isWell) for (const { done } of batch) done()
+          else if (!(await sendAll(batch))) isWell = false
         }
       }
 
@@ -147,7 +166,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
         // Forgotten only when it is through: it may have nothing to wait for.
         if (unsent.length > 0) sending ??= send().finally(() => (sending = undefined))
         const isOver = performance.now() >= untilMs
-        if (waiting.length > 0 && !isOver) unsent.push(...(await storeBatch(takeBatch())))
+        if (waiting.length > 0 && !isOver) await store()
         else if (sending) await Promise.race([sending, submitted()])
         else if (isOver || !isWell || !database.isShared || !(await submittedWithin(IDLE_HOLD_MS))) break
       }

@@ -82,7 +82,7 @@ describe('migrate', () => {
           { nonce: 5n, identity: '0x1d', callData: data, account: account.address },
         ])
         expect(state?.known.get('0x1d')).to.equal(transaction.hash)
-        expect(await unsentOf(database.db, account.address, 0)).to.deep.equal([transaction])
+        expect(await unsentOf(database.db, account.address, { from: 0, below: 10 })).to.deep.equal([transaction])
         const { used } = await database.db.selectFrom('profiles').select('used').executeTakeFirstOrThrow()
         expect(used).to.equal('100')
       } finally {

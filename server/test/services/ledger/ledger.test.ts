@@ -230,9 +230,11 @@ describe('ledger', () => {
         await database.db.transaction().execute(async (db) => {
           const fromNonce = Number(row?.account_nonce)
           const before = await read(db)
-          const unsent = await unsentOf(db, signers[0]!.address, fromNonce)
+          const range = { from: fromNonce, below: fromNonce + 1 }
+          const unsent = await unsentOf(db, signers[0]!.address, range)
           const open = await openRelays(db, signers[0]!.address, { fromNonce, limit: 500 })
           expect(unsent.map(({ hash }) => hash)).to.deep.equal([row?.hash])
+          expect(await unsentOf(db, signers[0]!.address, { ...range, below: fromNonce })).to.deep.equal([])
           expect(open.map(({ hash }) => hash)).to.deep.equal([row?.hash])
           expect((await read(db)) - before, 'rows').to.be.below(20)
         })

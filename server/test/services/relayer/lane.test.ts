@@ -113,4 +113,57 @@ describe('createLane', () => {
     await submit()
     expect(sent).to.deep.equal([rawOf(4), rawOf(5)])
   })
+
+  describe('with a ledger that cannot be read', () => {
+    /**
+     * What was sent of calls with these nonces of the account, each in a turn of its own, or all in one.
+     */
+    async function sentOf(nonces: readonly number[], inOneTurn = false): Promise<unknown[]> {
+      const sent: unknown[] = []
+      const allAreStored = Promise.withResolvers<void>()
+      const upstream: Upstream = {
+        request: async <Result>(_method: string, [raw]: readonly unknown[]) => {
+          sent.push(raw)
+          if (inOneTurn) await allAreStored.promise
+          return null as Result
+        },
+        close: async () => {},
+      }
+      const left = [...nonces]
+      const broken = new Proxy(database.db, {
+        get: () => {
+          throw new Error('the ledger is away')
+        },
+      })
+      const lane = createLane({
+        signer: signerFromKey(`0x${'33'.repeat(32)}`),
+        database: { ...database, isShared: false, exclusively: (_key, work) => work(broken) },
+        broadcaster: createBroadcaster({ upstream, log }),
+        log,
+        commit: async (acceptances) =>
+          acceptances.map(() => {
+            const accountNonce = left.shift() ?? NaN
+            return { kind: 'stored', hash: `0xhash${accountNonce}`, raw: `0x0${accountNonce}`, accountNonce }
+          }),
+      })
+      while (left.length > 0) {
+        const [answer] = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
+        if (left.length === 0) allAreStored.resolve()
+        if (inOneTurn) continue
+        await answer?.sent
+        await lane.idle()
+      }
+      await lane.idle()
+      return sent
+    }
+
+    it('sends what follows on what it has sent: nothing can be missing', async () => {
+      expect(await sentOf([0, 1, 2])).to.deep.equal(['0x00', '0x01', '0x02'])
+      expect(await sentOf([0, 1, 2], true)).to.deep.equal(['0x00', '0x01', '0x02'])
+    })
+
+    it('answers, and leaves to the background work what may follow on something that is missing', async () => {
+      expect(await sentOf([0, 2])).to.deep.equal(['0x00'])
+    })
+  })
 })
