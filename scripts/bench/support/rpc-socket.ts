@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 
 interface Answer {
@@ -6,7 +7,7 @@ interface Answer {
   readonly error?: unknown
 }
 
-/** A node's WebSocket, and nothing around it. */
+/** A node's WebSocket, and nothing around it; what is asked in one turn of the event loop leaves in one piece. */
 export interface RpcSocket {
   /** @param body a call with this id, which no other call has */
   ask(id: number, body: string): Promise<Answer>
@@ -21,11 +22,17 @@ export async function openRpcSocket(url: string): Promise<RpcSocket> {
     waiting.get(answer.id)?.(answer)
     waiting.delete(answer.id)
   })
+  let carrier: Socket | undefined
+  socket.on('upgrade', (response) => (carrier = response.socket))
   await once(socket, 'open')
   return {
     ask: (id, body) =>
       new Promise((resolve) => {
         waiting.set(id, resolve)
+        if (carrier?.writableCorked === 0) {
+          carrier.cork()
+          setImmediate(() => carrier?.uncork())
+        }
         socket.send(body)
       }),
     close: async () => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { WebSocket, type RawData } from 'ws'
 import { Semaphore } from '../../semaphore.ts'
 import {
@@ -16,8 +17,9 @@ import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 const HANDSHAKE_MS = 10_000
 
 /**
- * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer: nothing is
- * gathered, and nobody waits for the rest of a batch. There is no place for a `traceparent`.
+ * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer: nobody waits
+ * for the rest of a batch. Those of one turn of the event loop leave in one piece, which costs both sides less than many
+ * small ones. There is no place for a `traceparent`.
  */
 export class WebSocketNode implements NodeConnection {
   readonly name: string
@@ -81,6 +83,8 @@ interface Waiting {
 /** From the handshake until one side ends it. */
 class Connection {
   readonly #socket: WebSocket
+  /** What carries it, once the handshake is through. */
+  #carrier: Socket | undefined
   readonly #waiting = new Map<number, Waiting>()
   readonly #closed: Promise<void>
   #error: Error | undefined
@@ -93,6 +97,7 @@ class Connection {
       maxPayload: RESPONSE_BYTES,
       perMessageDeflate: false,
     })
+    this.#socket.on('upgrade', ({ socket }) => (this.#carrier = socket))
     this.#socket.on('open', () => {
       for (const waiting of this.#waiting.values()) this.#send(waiting)
     })
@@ -134,8 +139,17 @@ class Connection {
 
   #send(waiting: Waiting): void {
     if (waiting.unsent === undefined) return
+    this.#holdForThisTurn()
     this.#socket.send(waiting.unsent)
     waiting.unsent = undefined
+  }
+
+  /** Until the turn of the event loop is over, what is sent gathers. */
+  #holdForThisTurn(): void {
+    const carrier = this.#carrier
+    if (!carrier || carrier.writableCorked > 0) return
+    carrier.cork()
+    setImmediate(() => carrier.uncork())
   }
 
   #hear(data: RawData): void {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Socket } from 'node:net'
 import { NodeFailure } from '../../../services/chain/node-connection.ts'
 import { UpstreamRpcError } from '../../../services/chain/upstream.ts'
 import { WebSocketNode } from '../../../services/chain/websocket-node.ts'
@@ -18,6 +19,26 @@ describe('WebSocketNode', () => {
     expect(one.webSockets).to.have.length(1)
     await Promise.all(Array.from({ length: 20 }, () => upstream.request('eth_getLogs', [])))
     expect(one.webSockets).to.have.length(2)
+  })
+
+  it('sends the calls of one turn in one piece', async () => {
+    const one = await node()
+    const upstream = connect(one)
+    await upstream.request('echo', [0])
+    const { _writev } = Socket.prototype
+    let pieces = 0
+    Socket.prototype._writev = function (...args) {
+      if (this.remotePort === Number(new URL(one.url).port)) pieces++
+      return _writev?.apply(this, args)
+    }
+    try {
+      await Promise.all([1, 2, 3, 4, 5].map((value) => upstream.request('echo', [value])))
+      expect(pieces).to.equal(1)
+      await upstream.request('echo', [6])
+      expect(pieces).to.equal(2)
+    } finally {
+      if (_writev) Socket.prototype._writev = _writev
+    }
   })
 
   it('says who asks where the URL names somebody', async () => {
