@@ -6,7 +6,7 @@ import { runUntilMined, transactionCounts } from '../support/mined.ts'
 import { signedCall, type RelayWorld } from '../support/relay-world.ts'
 import { createRpcClient, rpcBody, type RpcClient } from '../support/rpc.ts'
 import { openRpcSocket } from '../support/rpc-socket.ts'
-import { channelsOf, type RelayLoad } from './relay-load.ts'
+import type { ChannelNonce, LoadNonces, RelayLoad } from './relay-load.ts'
 
 const GAS_LIMIT = 200_000n
 const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n } as const
@@ -41,18 +41,19 @@ export async function createSenders({ rpcUrl }: RelayWorld, count: number): Prom
 export async function runFloor(
   world: RelayWorld,
   senders: readonly FloorSender[],
+  nonces: LoadNonces,
   load: RelayLoad,
 ): Promise<LoadResult> {
   const each = Math.floor(senders.length / load.workers)
   const last = new Set<FloorSender>()
   let lastId = 0
-  const prepared = Array.from({ length: load.workers }, (_, worker) => {
+  const prepared = nonces.take(load).map((wanted, worker) => {
     const own = senders.slice(worker * each, (worker + 1) * each)
-    return channelsOf(load, worker).map((channel, index, { length }) => {
+    return wanted.map((nonce, index, { length }) => {
       const sender = own[index % each]
       if (!sender) throw new RangeError(`${senders.length} senders for ${load.workers} workers`)
       if (index === length - 1) last.add(sender)
-      return requests(world, sender, channel).map(([method, params]) => {
+      return requests(world, sender, nonce).map(([method, params]) => {
         const id = ++lastId
         return { id, body: rpcBody(method, params, id) }
       })
@@ -85,9 +86,9 @@ export async function runFloor(
 }
 
 /** What a relay call takes of a node, in the sender's name. */
-function requests(world: RelayWorld, sender: FloorSender, channel: bigint) {
+function requests(world: RelayWorld, sender: FloorSender, { channel, id }: ChannelNonce) {
   const { account } = sender
-  const { callData: data } = signedCall(world, channel, 0n)
+  const { callData: data } = signedCall(world, channel, id)
   const to = world.fixture.profile.keyManager
   const chainId = BigInt(world.chainId)
   const { raw } = account.sign({ chainId, nonce: sender.nonce++, to, gasLimit: GAS_LIMIT, data, fees: FEES })

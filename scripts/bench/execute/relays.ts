@@ -1,7 +1,7 @@
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { countedBy, runUntilMined } from '../support/mined.ts'
 import { createPoster, signedCall, type RelayWorld } from '../support/relay-world.ts'
-import { channelsOf, type RelayLoad } from './relay-load.ts'
+import type { LoadNonces, RelayLoad } from './relay-load.ts'
 
 /**
  * Relaying through `POST /execute`.
@@ -9,11 +9,14 @@ import { channelsOf, type RelayLoad } from './relay-load.ts'
  * @param url of the server
  * @returns what it came to; the rate counts the time until all is mined
  */
-export async function runRelays(world: RelayWorld, url: string, load: RelayLoad): Promise<LoadResult> {
+export async function runRelays(
+  world: RelayWorld,
+  url: string,
+  nonces: LoadNonces,
+  load: RelayLoad,
+): Promise<LoadResult> {
   const relay = createPoster(url, load.workers)
-  const prepared = Array.from({ length: load.workers }, (_, worker) =>
-    channelsOf(load, worker).map((channel) => signedCall(world, channel, 0n).body),
-  )
+  const prepared = nonces.take(load).map((own) => own.map(({ channel, id }) => signedCall(world, channel, id).body))
   const send = async (worker: number, index: number) => {
     await relay.execute(prepared[worker]?.[index] ?? '')
   }

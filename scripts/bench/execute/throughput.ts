@@ -6,6 +6,7 @@ import { startNode, startServerProcess, type NodeKind, type Started } from '../s
 import { provisionWorld } from '../support/relay-world.ts'
 import { median } from '../support/rpc.ts'
 import { createSenders, runFloor } from './floor.ts'
+import { createLoadNonces } from './relay-load.ts'
 import { runRelays } from './relays.ts'
 
 export interface ThroughputOptions {
@@ -22,7 +23,7 @@ export interface ThroughputOptions {
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
 
-/** The most calls of a round: anvil's blocks take longer the more its state holds. */
+/** The most calls of a round: on anvil each takes a channel and an account, and a block longer the more there are. */
 const MAX_CALLS: Readonly<Record<NodeKind, number>> = { hardhat: Infinity, anvil: 600 }
 /** It takes some thousand calls until V8 has compiled a server for good. */
 const WARM_UP_ROUNDS = 4
@@ -38,7 +39,7 @@ interface Round {
 /**
  * Relays per second through `POST /execute`, beside the floor. Both ask the node by WebSocket, which takes half of what
  * HTTP does. Both are timed until all is mined: anvil answers before it mines, and falls behind. Each has a chain of its
- * own and does as much on it, since a block costs a node more the more its state holds.
+ * own and does the same on it, since a block costs a node more the more its state holds.
  *
  * They take turns of a few seconds: a machine that others share may be twice as fast a minute later.
  */
@@ -68,10 +69,13 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
     const senders = await createSenders(floor, count)
     // Of no use there, but the states of both chains shall be alike.
     await createSenders(world, count)
-    let loads = 0n
+    const [floorNonces, relayNonces] = [createLoadNonces(), createLoadNonces()]
     const measure = async (workers: number, tasks: number): Promise<Round> => {
-      const load = { workers, tasks, firstChannel: ++loads * 1_000_000n }
-      const round = { floor: await runFloor(floor, senders, load), relays: await runRelays(world, url, load) }
+      const load = { workers, tasks }
+      const round = {
+        floor: await runFloor(floor, senders, floorNonces, load),
+        relays: await runRelays(world, url, relayNonces, load),
+      }
       // What is left to do would take its time from the floor.
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
       return round
