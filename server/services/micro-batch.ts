@@ -6,8 +6,8 @@ export interface MicroBatchOptions {
   /** Runs that may be under way at a time. Default 1. */
   readonly maxRuns?: number
   /**
-   * For so long at most a run waits beside others until as many have gathered as those are busy with: a node that is
-   * loaded gets few large runs, while the second of two callers does not wait at all. Default 0.
+   * For so long after the latest run began, at most, the next one waits until as many have gathered as are under way:
+   * load makes few large runs, while the second of two callers does not wait at all. Default 0.
    */
   readonly gatherMs?: number
 }
