@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
+import { holdForThisTurn } from '../../../server/services/chain/hold-for-this-turn.ts'
 
 interface Answer {
   readonly id: number
@@ -29,10 +30,7 @@ export async function openRpcSocket(url: string): Promise<RpcSocket> {
     ask: (id, body) =>
       new Promise((resolve) => {
         waiting.set(id, resolve)
-        if (carrier?.writableCorked === 0) {
-          carrier.cork()
-          setImmediate(() => carrier?.uncork())
-        }
+        if (carrier) holdForThisTurn(carrier)
         socket.send(body)
       }),
     close: async () => {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { WebSocket, type RawData } from 'ws'
 import { Semaphore } from '../../semaphore.ts'
+import { holdForThisTurn } from './hold-for-this-turn.ts'
 import {
   authorization,
   LOG_LANES,
@@ -139,17 +140,9 @@ class Connection {
 
   #send(waiting: Waiting): void {
     if (waiting.unsent === undefined) return
-    this.#holdForThisTurn()
+    if (this.#carrier) holdForThisTurn(this.#carrier)
     this.#socket.send(waiting.unsent)
     waiting.unsent = undefined
-  }
-
-  /** Until the turn of the event loop is over, what is sent gathers. */
-  #holdForThisTurn(): void {
-    const carrier = this.#carrier
-    if (!carrier || carrier.writableCorked > 0) return
-    carrier.cork()
-    setImmediate(() => carrier.uncork())
   }
 
   #hear(data: RawData): void {

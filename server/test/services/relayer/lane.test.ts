@@ -115,9 +115,7 @@ describe('createLane', () => {
   })
 
   describe('with a ledger that cannot be read', () => {
-    /**
-     * What was sent of calls with these nonces of the account, each in a turn of its own, or all in one.
-     */
+    /** What was sent of calls with these nonces of the account, each in a turn of its own, or all in one. */
     async function sentOf(nonces: readonly number[], inOneTurn = false): Promise<unknown[]> {
       const sent: unknown[] = []
       const allAreStored = Promise.withResolvers<void>()
