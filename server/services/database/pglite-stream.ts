@@ -46,7 +46,11 @@ export class PGliteStream extends Duplex {
     done()
   }
 
+  /** PGlite is not to collect the answer, since it parses it then, and keeps what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
-    this.push(await this.#pglite.execProtocolRaw(messages))
+    const pieces: Buffer[] = []
+    // A piece lies in PGlite's memory, where the next one overwrites it.
+    await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+    this.push(Buffer.concat(pieces))
   }
 }

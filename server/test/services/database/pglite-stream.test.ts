@@ -1,5 +1,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { expect } from 'chai'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { PGliteStream } from '../../../services/database/pglite-stream.ts'
 
@@ -41,4 +43,20 @@ describe('PGliteStream', () => {
     const { rows } = await withClient((client) => client.query('select $1::text as long', [long]))
     expect(rows).to.deep.equal([{ long }])
   })
+
+  it('keeps nothing of an answer', async () => {
+    const heapMb = usedHeapMb()
+    await withClient(async (client) => {
+      for (let times = 0; times < 50; times++) await client.query(`select repeat('x', 1000000)`)
+    })
+    expect(usedHeapMb() - heapMb).to.be.below(20)
+  })
 })
+
+/** What the heap holds without garbage. */
+function usedHeapMb(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed / 1e6
+}
