@@ -18,6 +18,12 @@ import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 const HANDSHAKE_MS = 10_000
 
 /**
+ * Many nodes hold a small answer back until the one before it is acknowledged (Nagle), and operating systems acknowledge
+ * what they hear along with what they send, or tens of milliseconds later. So after this time something is sent.
+ */
+const ACKNOWLEDGE_MS = 1
+
+/**
  * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer: nobody waits
  * for the rest of a batch. Those of one turn of the event loop leave in one piece, which costs both sides less than many
  * small ones. There is no place for a `traceparent`.
@@ -88,6 +94,8 @@ class Connection {
   #carrier: Socket | undefined
   readonly #waiting = new Map<number, Waiting>()
   readonly #closed: Promise<void>
+  /** Runs when something was heard and nothing sent since. */
+  #acknowledging: NodeJS.Timeout | undefined
   #error: Error | undefined
   #heardMs = -Infinity
 
@@ -143,6 +151,14 @@ class Connection {
     if (this.#carrier) holdForThisTurn(this.#carrier)
     this.#socket.send(waiting.unsent)
     waiting.unsent = undefined
+    clearTimeout(this.#acknowledging)
+    this.#acknowledging = undefined
+  }
+
+  /** By a pong that nobody has asked for, which the protocol allows and asks no answer to (RFC 6455, 5.5.3). */
+  #acknowledge(): void {
+    this.#acknowledging = undefined
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.pong()
   }
 
   #hear(data: RawData): void {
@@ -160,6 +176,7 @@ class Connection {
     if (!waiting) return
     this.#waiting.delete(answer?.id as number)
     clearTimeout(waiting.timer)
+    if (this.#waiting.size > 0) this.#acknowledging ??= setTimeout(() => this.#acknowledge(), ACKNOWLEDGE_MS)
     try {
       waiting.resolve(resultOf(answer))
     } catch (error) {

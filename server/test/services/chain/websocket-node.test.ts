@@ -41,6 +41,21 @@ describe('WebSocketNode', () => {
     }
   })
 
+  it('acknowledges an answer where it has nothing to send, so that the node holds the next one back no longer', async () => {
+    const one = await node()
+    const acknowledged = new Promise((resolve) => {
+      one.onMessage = (socket, { id, method }) => {
+        socket.once('pong', resolve)
+        if (method === 'echo') socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: 1 }))
+      }
+    })
+    const upstream = connect(one)
+    const never = outcomeOf(upstream.request('never', []))
+    expect(await upstream.request('echo', [1])).to.equal(1)
+    await acknowledged
+    expect(await never).to.equal('UPSTREAM_UNAVAILABLE')
+  })
+
   it('says who asks where the URL names somebody', async () => {
     const one = await node()
     const webSocketUrl = one.webSocketUrl.replace('//', '//user:pass%3Aword@')
