@@ -4,6 +4,7 @@ import { migration as ledger } from './migrations/001-ledger.ts'
 import { migration as storeRelays } from './migrations/002-store-relays.ts'
 import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
 import { migration as offered } from './migrations/004-offered.ts'
+import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names. */
@@ -12,6 +13,7 @@ const migrations = {
   '002-store-relays': storeRelays,
   '003-lean-ledger': leanLedger,
   '004-offered': offered,
+  '005-planned-by-index': plannedByIndex,
 }
 
 /**

@@ -7,6 +7,7 @@ import { openDatabase, type Database } from '../../../services/database/database
 import { migration as ledger } from '../../../services/database/migrations/001-ledger.ts'
 import { migration as storeRelays } from '../../../services/database/migrations/002-store-relays.ts'
 import { migration as leanLedger } from '../../../services/database/migrations/003-lean-ledger.ts'
+import { migration as offered } from '../../../services/database/migrations/004-offered.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
 import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
@@ -17,6 +18,7 @@ const former: Record<string, Migration> = {
   '001-ledger': ledger,
   '002-store-relays': storeRelays,
   '003-lean-ledger': leanLedger,
+  '004-offered': offered,
 }
 
 describe('migrate', () => {

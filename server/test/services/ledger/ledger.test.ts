@@ -196,21 +196,6 @@ describe('ledger', () => {
         expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['stored', 'stored'])
       })
 
-      it('reads no table from end to end, though it was planned when all were small', async () => {
-        await accept([call()])
-        const scans = async (db: Queries) => {
-          const { rows } = await sql<{ relname: string; seq_scan: string | number }>`
-            select relname, seq_scan from pg_stat_xact_user_tables
-            where relname in ('profiles', 'signer_accounts', 'relays', 'attempts')`.execute(db)
-          return Object.fromEntries(rows.map(({ relname, seq_scan }) => [relname, Number(seq_scan)]))
-        }
-        await database.db.transaction().execute(async (db) => {
-          const before = await scans(db)
-          await accept([call({ nonce: (channel << 128n) | 1n })], { db })
-          expect(await scans(db)).to.deep.equal(before)
-        })
-      })
-
       it('finds what is unsent without looking through what is final', async () => {
         const calls = Array.from({ length: 300 }, (_, id) => call({ nonce: (channel << 128n) | BigInt(id) }))
         const past = (await accept(calls)).map(hashOf)

@@ -1,0 +1,97 @@
+import { expect } from 'chai'
+import { hexlify, randomBytes } from 'ethers'
+import { sql } from 'kysely'
+import { openDatabase, type Database, type Queries } from '../../../../services/database/database.ts'
+import { openRelays, type OpenRelay } from '../../../../services/ledger/open-relays.ts'
+import { storeChanges } from '../../../../services/ledger/store-changes.ts'
+import { storeRelays } from '../../../../services/ledger/store-relays.ts'
+import { startPostgres, type PostgresServer } from '../../../../../scripts/bench/support/postgres.ts'
+
+const profile = '0xf'
+const account = '0xa'
+const random = () => hexlify(randomBytes(32))
+
+describe('migration 005: functions that are planned by index', () => {
+  let postgres: PostgresServer
+
+  before(async () => {
+    postgres = await startPostgres()
+  })
+  after(() => postgres.close())
+
+  for (const kind of ['PGlite', 'PostgreSQL'] as const) {
+    it(`${kind} reads what it changes and no more, though all was planned when the tables were empty`, async () => {
+      const url = kind === 'PGlite' ? null : await postgres.createDatabase()
+      // Plans belong to a connection.
+      const database = await openDatabase({ url, folder: null, schema: 'touchstone_1', poolSize: 1 })
+      const { db } = database
+      try {
+        await db.insertInto('signer_accounts').values({ address: account, next_nonce: 0 }).execute()
+        const row = { registered: true, plan: 'default', allowance: '1000000', used: '0' }
+        await db
+          .insertInto('profiles')
+          .values({ address: profile, ...row })
+          .execute()
+        await settle(db, await store(db, 0, 1))
+        const others = Array.from({ length: 500 }, (_, index) => ({ address: `0x${index}`, ...row }))
+        await db.insertInto('profiles').values(others).execute()
+        await settle(db, await store(db, 1, 500))
+        await db.transaction().execute(async (transaction) => {
+          const before = await rowsRead(transaction)
+          await settle(transaction, await store(transaction, 501, 2))
+          expect((await rowsRead(transaction)) - before).to.be.below(20)
+        })
+      } finally {
+        await database.close()
+      }
+    })
+  }
+})
+
+/** Relays that are open now. */
+async function store(db: Database['db'], from: number, count: number): Promise<OpenRelay[]> {
+  const relays = Array.from({ length: count }, (_, index) => ({
+    hash: random(),
+    identity: random(),
+    profile,
+    key_manager: '0x1',
+    signer: '0x2',
+    nonce: String(from + index),
+    expires_at: null,
+    plan: 'default',
+    period: 0,
+    reserved: '1',
+    gas_limit: '1',
+    account,
+    account_nonce: from + index,
+    created_at_ms: 0,
+    request_id: null,
+    raw: '0x',
+    max_fee_per_gas: '1',
+    max_priority_fee_per_gas: '1',
+  }))
+  const nonces = [{ signer: account, expected: from, next: from + count }]
+  const charges = [{ profile, period: 0, amount: BigInt(count) }]
+  expect(await storeRelays(db, { relays, nonces, charges }, 'registered')).to.equal(true)
+  return openRelays(db, account, { fromNonce: from, limit: count })
+}
+
+async function settle(db: Queries, relays: readonly OpenRelay[]): Promise<void> {
+  const changes = relays.map(({ hash, row: { version } }) => ({
+    hash,
+    version,
+    status: 'succeeded' as const,
+    mined: { hash, blockNumber: 1, blockHash: '0xb', gasUsed: 1n },
+    final: true,
+    reserved: 1n,
+    charged: 1n,
+  }))
+  await storeChanges(db, { relays: changes, charges: [{ profile, period: 0, amount: -1n }] })
+}
+
+async function rowsRead(db: Queries): Promise<number> {
+  const { rows } = await sql<{ count: string | number }>`
+    select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as count from pg_stat_xact_user_tables
+    where relname in ('profiles', 'signer_accounts', 'relays', 'attempts')`.execute(db)
+  return Number(rows[0]?.count)
+}
