@@ -1,6 +1,7 @@
-import { PgBoss, type Job } from 'pg-boss'
+import { PgBoss, type Job, type JobInsert } from 'pg-boss'
 import type { Logger } from 'pino'
 import { jobsSchemaOf, type Database } from '../database/database.ts'
+import { microBatch } from '../micro-batch.ts'
 
 /** Background work on one account at a time, in this process or another one on the same database. */
 export interface Jobs {
@@ -30,6 +31,8 @@ const EXPIRE_SECONDS = 60
 /** How often work that nobody has asked for is looked for. */
 const SWEEP_MS = 5_000
 const STOP_TIMEOUT_MS = 5_000
+/** The most requests that are stored together. */
+const MAX_INSERTS = 64
 
 interface Data {
   readonly account: string
@@ -55,6 +58,14 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     deleteAfterSeconds: 60,
   })
 
+  // A statement costs as much for one as for several.
+  const insert = microBatch(
+    async (wanted: readonly JobInsert<Data>[]) => {
+      await boss.insert(QUEUE, [...wanted])
+      return wanted.map(() => undefined)
+    },
+    { maxItems: MAX_INSERTS },
+  )
   let isClosed = false
   /** Accounts with a request that waits, and what forgets it: another process may do it, and nobody here would. */
   const requested = new Map<string, NodeJS.Timeout>()
@@ -67,7 +78,7 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     if (isClosed || requested.has(account)) return
     requested.set(account, setTimeout(() => forget(account), (startAfter + 2) * 1000).unref())
     try {
-      await boss.send(QUEUE, { account }, { singletonKey: account, startAfter })
+      await insert({ data: { account }, singletonKey: account, startAfter })
     } catch (err) {
       // The next sweep asks again.
       log.warn({ err, account }, 'background work cannot be asked for')
@@ -75,15 +86,15 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     }
   }
 
-  async function work({ data: { account } }: Job<Data>): Promise<void> {
+  /** @returns whether something is left */
+  async function work(account: string): Promise<boolean> {
     forget(account)
-    let isLeft = true
     try {
-      isLeft = await look(account)
+      return await look(account)
     } catch (err) {
       log.warn({ err, account }, 'an account could not be followed')
+      return true
     }
-    if (isLeft) await enqueue(account, PAUSE_SECONDS)
   }
 
   async function sweep(): Promise<void> {
@@ -94,8 +105,10 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     }
   }
 
-  await boss.work<Data>(QUEUE, { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS }, async (jobs) => {
-    await Promise.all(jobs.map(work))
+  await boss.work<Data>(QUEUE, { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS }, async (jobs: Job<Data>[]) => {
+    const accounts = jobs.map(({ data }) => data.account)
+    const isLeft = await Promise.all(accounts.map(work))
+    await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, PAUSE_SECONDS)))
   })
   await sweep()
   const timer = setInterval(() => void sweep(), SWEEP_MS)
