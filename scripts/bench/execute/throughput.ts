@@ -44,8 +44,11 @@ interface Round {
  * They take turns of a few seconds: a machine that others share may be twice as fast a minute later.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, rounds, createDatabase, core } = options
+  const { inFlight, createDatabase, core } = options
   const calls = Math.min(options.calls, MAX_CALLS[kind])
+  // Where rounds are short there are more of them: as many calls on every node.
+  const roundsEach = Math.ceil(options.calls / calls)
+  const rounds = options.rounds * roundsEach
   const started: Started[] = []
   const start = async (starting: Promise<Started>) => {
     const one = await starting
@@ -80,7 +83,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
       return round
     }
-    for (let round = 0; round < WARM_UP_ROUNDS; round++) await measure(WARM_UP_WORKERS, calls)
+    for (let round = 0; round < WARM_UP_ROUNDS * roundsEach; round++) await measure(WARM_UP_WORKERS, calls)
     const aims: Aim[] = []
     for (const workers of inFlight) {
       const found: Round[] = []
