@@ -27,6 +27,7 @@ if (command === 'ci') {
 const touchstone = `
 const [word, ...rest] = process.argv.slice(2)
 if (word === 'echo') console.log(JSON.stringify(rest))
+if (word === 'cache') console.log(process.env.NODE_COMPILE_CACHE)
 if (word === 'exit') process.exit(Number(rest[0]))
 if (word === 'wait') {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => { console.log(signal); process.exit(0) })
@@ -85,6 +86,12 @@ describe('launch', () => {
     const second = await launch(['exit', '3'])
     expect(second).to.include({ code: 3, stderr: '' })
     expect(await npmCalls()).to.equal('ci\n')
+  })
+
+  it('has what Node compiles kept for the next start, unless that is arranged already', async () => {
+    const { stdout } = await launch(['cache'], { NODE_COMPILE_CACHE: undefined })
+    expect(stdout).to.equal(`${join(root, 'node_modules', '.cache', 'touchstone-compiled')}\n`)
+    expect(await launch(['cache'], { NODE_COMPILE_CACHE: root })).to.include({ stdout: `${root}\n` })
   })
 
   it('installs again when the lock file names another version', async () => {
