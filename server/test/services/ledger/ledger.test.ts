@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes, Wallet } from 'ethers'
-import { sql, type Updateable } from 'kysely'
+import type { Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
@@ -14,6 +14,7 @@ import { abandon, finalise, settle, unsettle } from '../../../services/ledger/se
 import { availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 
 const ALLOWANCE = 1_000_000n
@@ -206,22 +207,16 @@ describe('ledger', () => {
         )
         const next = await accept([call({ nonce: (channel << 128n) | 300n })])
         const [row] = await Promise.all(next.map((outcome) => relayRow(hashOf(outcome))))
-        const read = async (db: Queries) => {
-          const { rows } = await sql<{ rows: string | number }>`
-            select sum(idx_tup_fetch) as rows from pg_stat_xact_user_tables
-            where relname in ('relays', 'attempts')`.execute(db)
-          return Number(rows[0]?.rows)
-        }
         await database.db.transaction().execute(async (db) => {
           const fromNonce = Number(row?.account_nonce)
-          const before = await read(db)
+          const before = await rowsRead(db)
           const range = { from: fromNonce, below: fromNonce + 1 }
           const unsent = await unsentOf(db, signers[0]!.address, range)
           const open = await openRelays(db, signers[0]!.address, { fromNonce, limit: 500 })
           expect(unsent.map(({ hash }) => hash)).to.deep.equal([row?.hash])
           expect(await unsentOf(db, signers[0]!.address, { ...range, below: fromNonce })).to.deep.equal([])
           expect(open.map(({ hash }) => hash)).to.deep.equal([row?.hash])
-          expect((await read(db)) - before, 'rows').to.be.below(20)
+          expect((await rowsRead(db)) - before, 'rows').to.be.below(20)
         })
       })
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes } from 'ethers'
-import { sql } from 'kysely'
 import { openDatabase, type Database, type Queries } from '../../../../services/database/database.ts'
 import { openRelays, type OpenRelay } from '../../../../services/ledger/open-relays.ts'
 import { storeChanges } from '../../../../services/ledger/store-changes.ts'
 import { storeRelays } from '../../../../services/ledger/store-relays.ts'
+import { rowsRead } from '../../../support/rows-read.ts'
 import { startPostgres, type PostgresServer } from '../../../../../scripts/bench/support/postgres.ts'
 
 const profile = '0xf'
@@ -87,11 +87,4 @@ async function settle(db: Queries, relays: readonly OpenRelay[]): Promise<void> 
     charged: 1n,
   }))
   await storeChanges(db, { relays: changes, charges: [{ profile, period: 0, amount: -1n }] })
-}
-
-async function rowsRead(db: Queries): Promise<number> {
-  const { rows } = await sql<{ count: string | number }>`
-    select sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) as count from pg_stat_xact_user_tables
-    where relname in ('profiles', 'signer_accounts', 'relays', 'attempts')`.execute(db)
-  return Number(rows[0]?.count)
 }
