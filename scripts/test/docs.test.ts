@@ -32,6 +32,16 @@ describe('the documentation', () => {
     })
   }
 
+  it('names for each attack a test that is there', () => {
+    const [, tables = ''] = /^## What each attack can reach.*?$(.*?)^## /ms.exec(read('docs/threat-model.md')) ?? []
+    const rows = tables.split('\n').filter((line) => /^\| (?!attack|-)/.test(line))
+    for (const row of rows) {
+      const tests = [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, file = '']) => file)
+      expect(tests, row).not.to.be.empty
+      for (const file of tests) expect(existsSync(path.join(root, file)), file).to.equal(true)
+    }
+  })
+
   it('explains every benchmark that there is, and no other', () => {
     const { stdout } = spawnSync(process.execPath, [path.join(root, 'scripts/touchstone.ts'), 'bench', '--help'], {
       encoding: 'utf8',
