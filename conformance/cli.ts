@@ -10,7 +10,7 @@ import { createTerminalProgress } from './lib/report/terminal-progress.ts'
 import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { writeOutput } from './lib/report/write-output.ts'
 import { normaliseTarget } from './lib/target.ts'
-import { exitCodes } from './lib/verdict.ts'
+import { exitCodeOf } from './lib/verdict.ts'
 
 /** Where `npm start` leaves the fixture of its testbed. */
 const testbedFixture = '.touchstone/testbed.json'
@@ -46,6 +46,8 @@ interface Flags {
   readonly maxTransactions?: number
   readonly timeoutMs?: number
   readonly receiptTimeoutMs?: number
+  readonly rateLimitTimeoutMs?: number
+  readonly restartTimeoutMs?: number
   readonly expectedFailures?: string
   readonly writeExpectedFailures?: string
   readonly report: readonly Output<ReportFormat>[]
@@ -70,6 +72,8 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--max-transactions <count>', 'that the run may cause (default: 200)', parsePositiveInteger)
     .option('--timeout-ms <ms>', 'for each answer (default: 10000)', parsePositiveInteger)
     .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
+    .option('--rate-limit-timeout-ms <ms>', 'for all rate limits together (default: 600000)', parsePositiveInteger)
+    .option('--restart-timeout-ms <ms>', 'for a target that died to be back (default: 5000)', parsePositiveInteger)
     .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
     .option('--write-expected-failures <file>', 'write that list from what failed, and expect it')
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
@@ -123,7 +127,7 @@ async function runCheck(
     flags.expectedFailures === undefined ? undefined : await readExpectedFailures(flags.expectedFailures)
   const where = await whereOf(url, flags, dependencies)
   try {
-    const { only, maxTransactions, timeoutMs, receiptTimeoutMs } = flags
+    const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
     // Standard output belongs to a report that is asked for there.
     const stream = flags.report.some(({ path }) => path === '-') ? streams.stderr : streams.stdout
     return await check({
@@ -138,6 +142,8 @@ async function runCheck(
       ...(maxTransactions === undefined ? {} : { maxTransactions }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),
+      ...(rateLimitTimeoutMs === undefined ? {} : { rateLimitTimeoutMs }),
+      ...(restartTimeoutMs === undefined ? {} : { restartTimeoutMs }),
       ...(expectedFailures ? { expectedFailures } : {}),
       acceptFailures: flags.writeExpectedFailures !== undefined,
     })
@@ -167,7 +173,7 @@ export async function run(
     }
     for (const { format, path } of flags.report)
       await writeOutput(reportRenderers[format](report), path, streams.stdout)
-    return exitCodes[report.verdict]
+    return exitCodeOf(report)
   } catch (error) {
     // Commander has written its message already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2

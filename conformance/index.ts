@@ -2,6 +2,7 @@ import { clauses, type ClauseId } from '../specs/index.ts'
 import { describeTransactions } from './lib/caused-transactions.ts'
 import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
 import type { Environment } from './lib/environment.ts'
+import { createEvidence } from './lib/evidence.ts'
 import { applyExpectedFailures, expectedFrom, type ExpectedFailure } from './lib/expected-failures.ts'
 import type { Fixture } from './lib/fixture.ts'
 import { createHttpClient } from './lib/http.ts'
@@ -16,13 +17,14 @@ import { isSelected, loadSuites } from './lib/suites.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { clauseStatus, summarise, verdictOf } from './lib/verdict.ts'
+import { clauseStatus, findCauses, summarise, verdictOf } from './lib/verdict.ts'
 import { verifyFixture } from './lib/verify-fixture.ts'
 import { packageVersion } from './lib/version.ts'
 
 export type { Fixture } from './lib/fixture.ts'
 export type * from './lib/report-types.ts'
 export { UsageError } from './lib/usage-error.ts'
+export { exitCodeOf } from './lib/verdict.ts'
 
 export interface CheckOptions {
   /** {relay_url}: where POST /execute and POST /quota are; null leaves the document out. */
@@ -45,6 +47,10 @@ export interface CheckOptions {
   readonly timeoutMs?: number
   /** For a transaction to be mined; absent: 60,000. */
   readonly receiptTimeoutMs?: number
+  /** For all rate limits of the run together; absent: 600,000. */
+  readonly rateLimitTimeoutMs?: number
+  /** For a target that died to listen again; absent: 5,000. */
+  readonly restartTimeoutMs?: number
   readonly expectedFailures?: readonly ExpectedFailure[]
   /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
   readonly acceptFailures?: boolean
@@ -84,6 +90,10 @@ async function fixtureOf(
   return { missing }
 }
 
+function countRequired(): number {
+  return Object.values(clauses).filter(({ level }) => level === 'required').length
+}
+
 function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition): ClauseResult {
   const { document, level, section, text, editions } = clauses[id]
   const observation = [...new Set(tests.flatMap(({ observations }) => observations ?? []))].join('; ')
@@ -110,6 +120,7 @@ function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition)
 export async function check(options: CheckOptions): Promise<Report> {
   const { edition = 'documents', only = null, readOnly = false, progress } = options
   const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = 200 } = options
+  const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000 } = options
   const { relayUrl, ethRpcUrl } = normaliseTarget({
     relayUrl: options.relayUrl,
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
@@ -134,9 +145,14 @@ export async function check(options: CheckOptions): Promise<Report> {
       chain,
       hasChain,
       fixture: await fixtureOf(options, chain, hasChain, notes),
-      patience: createPatience(receiptTimeoutMs),
+      patience: createPatience({
+        receiptMs: receiptTimeoutMs,
+        rateLimitMs: rateLimitTimeoutMs,
+        restartMs: restartTimeoutMs,
+      }),
       clock,
       spending,
+      evidence: createEvidence(),
       shared: new Map(),
       nextRpcId: 1,
     }
@@ -145,22 +161,27 @@ export async function check(options: CheckOptions): Promise<Report> {
     const checks = suites.reduce((sum, suite) => sum + suite.checks.length, 0)
     progress?.started?.({ target, edition, checks })
     const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
-    await runSuites(suites, environment, (id, result) => {
+    const checked = (id: ClauseId, result: CheckResult): void => {
       tests.get(id)?.push(result)
       progress?.checked?.(resultOf(id, [], edition), result)
-    })
+    }
+    await runSuites(suites, environment, checked)
+    const hasFailed = (id: ClauseId): boolean => clauseStatus(tests.get(id) ?? []) === 'failed'
+    for (const { id, result } of environment.evidence.charges(hasFailed)) if (tests.has(id)) checked(id, result)
 
     const found = suites.map(({ id }) => resultOf(id, tests.get(id) ?? [], edition))
     const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
     const { results, stale } = applyExpectedFailures(found, expected)
+    const isPart = only !== null || readOnly || relayUrl === null || ethRpcUrl === null
     const { requests, timeouts, unanswered } = http.traffic
     const report: Report = {
       suite: { name: 'touchstone', version: packageVersion(), edition },
       target,
       startedAt: startedAt.toISOString(),
       durationMs: Math.round(performance.now() - start),
-      verdict: verdictOf(results, stale.length > 0),
-      summary: summarise(results),
+      verdict: verdictOf(results, isPart),
+      summary: { ...summarise(results), ofRequired: countRequired() },
+      causes: findCauses(results),
       clauses: results,
       options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only },
       ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),

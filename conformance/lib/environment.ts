@@ -2,6 +2,7 @@ import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
 import type { ChainTruth } from './chain-truth.ts'
 import type { CheckContext } from './context.ts'
 import { createEndpoint, type EndpointState } from './endpoint.ts'
+import type { Evidence } from './evidence.ts'
 import type { Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
 import { Untestable } from './outcome.ts'
@@ -24,6 +25,8 @@ export interface Environment {
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: SpendingAccount
+  /** What was seen against clauses other than the one being checked. */
+  readonly evidence: Evidence
   /** Results of `once`, by key. */
   readonly shared: Map<string, Promise<Shared>>
   nextRpcId: number

@@ -1,4 +1,6 @@
 import { performance } from 'node:perf_hooks'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, request } from 'undici'
 import type { Answer } from './answer.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
@@ -37,7 +39,11 @@ function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   if (code === 'ECONNREFUSED') return { kind: 'refused', message: 'the connection was refused' }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'dns', message: `the host was not found (${text})` }
   if (/TLS|SSL|CERT|SELF_SIGNED|ALTNAME/.test(text)) return { kind: 'tls', message: `no secure connection (${text})` }
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE' || code?.startsWith('HPE_')) {
+  if (code?.startsWith('Z_') || code?.startsWith('ERR__ERROR') || code?.startsWith('ERR_BROTLI')) {
+    return { kind: 'other', message: `the body is not in the content coding that its header names (${text})` }
+  }
+  if (code?.startsWith('HPE_')) return { kind: 'other', message: `the answer is no HTTP (${text})` }
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE') {
     return { kind: 'closed', message: `the connection was closed without a whole answer (${text})` }
   }
   return { kind: 'other', message: `no answer (${text})` }
@@ -51,7 +57,29 @@ function parse(text: string): unknown {
   }
 }
 
-/** HTTP as a stranger does it: no redirects, no compression, capped bodies, one deadline for the whole exchange. */
+const limit = { maxOutputLength: bodyCapBytes }
+const [ungzip, undeflate, unbrotli] = [promisify(gunzip), promisify(inflate), promisify(brotliDecompress)]
+const decoders: Readonly<Record<string, (body: Buffer) => Promise<Buffer>>> = {
+  gzip: (body) => ungzip(body, limit),
+  'x-gzip': (body) => ungzip(body, limit),
+  deflate: (body) => undeflate(body, limit),
+  br: (body) => unbrotli(body, limit),
+}
+
+/** Takes the content codings off, the last one first; a body with a coding that is not known here stays as it is. */
+async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
+  let decoded = body
+  if (body.length === 0) return body
+  for (const name of contentEncoding.toLowerCase().split(',').reverse()) {
+    decoded = (await decoders[name.trim()]?.(decoded)) ?? decoded
+  }
+  return decoded
+}
+
+/**
+ * HTTP as a stranger does it: no redirects, capped bodies, one deadline for the whole exchange. No content coding is
+ * asked for; who asks for none must be ready for any (RFC 9110, 12.5.3), so the known ones are decoded.
+ */
 export function createHttpClient(timeoutMs: number): HttpClient {
   const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
@@ -73,6 +101,8 @@ export function createHttpClient(timeoutMs: number): HttpClient {
       size += chunk.length
       if (size > bodyCapBytes) break
     }
+    const coding = headers['content-encoding']
+    const content = await decode(Buffer.concat(chunks), Array.isArray(coding) ? coding.join() : (coding ?? ''))
     const flat = Object.entries(headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(', ') : (value ?? ''),
@@ -80,7 +110,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
     return {
       status: statusCode,
       headers: Object.fromEntries(flat) as Record<string, string>,
-      text: Buffer.concat(chunks).toString('utf8'),
+      text: content.toString('utf8'),
     }
   }
 
@@ -96,7 +126,10 @@ export function createHttpClient(timeoutMs: number): HttpClient {
           received = await exchange(sent, sent.once ?? false)
         } catch (error) {
           if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
-          received = await exchange(sent, true)
+          received = await exchange(sent, true).catch((again: unknown) => {
+            // The first attempt ended the target, and is the one to tell of.
+            throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
+          })
         }
       } catch (error) {
         failure = failureOf(error, timeoutMs)

@@ -1,17 +1,44 @@
-/** The target did what the clause forbids, or did not do what it asks: the check fails. */
+import type { ClauseId } from '../../specs/index.ts'
+import type { Answer } from './answer.ts'
+import type { Exchange } from './report-types.ts'
+
+export interface FaultDetails {
+  readonly expected?: string
+  readonly actual?: string
+  /** The answer that shows the fault: reports show it first. */
+  readonly answer?: Answer
+  /** The clause whose sentence the evidence contradicts; absent: the clause that is being checked. */
+  readonly of?: ClauseId
+}
+
+/**
+ * The target did what a clause forbids, or did not do what it asks. The check fails when the clause is its own. When
+ * `of` names another clause, that clause fails, and the check is untestable because of it.
+ */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly expected: string | undefined
   readonly actual: string | undefined
+  readonly exchange: Exchange | undefined
+  readonly of: ClauseId | undefined
 
-  constructor(message: string, values: { expected?: string; actual?: string } = {}) {
+  constructor(message: string, { expected, actual, answer, of }: FaultDetails = {}) {
     super(message)
-    this.expected = values.expected
-    this.actual = values.actual
+    this.expected = expected
+    this.actual = actual
+    this.exchange = answer?.exchange
+    this.of = of
   }
 }
 
-/** The check could not be made, and says nothing of the target: a need is not met, or the accepted twin was refused. */
+/** The check could not be made, and says nothing of the target: a need is not met, or another clause failed before. */
 export class Untestable extends Error {
   override readonly name = 'Untestable'
+  /** The clause whose failure is the cause. */
+  readonly because: ClauseId | undefined
+
+  constructor(message: string, { because }: { readonly because?: ClauseId } = {}) {
+    super(message)
+    this.because = because
+  }
 }

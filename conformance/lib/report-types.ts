@@ -7,12 +7,15 @@ export type Edition = 'documents' | 'lip'
 export type CheckStatus = 'passed' | 'failed' | 'untestable' | 'observed'
 
 /**
- * - `conformant`: every required clause passed (or failed as expected)
- * - `nonconformant`: a required clause failed, or the list of expected failures is stale
- * - `partial`: nothing failed, but a required clause was untestable or nothing ran
+ * What the run says of the target.
+ *
+ * - `conformant`: every required clause of both documents passed
+ * - `passed`: only a part was selected, and every selected required clause passed
+ * - `nonconformant`: a required clause failed, expected or not
+ * - `partial`: nothing failed, but a required clause was untestable or no required clause ran
  * - `error`: the harness could not judge
  */
-export type Verdict = 'conformant' | 'nonconformant' | 'partial' | 'error'
+export type Verdict = 'conformant' | 'passed' | 'nonconformant' | 'partial' | 'error'
 
 /** What was sent. Credentials and signatures are shortened before they are recorded. */
 export interface RecordedRequest {
@@ -34,7 +37,8 @@ export interface RecordedResponse {
 
 /** Why a request got no answer. */
 export interface ExchangeFailure {
-  readonly kind: 'timeout' | 'refused' | 'closed' | 'tls' | 'dns' | 'other'
+  /** `closed`: the target closed the connection; `died`: it did, and nobody listens there any more. */
+  readonly kind: 'timeout' | 'refused' | 'closed' | 'died' | 'tls' | 'dns' | 'other'
   readonly message: string
 }
 
@@ -46,15 +50,26 @@ export interface Exchange {
   readonly durationMs: number
 }
 
+/** Why a check failed. */
+export interface CheckError {
+  readonly message: string
+  readonly expected?: string
+  readonly actual?: string
+  /** Which of the exchanges of the check shows it, counted from zero; absent: none alone, or not known. */
+  readonly exchange?: number
+}
+
 /** One check of a clause. */
 export interface CheckResult {
   readonly title: string
   readonly status: CheckStatus
   readonly durationMs: number
   /** Of a failed check: what was expected and what was there. */
-  readonly error?: { readonly message: string; readonly expected?: string; readonly actual?: string }
+  readonly error?: CheckError
   /** Of an untestable check: why. */
   readonly reason?: string
+  /** Of an untestable check: the clause whose failure is the cause. */
+  readonly because?: ClauseId
   /** What was seen and is not judged. */
   readonly observations?: readonly string[]
   readonly exchanges: readonly Exchange[]
@@ -98,6 +113,12 @@ export interface CausedTransaction {
   readonly feeWei?: string
 }
 
+/** A clause that failed, and the clauses that could not be judged because of it. */
+export interface Cause {
+  readonly clause: ClauseId
+  readonly notJudged: readonly ClauseId[]
+}
+
 export interface LevelCounts {
   readonly passed: number
   readonly failed: number
@@ -116,7 +137,11 @@ export interface Report {
     readonly required: LevelCounts
     readonly recommended: LevelCounts
     readonly unspecified: { readonly observed: number; readonly untestable: number }
+    /** How many required clauses both documents have; absent in reports of version 0.1. */
+    readonly ofRequired?: number
   }
+  /** Failures that left other clauses without a judgement; absent in reports of version 0.1. */
+  readonly causes?: readonly Cause[]
   /** In the order of the documents. */
   readonly clauses: readonly ClauseResult[]
   readonly options: {

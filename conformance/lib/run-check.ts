@@ -4,7 +4,7 @@ import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { CheckDefinition } from './clause.ts'
 import { createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
 import { Fault, Untestable } from './outcome.ts'
-import type { CheckResult } from './report-types.ts'
+import type { CheckError, CheckResult, Exchange } from './report-types.ts'
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return value
@@ -14,16 +14,28 @@ function shown(value: unknown): string {
   )
 }
 
-/** What is thrown decides: the target's fault, no judgement, or a fault of this suite, which accuses nobody. */
-function outcomeOf(error: unknown): Pick<CheckResult, 'status' | 'error' | 'reason'> {
-  if (error instanceof Untestable) return { status: 'untestable', reason: error.message }
-  if (error instanceof Fault) {
-    const { message, expected, actual } = error
-    return {
-      status: 'failed',
-      error: { message, ...(expected === undefined ? {} : { expected }), ...(actual === undefined ? {} : { actual }) },
-    }
+type Outcome = Pick<CheckResult, 'status' | 'error' | 'reason' | 'because'>
+
+function errorOf({ message, expected, actual, exchange }: Fault, exchanges: readonly Exchange[]): CheckError {
+  const at = exchange === undefined ? -1 : exchanges.indexOf(exchange)
+  return {
+    message,
+    ...(expected === undefined ? {} : { expected }),
+    ...(actual === undefined ? {} : { actual }),
+    ...(at < 0 ? {} : { exchange: at }),
   }
+}
+
+/** What is thrown decides: the target's fault, no judgement, or a fault of this suite, which accuses nobody. */
+function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[]): Outcome {
+  if (error instanceof Untestable) {
+    const { message: reason, because } = error
+    return { status: 'untestable', reason, ...(because === undefined ? {} : { because }) }
+  }
+  if (error instanceof Fault && error.of !== undefined && error.of !== id) {
+    return { status: 'untestable', reason: `${error.of} fails: ${error.message}`, because: error.of }
+  }
+  if (error instanceof Fault) return { status: 'failed', error: errorOf(error, exchanges) }
   if (error instanceof AssertionError) {
     const values = error as Error & { expected?: unknown; actual?: unknown; showDiff?: boolean }
     const compared = values.showDiff ? { expected: shown(values.expected), actual: shown(values.actual) } : {}
@@ -38,15 +50,16 @@ export async function runCheck(environment: Environment, id: ClauseId, check: Ch
   const { level, needs } = clauses[id]
   const record: CheckRecord = { exchanges: [], observations: [] }
   const start = performance.now()
-  let outcome: Pick<CheckResult, 'status' | 'error' | 'reason'> = {
-    status: level === 'unspecified' ? 'observed' : 'passed',
-  }
+  let outcome: Outcome = { status: level === 'unspecified' ? 'observed' : 'passed' }
   try {
     const context = createContext(environment, id, record)
     requireNeeds(check.needs ?? needs, context)
     await check.body(context)
   } catch (error) {
-    outcome = outcomeOf(error)
+    outcome = outcomeOf(error, id, record.exchanges)
+    if (error instanceof Fault && error.of !== undefined && error.of !== id) {
+      environment.evidence.add(error, { id, title: check.title }, errorOf(error, record.exchanges), record.exchanges)
+    }
     // A question has no verdict: what went wrong with it is an answer as well.
     if (level === 'unspecified' && outcome.status === 'failed') {
       record.observations.push(outcome.error?.message ?? '')

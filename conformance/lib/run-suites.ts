@@ -29,8 +29,15 @@ function collector(onChecked: OnChecked) {
   }
 }
 
+/** What could spend, or is only recommended, comes later: a target that dies of it has been judged by then. */
+function stageOf({ id }: ClauseSuite): number {
+  const { level, needs } = clauses[id]
+  return (level === 'required' ? 0 : 2) + (needs.includes('spend') ? 1 : 0)
+}
+
 /**
- * Runs the checks under mocha: one suite per document, in it one per clause.
+ * Runs the checks under mocha: one suite per document and stage, in it one per clause. Required clauses come before
+ * the others, and in both halves what spends nothing comes first.
  *
  * @param onChecked is told each result as it comes, in order
  */
@@ -41,11 +48,13 @@ export function runSuites(
 ): Promise<void> {
   // Each request and each wait has a deadline of its own.
   const mocha = new Mocha({ timeout: 0, reporter: collector(onChecked) as unknown as Mocha.ReporterConstructor })
-  const documents = new Map<string, Mocha.Suite>()
-  for (const { id, checks } of suites) {
-    const { document } = clauses[id]
-    const parent = documents.get(document) ?? Mocha.Suite.create(mocha.suite, document)
-    documents.set(document, parent)
+  const parents = new Map<string, Mocha.Suite>()
+  const inOrder = suites.toSorted((a, b) => stageOf(a) - stageOf(b))
+  for (const suiteOfClause of inOrder) {
+    const { id, checks } = suiteOfClause
+    const title = `${clauses[id].document}, stage ${stageOf(suiteOfClause)}`
+    const parent = parents.get(title) ?? Mocha.Suite.create(mocha.suite, title)
+    parents.set(title, parent)
     const suite = Mocha.Suite.create(parent, id)
     clauseOf.set(suite, id)
     for (const check of checks) {

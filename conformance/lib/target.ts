@@ -1,4 +1,4 @@
-import type { EndpointState } from './endpoint.ts'
+import type { EndpointState, HostState } from './endpoint.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Where the two documents are served; null: not to be judged. */
@@ -23,10 +23,12 @@ function parseBase(text: string): URL {
   return url
 }
 
-function at(base: string, path: string): EndpointState {
+function at(base: string, path: string, hosts: Map<string, HostState>): EndpointState {
   const url = parseBase(base)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
-  return { url: url.href, silentInARow: 0, silent: 0 }
+  const host = hosts.get(url.host) ?? {}
+  hosts.set(url.host, host)
+  return { url: url.href, host, silentInARow: 0, silent: 0 }
 }
 
 /** The two base URLs in their normal form. @throws UsageError */
@@ -39,9 +41,10 @@ export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
 /** The URLs of the three endpoints; those of a document that is left out are never asked. */
 export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' | 'quota' | 'rpc', EndpointState> {
   const unused = 'http://invalid.invalid'
+  const hosts = new Map<string, HostState>()
   return {
-    execute: at(relayUrl ?? unused, '/execute'),
-    quota: at(relayUrl ?? unused, '/quota'),
-    rpc: at(ethRpcUrl ?? unused, '/api/eth-rpc'),
+    execute: at(relayUrl ?? unused, '/execute', hosts),
+    quota: at(relayUrl ?? unused, '/quota', hosts),
+    rpc: at(ethRpcUrl ?? unused, '/api/eth-rpc', hosts),
   }
 }

@@ -1,7 +1,5 @@
-import type { CheckResult, CheckStatus, ClauseResult, LevelCounts, Report, Verdict } from './report-types.ts'
-
-/** Exit codes of `check`, by verdict. */
-export const exitCodes: Readonly<Record<Verdict, number>> = { conformant: 0, nonconformant: 1, error: 2, partial: 3 }
+import type { ClauseId } from '../../specs/index.ts'
+import type { Cause, CheckResult, CheckStatus, ClauseResult, LevelCounts, Report, Verdict } from './report-types.ts'
 
 /** The status of a clause: one failed check fails it, and one that could not be made leaves it open. */
 export function clauseStatus(checks: readonly CheckResult[]): CheckStatus {
@@ -26,10 +24,49 @@ export function summarise(results: readonly ClauseResult[]): Report['summary'] {
   }
 }
 
-/** Only required clauses and a stale list of expected failures decide. */
-export function verdictOf(results: readonly ClauseResult[], stale: boolean): Verdict {
+/** The clauses whose failure left an untestable clause without a judgement. */
+function causesOf({ status, tests }: ClauseResult): ClauseId[] {
+  if (status !== 'untestable') return []
+  return tests.flatMap((test) => (test.status === 'untestable' && test.because !== undefined ? [test.because] : []))
+}
+
+/** Each failed clause that left others without a judgement, with those, in the order of the documents. */
+export function findCauses(results: readonly ClauseResult[]): Cause[] {
+  return results.flatMap(({ id: clause }) => {
+    const notJudged = results.filter((result) => causesOf(result).includes(clause)).map(({ id }) => id)
+    return notJudged.length > 0 ? [{ clause, notJudged }] : []
+  })
+}
+
+/**
+ * What the run says of the target: required clauses alone decide, and a known failure is a failure.
+ *
+ * @param isPart whether clauses were left out by choice: then the target was not judged as a whole
+ */
+export function verdictOf(results: readonly ClauseResult[], isPart: boolean): Verdict {
   const required = results.filter(({ level }) => level === 'required')
-  if (stale || required.some(({ status, known }) => status === 'failed' && !known)) return 'nonconformant'
-  if (results.length === 0 || required.some(({ status }) => status === 'untestable')) return 'partial'
-  return 'conformant'
+  if (required.some(({ status }) => status === 'failed')) return 'nonconformant'
+  if (required.length === 0 || required.some(({ status }) => status === 'untestable')) return 'partial'
+  return isPart ? 'passed' : 'conformant'
+}
+
+/** Whether a clause has no judgement for another reason than a failure that is known. */
+function isOpen(result: ClauseResult, known: ReadonlySet<ClauseId>): boolean {
+  if (result.level !== 'required' || result.status !== 'untestable') return false
+  const open = result.tests.filter(({ status }) => status === 'untestable')
+  return open.length === 0 || !open.every(({ because }) => because !== undefined && known.has(because))
+}
+
+/**
+ * The exit code of `check`, which is about the run: 0 conformant, passed, or nonconformant exactly as expected; 1 a
+ * required clause failed unexpectedly, or the list of expected failures is stale; 2 the harness could not judge; 3
+ * a required clause was untestable, or none ran.
+ */
+export function exitCodeOf({ verdict, clauses, staleExpectedFailures = [] }: Report): 0 | 1 | 2 | 3 {
+  if (verdict === 'error') return 2
+  if (clauses.some(({ level, status, known }) => level === 'required' && status === 'failed' && !known)) return 1
+  if (staleExpectedFailures.length > 0) return 1
+  if (verdict === 'partial') return 3
+  const known = new Set(clauses.filter((clause) => clause.known).map(({ id }) => id))
+  return clauses.some((clause) => isOpen(clause, known)) ? 3 : 0
 }

@@ -12,7 +12,7 @@ const shownExchanges = 2
 const bodyLimit = 700
 const messageLimit = 600
 
-const verdictSign = { conformant: '✅', nonconformant: '❌', partial: '⚠️', error: '⛔' } as const
+const verdictSign = { conformant: '✅', passed: '✅', nonconformant: '❌', partial: '⚠️', error: '⛔' } as const
 
 function text(value: string): string {
   return escapeMarkdown(shorten(value, messageLimit))

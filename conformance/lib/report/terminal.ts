@@ -145,7 +145,12 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
   observations(page, report.clauses)
   remarks(page, report)
   tally(page, report)
-  const colour = report.verdict === 'conformant' ? 'green' : report.verdict === 'partial' ? 'yellow' : 'red'
+  const colour =
+    report.verdict === 'conformant' || report.verdict === 'passed'
+      ? 'green'
+      : report.verdict === 'partial'
+        ? 'yellow'
+        : 'red'
   const word = page.paint(['bold', colour], verdictWord[report.verdict])
   page.lines.push(
     '',

@@ -22,6 +22,7 @@ export const statusSign: Readonly<Record<ShownStatus, string>> = {
 
 export const verdictWord: Readonly<Record<Verdict, string>> = {
   conformant: 'Conformant',
+  passed: 'Passed',
   nonconformant: 'Not conformant',
   partial: 'Partial',
   error: 'No judgement',

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { createEndpoint, type EndpointState } from '../../lib/endpoint.ts'
 import { createHttpClient, type HttpClient } from '../../lib/http.ts'
-import { Untestable } from '../../lib/outcome.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
+import { createPatience } from '../../lib/patience.ts'
 import type { Exchange } from '../../lib/report-types.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
 import { serve } from '../support/serve.ts'
@@ -15,9 +16,10 @@ describe('an endpoint of the target', () => {
   })
   afterEach(() => http.close())
 
-  function endpointAt(url: string) {
-    const state: EndpointState = { url, silentInARow: 0, silent: 0 }
-    return createEndpoint({ http, clock: createTargetClock() }, state, (exchange) => exchanges.push(exchange))
+  function endpointAt(url: string, restartMs = 1) {
+    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0 }
+    const patience = createPatience({ receiptMs: 100, rateLimitMs: 2000, restartMs })
+    return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
   }
 
   it('waits as long as a rate limit asks, and then asks again', async () => {
@@ -35,6 +37,60 @@ describe('an endpoint of the target', () => {
     const endpoint = endpointAt(server.url)
     expect(await endpoint.send({}).catch((error: unknown) => error)).to.be.instanceOf(Untestable)
     expect((await endpoint.send({}, { takeRateLimit: true })).status).to.equal(429)
+  })
+
+  it('waits for the other forms of a rate limit too, and makes the body anew', async () => {
+    const limits = [
+      { status: 503, headers: { 'retry-after': '0' }, body: 'busy' },
+      { status: 429, headers: { 'retry-after': new Date(0).toUTCString(), date: new Date(0).toUTCString() }, body: '' },
+      { status: 200, headers: { 'retry-after': '0' }, body: '{"error":{"code":-32005}}' },
+    ]
+    await using server = await serve((_request, response) => {
+      const { status, headers, body } = limits.shift() ?? { status: 200, headers: {}, body: '{}' }
+      response.writeHead(status, headers).end(body)
+    })
+    let made = 0
+    expect((await endpointAt(server.url).send(() => ({ n: ++made }))).text).to.equal('{}')
+    expect(server.requests.map(({ body }) => body)).to.deep.equal(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
+  })
+
+  it('takes an error 503 that names no time for an answer', async () => {
+    await using server = await serve((_request, response) => response.writeHead(503).end())
+    expect((await endpointAt(server.url).send({})).status).to.equal(503)
+  })
+
+  it('takes a closed connection for an answer while somebody listens', async () => {
+    await using server = await serve((request) => request.socket.destroy())
+    const endpoint = endpointAt(server.url)
+    for (let sent = 0; sent < 5; sent++) expect((await endpoint.send({})).failure?.kind).to.equal('closed')
+  })
+
+  it('blames a death on the clause that owes an answer, and asks no more', async () => {
+    const server = await serve((request) => {
+      void server[Symbol.asyncDispose]()
+      request.socket.destroy()
+    })
+    const endpoint = endpointAt(server.url)
+    const fault = await endpoint
+      .send({}, { once: true, owedBy: 'relay.execute.post' })
+      .catch((thrown: unknown) => thrown)
+    expect(fault).to.be.instanceOf(Fault).and.include({ of: 'relay.execute.post' })
+    expect((fault as Fault).exchange).to.equal(exchanges[0])
+    const later = await endpoint.send({}).catch((thrown: unknown) => thrown)
+    expect(later).to.be.instanceOf(Untestable).and.include({ because: 'relay.execute.post' })
+  })
+
+  it('goes on with a target that is back in time', async () => {
+    const first = await serve((request) => {
+      void first[Symbol.asyncDispose]()
+      request.socket.destroy()
+    })
+    const endpoint = endpointAt(first.url, 5000)
+    expect((await endpoint.send({}, { once: true })).failure?.kind).to.equal('died')
+    const answered = endpoint.send({})
+    await using second = await serve((_request, response) => response.end('{}'), Number(new URL(first.url).port))
+    expect((await answered).status).to.equal(200)
+    expect(second.requests).to.have.length(1)
   })
 
   it('asks no more after three requests in a row without an answer', async () => {

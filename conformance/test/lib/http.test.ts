@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
 import { serve } from '../support/serve.ts'
 
@@ -19,6 +20,20 @@ describe('the recorded HTTP client', () => {
     expect(answer.exchange.request).to.include({ method: 'POST', url: `${server.url}/execute`, body: '{}' })
     expect(answer.exchange.response).to.include({ status: 418, body: '<p>' })
     expect(answer.exchange.response?.headers['x-a']).to.equal('b')
+  })
+
+  it('decodes content codings that it did not ask for, also of refusals', async () => {
+    const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync }
+    for (const [name, encode] of Object.entries(codings)) {
+      await using server = await serve((_request, response) =>
+        response.writeHead(422, { 'content-encoding': name }).end(encode('{"a":1}')),
+      )
+      expect(await post(server.url), name).to.deep.include({ status: 422, json: { a: 1 } })
+    }
+    await using broken = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('{"a":1}'),
+    )
+    expect((await post(broken.url)).failure?.message).to.match(/content coding/)
   })
 
   it('does not follow redirects', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { CheckBody } from '../../lib/clause.ts'
 import { noChain } from '../../lib/chain-truth.ts'
 import type { Environment } from '../../lib/environment.ts'
+import { createEvidence } from '../../lib/evidence.ts'
 import { createHttpClient } from '../../lib/http.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { createPatience } from '../../lib/patience.ts'
@@ -23,9 +24,10 @@ describe('the outcome of a check', () => {
       chain: noChain('no chain here'),
       hasChain: false,
       fixture: { missing: 'no fixture here' },
-      patience: createPatience(100),
+      patience: createPatience({ receiptMs: 100, rateLimitMs: 100, restartMs: 1 }),
       clock: createTargetClock(),
       spending: createSpending({ readOnly, maxTransactions: 1 }),
+      evidence: createEvidence(),
       shared: new Map(),
       nextRpcId: 1,
     }
@@ -47,6 +49,43 @@ describe('the outcome of a check', () => {
     const assertion = await run(async () => void expect({ n: 1n }).to.deep.equal({ n: 2n }))
     expect(assertion.status).to.equal('failed')
     expect(assertion.error).to.include({ expected: '{"n":"2"}', actual: '{"n":"1"}' })
+  })
+
+  it('names the exchange that shows the fault', async () => {
+    await using server = await serve((_request, response) => response.end('{}'))
+    const result = await runCheck(environment(server.url), 'relay.quota.unit', {
+      title: 't',
+      needs: [],
+      body: async (t) => {
+        await t.relay.quota({})
+        const answer = await t.relay.quota({})
+        await t.relay.quota({})
+        throw new Fault('wrong', { answer })
+      },
+    })
+    expect(result.error).to.deep.equal({ message: 'wrong', exchange: 1 })
+  })
+
+  it('charges evidence to the clause whose sentence it contradicts, once', async () => {
+    const shared = environment()
+    const body: CheckBody = (t) =>
+      t.once('work', async () => {
+        throw new Fault('refused', { of: 'relay.quota.post' })
+      })
+    for (const title of ['first', 'second']) {
+      const result = await runCheck(shared, 'relay.quota.unit', { title, needs: [], body })
+      expect(result).to.deep.include({
+        status: 'untestable',
+        because: 'relay.quota.post',
+        reason: 'relay.quota.post fails: refused',
+      })
+    }
+    expect((await runCheck(shared, 'relay.quota.post', { title: 't', needs: [], body })).status).to.equal('failed')
+    expect(shared.evidence.charges(() => true)).to.deep.equal([])
+    const charges = shared.evidence.charges(() => false)
+    expect(charges.map(({ id, result }) => [id, result.status, result.title])).to.deep.equal([
+      ['relay.quota.post', 'failed', 'seen while relay.quota.unit was checked (first)'],
+    ])
   })
 
   it('never blames the target for a fault of ours', async () => {

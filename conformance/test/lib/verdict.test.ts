@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { CheckStatus, ClauseResult } from '../../lib/report-types.ts'
-import { clauseStatus, summarise, verdictOf } from '../../lib/verdict.ts'
+import type { CheckResult, CheckStatus, ClauseResult, Report } from '../../lib/report-types.ts'
+import { clauseStatus, exitCodeOf, findCauses, summarise, verdictOf } from '../../lib/verdict.ts'
 
 const check = (status: CheckStatus) => ({ title: 't', status, durationMs: 0, exchanges: [] })
 
@@ -26,9 +26,42 @@ describe('the verdict', () => {
     expect(verdictOf([], false)).to.equal('partial')
   })
 
-  it('takes a known failure, and no stale list', () => {
-    expect(verdictOf([clause('required', 'failed', true)], false)).to.equal('conformant')
-    expect(verdictOf([clause('required', 'passed')], true)).to.equal('nonconformant')
+  it('is about the target: a known failure is one, and a part is never the whole', () => {
+    expect(verdictOf([clause('required', 'failed', true)], false)).to.equal('nonconformant')
+    expect(verdictOf([clause('required', 'passed')], true)).to.equal('passed')
+    expect(verdictOf([clause('recommended', 'passed')], true)).to.equal('partial')
+  })
+
+  it('has an exit code that is about the run', () => {
+    const because: CheckResult = { ...check('untestable'), because: 'relay.quota.unit' }
+    const open = { ...clause('required', 'untestable'), tests: [because] }
+    const codeOf = (results: readonly ClauseResult[], stale = 0) =>
+      exitCodeOf({
+        verdict: verdictOf(results, false),
+        clauses: results,
+        staleExpectedFailures: Array.from({ length: stale }, () => ({ id: 'x', why: 'it passed' })),
+      } as unknown as Report)
+    expect(codeOf([clause('required', 'passed')])).to.equal(0)
+    expect(codeOf([clause('required', 'failed', true)])).to.equal(0)
+    expect(codeOf([clause('required', 'failed', true), open])).to.equal(0)
+    expect(codeOf([clause('required', 'failed')])).to.equal(1)
+    expect(codeOf([clause('required', 'passed')], 3)).to.equal(1)
+    expect(codeOf([clause('required', 'untestable')])).to.equal(3)
+    expect(codeOf([clause('required', 'failed', true), clause('required', 'untestable')])).to.equal(3)
+    expect(codeOf([clause('recommended', 'passed')])).to.equal(3)
+    expect(exitCodeOf({ verdict: 'error', clauses: [] } as unknown as Report)).to.equal(2)
+  })
+
+  it('names the failures that left others without a judgement', () => {
+    const failed = { ...clause('required', 'failed'), id: 'relay.quota.post' } as const
+    const left = (id: ClauseResult['id']): ClauseResult => ({
+      ...clause('required', 'untestable'),
+      id,
+      tests: [{ ...check('untestable'), because: 'relay.quota.post' }],
+    })
+    expect(
+      findCauses([failed, left('relay.quota.unit'), clause('required', 'untestable'), left('relay.quota.hash')]),
+    ).to.deep.equal([{ clause: 'relay.quota.post', notJudged: ['relay.quota.unit', 'relay.quota.hash'] }])
   })
 
   it('counts by level', () => {

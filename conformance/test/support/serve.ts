@@ -8,9 +8,10 @@ export interface TestServer extends AsyncDisposable {
   readonly requests: readonly { readonly method: string; readonly path: string; readonly body: string }[]
 }
 
-/** A server at a free port that answers as it is told, once the request is read. */
+/** A server at a free port, or at the given one, that answers as it is told, once the request is read. */
 export async function serve(
   answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
+  port = 0,
 ): Promise<TestServer> {
   const requests: { method: string; path: string; body: string }[] = []
   const server = createServer((request, response) => {
@@ -21,7 +22,7 @@ export async function serve(
       answer(request, response, body)
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

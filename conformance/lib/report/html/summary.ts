@@ -4,8 +4,14 @@ import { verdictReason } from '../verdict-line.ts'
 import { targetName, verdictWord } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
-const verdictClass = { conformant: 'passed', nonconformant: 'failed', partial: 'untestable', error: 'failed' } as const
-const verdictSign = { conformant: '✓', nonconformant: '✗', partial: '?', error: '!' } as const
+const verdictClass = {
+  conformant: 'passed',
+  passed: 'passed',
+  nonconformant: 'failed',
+  partial: 'untestable',
+  error: 'failed',
+} as const
+const verdictSign = { conformant: '✓', passed: '✓', nonconformant: '✗', partial: '?', error: '!' } as const
 
 function facts(report: Report): (readonly [string, string])[] {
   const { target, suite, options, traffic, clock } = report

@@ -1,0 +1,49 @@
+import type { ClauseId } from '../../specs/index.ts'
+import type { Fault } from './outcome.ts'
+import type { CheckError, CheckResult, Exchange } from './report-types.ts'
+
+/** So many pieces of evidence against one clause are enough to show. */
+const shownOfClause = 3
+
+/** The check in which something was seen that speaks against another clause. */
+interface Place {
+  readonly id: ClauseId
+  readonly title: string
+}
+
+/** Collects what the checks of some clauses show against others, so that each sentence is judged by all that was seen. */
+export interface Evidence {
+  /** Takes in a fault whose `of` is not the clause that was being checked. */
+  add(fault: Fault, place: Place, error: CheckError, exchanges: readonly Exchange[]): void
+  /**
+   * The evidence as failed checks of the clauses that it speaks against.
+   *
+   * @param hasFailed whether the own checks of a clause have failed: then nothing is added to them
+   */
+  charges(hasFailed: (id: ClauseId) => boolean): { readonly id: ClauseId; readonly result: CheckResult }[]
+}
+
+export function createEvidence(): Evidence {
+  /** Shared work throws one fault at each check that asks for it: it is one piece of evidence. */
+  const seen = new Set<Fault>()
+  const charged: { id: ClauseId; result: CheckResult }[] = []
+  return {
+    add(fault, place, error, exchanges) {
+      if (fault.of === undefined || seen.has(fault)) return
+      seen.add(fault)
+      const title = `seen while ${place.id} was checked (${place.title})`
+      charged.push({
+        id: fault.of,
+        result: { title, status: 'failed', durationMs: 0, error, exchanges: [...exchanges] },
+      })
+    },
+    charges(hasFailed) {
+      const counts = new Map<ClauseId, number>()
+      return charged.filter(({ id }) => {
+        const count = (counts.get(id) ?? 0) + 1
+        counts.set(id, count)
+        return !hasFailed(id) && count <= shownOfClause
+      })
+    },
+  }
+}
