@@ -32,8 +32,8 @@ const MAX_BEFORE = 128n
 
 export function createRepairs(options: FollowerOptions): Repairs {
   const { chainId, database, upstream, broadcaster, simulator, fees, plans, signerOf, clock, log } = options
-  /** When a relay was first seen without its nonce. */
-  const lostSinceMs = new Map<string, number>()
+  /** By account: when each of its relays was first seen without its nonce. */
+  const lostSinceMs = new Map<string, ReadonlyMap<string, number>>()
 
   /** Stores another attempt and sends it. */
   async function attempt(db: Queries, attempt: NewAttempt): Promise<void> {
@@ -67,17 +67,15 @@ export function createRepairs(options: FollowerOptions): Repairs {
     replaceLost: async (account, relays, chainNonce) => {
       const signer = signerOf(account)
       const nowMs = clock.nowMs()
-      const surelyLost = relays.filter(({ hash }) => {
-        const since = lostSinceMs.get(hash) ?? nowMs
-        lostSinceMs.set(hash, since)
-        return nowMs - since >= options.lostAfterMs
-      })
-      for (const hash of lostSinceMs.keys()) if (!relays.some((relay) => relay.hash === hash)) lostSinceMs.delete(hash)
+      const before = lostSinceMs.get(account)
+      const since = new Map(relays.map(({ hash }) => [hash, before?.get(hash) ?? nowMs]))
+      const surelyLost = relays.filter(({ hash }) => nowMs - (since.get(hash) ?? nowMs) >= options.lostAfterMs)
+      for (const { hash } of surelyLost) since.delete(hash)
+      lostSinceMs.set(account, since)
 
       const given: string[] = []
       // In the order of their channels, so that each finds those before it pending again.
       for (const relay of surelyLost.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
-        lostSinceMs.delete(relay.hash)
         // An abandoned relay wanted its nonce used up, and it is.
         const data = await callDataOf(database.db, relay.hash)
         if (relay.status === 'abandoned' || !signer || !(await isExecutable(relay, data))) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Wallet } from 'ethers'
+import { computeAddress, Wallet } from 'ethers'
 import { keyManagerInterface } from '../../../../contracts/deploy/profile.ts'
 import { relayNonce, validityWindow } from '../../../../contracts/lsp25.ts'
 import { sendWei, setSomeData, type RelayClient } from '../../support/relay-client.ts'
@@ -16,7 +16,7 @@ describe('follower', () => {
   let channel = 0n
 
   before(async () => {
-    chain = await startRelayChain('anvil', 1)
+    chain = await startRelayChain('anvil', 3)
     server = await startRelayServer({
       rpcUrl: chain.node.rpcUrl,
       signerKeys: chain.signerKeys,
@@ -105,14 +105,20 @@ describe('follower', () => {
       expect((await statusOf(attempt.transactionHash)).transactionHash).to.equal(transactionHash)
     }
     const fees = await Promise.all(
-      [hash, transactionHash].map((each) => chain.node.request<Fee>('eth_getTransactionByHash', each)),
+      [hash, transactionHash].map((each) => chain.node.request<Sent>('eth_getTransactionByHash', each)),
     )
     // The node drops what was replaced.
     expect(fees[0]).to.equal(null)
     expect(Number(fees[1]?.nonce)).to.be.greaterThanOrEqual(0)
   })
 
-  it('takes another nonce when its own was used by something else', async () => {
+  it('takes another nonce when its own was used by something else, while other signers are followed', async () => {
+    // Not final yet: each of these accounts is looked at again and again.
+    const others = Array.from({ length: 3 }, (_, index) => accept({ channel: channel + 700n + BigInt(index) }))
+    const accounts = (await Promise.all(others)).map((hash) =>
+      chain.node.request<Sent>('eth_getTransactionByHash', hash),
+    )
+    expect(new Set((await Promise.all(accounts)).map(({ from }) => from)).size).to.be.greaterThan(1)
     await chain.node.request('evm_setAutomine', false)
     const hash = await accept({ channel })
     await useNonceUp(hash)
@@ -156,7 +162,7 @@ describe('follower', () => {
     await chain.node.request('evm_setNextBlockTimestamp', end + 10)
     await mine()
     await becomes(hash, ({ status }) => status === 'pending')
-    await until(async () => Number(await pendingCount()) > Number(await latestCount()), PATIENCE_MS)
+    await until(async () => (await count('pending')) > (await count('latest')), PATIENCE_MS)
     await mine()
     await becomes(hash, ({ status }) => status === 'abandoned')
     expect(await used()).to.equal(before)
@@ -165,14 +171,18 @@ describe('follower', () => {
     await accept({ channel })
   })
 
-  const latestCount = () => chain.node.request<string>('eth_getTransactionCount', chain.signers[0], 'latest')
-  const pendingCount = () => chain.node.request<string>('eth_getTransactionCount', chain.signers[0], 'pending')
+  /** Of all signers together. */
+  const count = async (at: string) => {
+    const counts = chain.signers.map((signer) => chain.node.request<string>('eth_getTransactionCount', signer, at))
+    return (await Promise.all(counts)).reduce((sum, one) => sum + Number(one), 0)
+  }
 
   /** Mines a transaction of the signer's that the server knows nothing of, in place of this one. */
   async function useNonceUp(hash: string): Promise<void> {
-    const { nonce } = await chain.node.request<Fee>('eth_getTransactionByHash', hash)
+    const { nonce, from } = await chain.node.request<Sent>('eth_getTransactionByHash', hash)
     await chain.node.request('anvil_dropTransaction', hash)
-    const other = new Wallet(chain.signerKeys[0] ?? '', chain.node.wallet.provider)
+    const key = chain.signerKeys.find((one) => computeAddress(one).toLowerCase() === from)
+    const other = new Wallet(key ?? '', chain.node.wallet.provider)
     await other.sendTransaction({
       to: other.address,
       nonce: Number(nonce),
@@ -186,7 +196,8 @@ describe('follower', () => {
 /** The whole balance to nobody. */
 const transferOf = (valueWei: bigint) => sendWei('0x000000000000000000000000000000000000dEaD', valueWei)
 
-interface Fee {
+interface Sent {
+  readonly from: string
   readonly nonce: string
 }
 
