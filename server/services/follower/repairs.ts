@@ -1,6 +1,7 @@
 import { lookUp } from '../ledger/lookup.ts'
 import { storeAttempt, type NewAttempt } from '../ledger/attempts.ts'
 import { callDataOf, rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
+import { isKeyManagerOf } from '../relayer/judge.ts'
 import { laneKey } from '../relayer/lane.ts'
 import { keyManagerCalls } from '../simulator/contracts.ts'
 import type { Queries } from '../database/database.ts'
@@ -47,7 +48,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
     const key = { profile, keyManager, signer, channel: nonce >> 128n }
     const [state] = await lookUp(database.db, [{ key, from: nonce - MAX_BEFORE, identities: [] }])
     const before = (state?.pending ?? []).filter((pending) => pending.nonce < nonce)
-    const { calls } = await simulator.simulate({
+    const { calls, parties } = await simulator.simulate({
       pending: before.map((pending) => pending.callData),
       calls: [
         {
@@ -60,7 +61,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
         },
       ],
     })
-    return calls[0]?.kind === 'succeeds'
+    return calls[0]?.kind === 'succeeds' && isKeyManagerOf(relay, parties)
   }
 
   return {

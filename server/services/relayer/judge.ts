@@ -2,7 +2,7 @@ import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { permissionBits } from '../simulator/contracts.ts'
 import { describeRevert, isRefusal } from '../simulator/revert-reason.ts'
-import type { CallResult, ChannelResult } from '../simulator/simulator.ts'
+import type { CallResult, ChannelResult, Parties } from '../simulator/simulator.ts'
 
 /** The profile has another key manager by now than the one that the call was verified for. */
 export class StaleProfileError extends Error {
@@ -28,15 +28,23 @@ export async function judgeSigner(
   { parties }: ChannelResult,
   explain: (call: RelayCall) => Promise<never>,
 ): Promise<void> {
-  if (!parties) return
-  const { owner, target, permissions } = parties
-  if (owner !== call.keyManager || target !== call.profile) throw new StaleProfileError(call.profile)
+  const { permissions } = parties
+  if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)
+  if (permissions === undefined) return
   if (permissions === 0n) await explain(call)
   if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {
     throw new ServiceError('NOT_AUTHORISED', `${call.signer} lacks the permission EXECUTE_RELAY_CALL`, {
       details: { signer: call.signer, missingPermission: 'EXECUTE_RELAY_CALL' },
     })
   }
+}
+
+/** Whether the call's key manager owns the call's profile, and controls no other one. */
+export function isKeyManagerOf(
+  { profile, keyManager }: Pick<RelayCall, 'profile' | 'keyManager'>,
+  { owner, target }: Parties,
+): boolean {
+  return owner === keyManager && target === profile
 }
 
 /** @returns the gas that the call takes, or why it is refused */

@@ -171,7 +171,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
   function channelOf(call: RelayCall): Channel {
     const { profile, keyManager, signer } = call
     const key = { profile, keyManager, signer, channel: call.nonce >> 128n }
-    const name = `${keyManager}:${signer}:${key.channel}`
+    // A key manager may claim one profile now and another one then: each is asked about by itself.
+    const name = `${profile}:${keyManager}:${signer}:${key.channel}`
     let channel = channels.get(name)
     if (!channel) {
       channel = new Channel({

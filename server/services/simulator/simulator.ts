@@ -13,7 +13,7 @@ export type SimulatedCall = Pick<
   'profile' | 'keyManager' | 'signer' | 'nonce' | 'callData' | 'nonceCallData'
 >
 
-/** Calls of one signer in one channel, to be tried in this order. */
+/** Calls of one signer and one profile in one channel, to be tried in this order. */
 export interface ChannelRun {
   /** Call data for the key manager of what was accepted before and is not mined yet, in nonce order. */
   readonly pending: readonly string[]
@@ -35,8 +35,7 @@ export type CallResult =
 export interface ChannelResult {
   /** The channel's next nonce on the chain. */
   readonly nonce: bigint
-  /** Absent when the first call succeeds: the key manager itself has found them in order. */
-  readonly parties?: Parties
+  readonly parties: Parties
   /** One for each call. */
   readonly calls: readonly CallResult[]
 }
@@ -47,8 +46,8 @@ export interface Parties {
   readonly owner: string | null
   /** The profile that the key manager controls, checksummed. */
   readonly target: string | null
-  /** The signer's permission bits on the profile. */
-  readonly permissions: bigint
+  /** The signer's permission bits on the profile; absent when the first call succeeds: the key manager has checked them. */
+  readonly permissions?: bigint
 }
 
 export interface Simulator {
@@ -63,8 +62,9 @@ const WARMTH_GAS = 250_000n
 /**
  * Tries calls on the latest block, on top of what is pending in their channel.
  *
- * Most calls succeed, and then nothing else is asked: development nodes trace every instruction, and reading who is who
- * takes a third of the time of a call.
+ * Who owns the profile is read each time, in the same block: what was read before may be over, and a former key manager
+ * says of its own calls what it likes. Most calls succeed, and then nothing else is asked: development nodes trace every
+ * instruction.
  *
  * A step after others finds storage warm and dirty that its own transaction would find cold, and looks far too cheap.
  * So each call that has others before it is also measured alone, with the channel's nonce set to its own.
@@ -87,9 +87,9 @@ export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; ga
       const { profile, keyManager } = first
       const relay = (data: string): Step => ({ to: keyManager, gasLimit: gasCap, data })
       const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
+      const owners = [read(profile, profileCalls.owner), read(keyManager, keyManagerCalls.target)]
       const reads = [
-        read(profile, profileCalls.owner),
-        read(keyManager, keyManagerCalls.target),
+        ...owners,
         read(keyManager, first.nonceCallData),
         read(profile, profileCalls.permissions(first.signer)),
       ]
@@ -109,17 +109,22 @@ export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; ga
       }
 
       if (pending.length === 0) {
-        const [outcomes = []] = await runner.run({ sequences: [steps], lenient })
-        if (outcomes[0]?.success) return { nonce: first.nonce, calls: await results(outcomes) }
+        const [[owner, target] = [], outcomes = []] = await runner.run({ sequences: [owners, steps], lenient })
+        if (outcomes[0]?.success) {
+          const parties = { owner: addressIn(owner), target: addressIn(target) }
+          return { nonce: first.nonce, parties, calls: await results(outcomes) }
+        }
       }
       // Why it fails is read from the block in which it is tried: again, since that may be another one by now.
       const [facts = [], outcomes = []] = await runner.run({ sequences: [reads, steps], lenient })
       const [owner, target, nonce, permissions] = facts
       return {
         nonce: nonce?.success && nonce.returnData.length === 66 ? BigInt(nonce.returnData) : 0n,
-        ...(!outcomes[pending.length]?.success && {
-          parties: { owner: addressIn(owner), target: addressIn(target), permissions: permissionsIn(permissions) },
-        }),
+        parties: {
+          owner: addressIn(owner),
+          target: addressIn(target),
+          ...(!outcomes[pending.length]?.success && { permissions: permissionsIn(permissions) }),
+        },
         calls: await results(outcomes),
       }
     },

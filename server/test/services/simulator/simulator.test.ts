@@ -85,13 +85,14 @@ describe('simulator', () => {
         expect(result.nonce).to.equal(channel << 128n)
       })
 
-      it('asks nothing else when a call succeeds: the key manager has checked it', async () => {
+      it('asks for no permissions when a call succeeds: the key manager has checked them', async () => {
         const [first, second] = [call(setSomeData()), call(setSomeData(), 1n)]
         const alone = await simulator.simulate({ pending: [], calls: [first] })
-        expect(alone).to.have.all.keys('nonce', 'calls')
+        const owners = { owner: chain.profile.keyManager, target: chain.profile.address }
+        expect(alone.parties).to.deep.equal(owners)
         expect(alone.nonce).to.equal(first.nonce)
         const after = await simulator.simulate({ pending: [first.callData], calls: [second] })
-        expect(after).to.have.all.keys('nonce', 'calls')
+        expect(after.parties).to.deep.equal(owners)
         expect(after.nonce).to.equal(first.nonce)
       })
 

@@ -1,0 +1,21 @@
+import { AbiCoder, concat, Interface, ZeroAddress } from 'ethers'
+import { loadArtifact } from '../../../contracts/artifacts.ts'
+import type { Profile } from '../../../contracts/deploy/profile.ts'
+import type { Sender } from '../../../contracts/deploy/sender.ts'
+
+export const impostorInterface = new Interface([
+  'function calls() view returns (uint256)',
+  'function mislead(bool whether)',
+  'function claim(address profile)',
+  'function forward(address to, bytes data) payable',
+])
+
+/** Deploys `Impostor`; by default it is its own profile and key manager. */
+export async function deployImpostor(sender: Sender, roles: Partial<Profile> = {}): Promise<Profile> {
+  const { bytecode } = await loadArtifact('Impostor')
+  const { address = ZeroAddress, keyManager = ZeroAddress } = roles
+  const parameters = AbiCoder.defaultAbiCoder().encode(['address', 'address'], [address, keyManager])
+  const { address: impostor, deployed } = sender.deploy(concat([bytecode, parameters]))
+  await deployed
+  return { address: roles.address ?? impostor, keyManager: roles.keyManager ?? impostor }
+}
