@@ -103,18 +103,23 @@ function takeLock() {
   }
 }
 
-/** Runs Node, hands signals on, and resolves with the exit code. */
+/** Runs Node, hands each signal on once, and resolves with the exit code. */
 function run(runtime, args, stdio, environment = {}) {
   // First on the PATH, so that whatever starts `node` gets the same one.
   const env = { ...environment, ...process.env, PATH: [dirname(runtime), process.env.PATH].join(delimiter) }
   const child = spawn(runtime, args, { cwd: root, stdio, env })
-  const handOn = (signal) => child.kill(signal)
+  const handedOn = new Set()
+  const handOn = (signal) => {
+    // What stops a process is often sent to it and to its whole group; a second one would cut short what the first began.
+    if (!handedOn.has(signal)) child.kill(signal)
+    handedOn.add(signal)
+  }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   signals.forEach((signal) => process.on(signal, handOn))
   // npm hands SIGTERM to its shell, which dies of it and hands nothing on.
   const parent = process.ppid
-  const orphaned = () => process.ppid !== parent && child.kill()
-  const watch = process.env.npm_lifecycle_event ? setInterval(orphaned, 500) : undefined
+  const lookForParent = () => process.ppid !== parent && handedOn.size === 0 && handOn('SIGTERM')
+  const watch = process.env.npm_lifecycle_event ? setInterval(lookForParent, 500) : undefined
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {

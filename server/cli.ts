@@ -61,11 +61,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Resolves at the first SIGINT or SIGTERM. */
+/**
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP. Later ones change nothing: a terminal, or a supervisor, sends to the
+ * whole group of processes, and whoever started this one hands the same signal on. A stop ends in time by itself.
+ */
 function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  process.once('SIGINT', resolve)
-  process.once('SIGTERM', resolve)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   return promise
 }
 

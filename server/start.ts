@@ -27,6 +27,8 @@ import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
 import type { Tracing } from './services/tracing/tracing.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
+/** For closing the database, when the time that the configuration gives is over. */
+const LAST_MS = 2_000
 
 export interface StartOptions {
   readonly clock?: Clock
@@ -40,7 +42,10 @@ export interface StartOptions {
 export interface RunningServer {
   /** Base URL, without a trailing slash. */
   readonly url: string
-  /** Drains, answers what is in flight, hands back the jobs, closes everything. May be called twice. */
+  /**
+   * Drains, answers what is in flight, hands back the jobs, closes everything. What has not ended after
+   * `shutdown.drainSeconds` and `shutdown.graceSeconds` is given up. May be called twice.
+   */
   close(): Promise<void>
 }
 
@@ -120,14 +125,31 @@ export async function startServer(
   }
 
   const stop = async (): Promise<void> => {
-    log.info({ drainSeconds: config.shutdown.drainSeconds }, 'stopping')
+    const { drainSeconds, graceSeconds } = config.shutdown
+    log.info({ drainSeconds }, 'stopping')
+    const endMs = performance.now() + (drainSeconds + graceSeconds) * 1000
     await http.stop()
-    await close()
+    const closed = close()
+    if (await endsWithin(closed, endMs - performance.now())) return
+    log.warn('a node or the database does not answer: what is stored and not sent is left for the next start')
+    await composed.giveUp()
+    await endsWithin(closed, LAST_MS)
   }
   let stopped: Promise<void> | undefined
   const url = urlOf(address)
   log.info({ url }, 'listening')
   return { url, close: () => (stopped ??= stop()) }
+}
+
+/** @returns whether the work came to its end. @throws what the work throws in this time */
+async function endsWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  const { promise: tooLate, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(() => resolve(false), Math.max(0, ms))
+  try {
+    return await Promise.race([work.then(() => true), tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** `POST /api/eth-rpc` with every method's plugin bound to its services. */

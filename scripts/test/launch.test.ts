@@ -34,6 +34,14 @@ if (word === 'wait') {
   setInterval(() => undefined, 1000)
   console.log('ready ' + process.pid)
 }
+if (word === 'linger') {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {
+    console.log(signal)
+    setTimeout(() => process.exit(0), 1500)
+  })
+  setInterval(() => undefined, 1000)
+  console.log('ready ' + process.pid)
+}
 `
 
 const lockFile = (version: string) =>
@@ -176,11 +184,21 @@ describe('launch', () => {
     })
   }
 
-  it('stops when npm, which started it, is gone', async () => {
+  it('hands a signal on once, however often it comes', async () => {
+    const child = start(['linger'], { npm_lifecycle_event: 'start' })
+    let output = ''
+    for await (const chunk of child.stdout!) {
+      output += String(chunk)
+      if (/^ready \d+\n(SIGTERM\n)?$/.test(output)) child.kill('SIGTERM')
+    }
+    expect(output).to.match(/^ready \d+\nSIGTERM\n$/)
+  })
+
+  it('stops when npm, which started it, is gone, and says so once', async () => {
     // npm's part: a shell between, that dies of a signal.
     const shell = `process.stdin.resume(); require('node:child_process').spawn(process.execPath, ${JSON.stringify([
       join(root, 'scripts', 'launch.mjs'),
-      'wait',
+      'linger',
     ])}, { stdio: 'inherit' })`
     const child = spawn(process.execPath, ['--input-type=commonjs', '--eval', shell], {
       env: { ...process.env, npm_execpath: join(root, 'npm-cli.js'), npm_lifecycle_event: 'start' },

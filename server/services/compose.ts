@@ -67,6 +67,8 @@ export interface Composed {
   readonly plans: Plans
   /** Answers what is under way, hands back the jobs, closes everything. */
   close(): Promise<void>
+  /** Makes what waits for a node fail now, so that `close` ends. */
+  giveUp(): Promise<void>
 }
 
 /** Connections to PostgreSQL beside one for each signer, which holds it while it sends. */
@@ -200,7 +202,7 @@ async function compose(
     { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },
     { name: 'signers', check: () => signers.assertAble() },
   ]
-  return { services, readinessChecks, database, plans }
+  return { services, readinessChecks, database, plans, giveUp: () => upstream.close() }
 }
 
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

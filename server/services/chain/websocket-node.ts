@@ -64,17 +64,20 @@ class Line {
   readonly #url: URL
   #connection: Connection | undefined
   #lastId = 0
+  #isClosed = false
 
   constructor(url: URL) {
     this.#url = url
   }
 
-  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+  async call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    if (this.#isClosed) throw new NodeFailure('the connection was closed', 'unreached')
     if (this.#connection === undefined || this.#connection.isOver) this.#connection = new Connection(this.#url)
     return this.#connection.call({ jsonrpc: '2.0', id: ++this.#lastId, method, params }, timeoutMs)
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#connection?.end()
   }
 }

@@ -13,6 +13,8 @@ export interface NodeProxy {
   readonly traceparents: string[]
   /** How long every answer to a request is held back. */
   delayMs: number
+  /** A method whose calls alone are held back; absent: all. */
+  delayedMethod?: string
   /** Breaks every connection, whether the node has got the request or not, and takes no new ones. */
   goDown(): void
   comeBack(): void
@@ -32,12 +34,14 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const body = Buffer.concat(chunks).toString()
-      for (const { method } of [JSON.parse(body) as Call | Call[]].flat()) {
+      const methods = [JSON.parse(body) as Call | Call[]].flat().map(({ method }) => method)
+      for (const method of methods) {
         proxy.calls.set(method, (proxy.calls.get(method) ?? 0) + 1)
       }
       const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       const text = await answer.text()
-      if (proxy.delayMs > 0) await sleep(proxy.delayMs)
+      const isDelayed = proxy.delayedMethod === undefined || methods.includes(proxy.delayedMethod)
+      if (proxy.delayMs > 0 && isDelayed) await sleep(proxy.delayMs, undefined, { ref: false })
       response.setHeader('content-type', 'application/json').end(text)
     })().catch(() => response.destroy())
   })

@@ -162,6 +162,14 @@ describe('WebSocketNode', () => {
     expect(await upstream.request('eth_getLogs', [])).to.deep.equal([])
   })
 
+  it('opens no connection any more once it is closed', async () => {
+    const one = await node()
+    const closed = new WebSocketNode(one.webSocketUrl)
+    await closed.close()
+    expect(await closed.call('echo', [1], 1_000).catch((error: unknown) => error)).to.be.instanceOf(NodeFailure)
+    expect(one.webSockets).to.have.length(0)
+  })
+
   it('fails what waits when it is closed', async () => {
     const upstream = connect(await node())
     const waiting = outcomeOf(upstream.request('never', []))
