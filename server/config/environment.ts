@@ -58,6 +58,7 @@ function valueOf(text: string, schema: JsonSchema): unknown {
   if (schema['type'] === 'array') return text === '' ? [] : text.split(',').map((item) => item.trim())
   if (schema['type'] === 'integer' && /^-?\d+$/.test(text)) return Number(text)
   if (schema['type'] === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  if (schema['anyOf'] !== undefined && text === 'null') return null
+  const [first] = (schema['anyOf'] ?? []) as readonly JsonSchema[]
+  if (first !== undefined) return text === 'null' ? null : valueOf(text, first)
   return text
 }

@@ -21,6 +21,7 @@ import { createProfiles } from './profiles/profiles.ts'
 import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createBroadcaster } from './relayer/broadcast.ts'
+import { createExpiryCheck } from './relayer/expiry.ts'
 import { createFeeSource } from './relayer/fees.ts'
 import { createRelayer } from './relayer/relayer.ts'
 import { createRecovery } from './signatures/recovery.ts'
@@ -174,6 +175,11 @@ async function compose(
     profiles,
     signers,
     fees,
+    assertLasts: createExpiryCheck({
+      upstream: budgeted,
+      clock,
+      minValiditySeconds: config.relay.minValiditySeconds,
+    }),
     plans,
     registration: config.registration,
     gasPaddingPercent: config.relay.gasPaddingPercent,

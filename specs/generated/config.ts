@@ -147,6 +147,11 @@ export interface components {
                  * @default 500000000000
                  */
                 readonly maxFeePerGasWei: string;
+                /**
+                 * @description Seconds that a call with an end of validity must last to be taken; null: three block times of the chain, 10 seconds at least.
+                 * @default null
+                 */
+                readonly minValiditySeconds: number | null;
             };
             /**
              * @description What profiles may spend.

@@ -997,7 +997,7 @@ export interface components {
          */
         readonly "relay.transactions.response": {
             /**
-             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise or its time is over.
+             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise, or its time is over: then the transaction that used the nonce up is charged.
              * @enum {string}
              */
             readonly status: "pending" | "succeeded" | "reverted" | "abandoned";
@@ -1495,7 +1495,11 @@ export interface operations {
                     };
                 };
             };
-            /** @description `RELAY_CALL_REVERTS`: The simulation of the call reverts; details hold the decoded custom error. */
+            /**
+             * @description `RELAY_CALL_REVERTS`: The simulation of the call reverts; details hold the decoded custom error.
+             *
+             *     `EXPIRES_TOO_SOON`: The end of validityTimestamps is so near that the call may expire before it is mined; details hold the seconds that the service wants.
+             */
             readonly 422: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1503,7 +1507,7 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["error"] & {
                         /** @enum {unknown} */
-                        readonly code?: "RELAY_CALL_REVERTS";
+                        readonly code?: "RELAY_CALL_REVERTS" | "EXPIRES_TOO_SOON";
                     };
                 };
             };

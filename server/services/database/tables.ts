@@ -24,7 +24,7 @@ export interface ProfilesTable {
   period: Generated<number>
 }
 
-/** `abandoned`: never to be mined, and charged nothing. */
+/** `abandoned`: never to be mined; charged nothing, unless its time ran out and its nonce had to be used up. */
 export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */

@@ -68,9 +68,10 @@ export function createFollower(options: FollowerOptions): Follower {
   /** By account: the nonce of its first open relay, when it was last looked at. */
   const firstOpen = new Map<string, number>()
 
-  const settleOptions = (relays: readonly OpenRelay[]) => ({
+  const settleOptions = (relays: readonly OpenRelay[], head: Head) => ({
     plans,
     nowSeconds: Math.floor(clock.nowMs() / 1000),
+    chainSeconds: BigInt(head.timestamp),
     known: relays.map(({ row }) => row),
   })
 
@@ -98,7 +99,7 @@ export function createFollower(options: FollowerOptions): Follower {
       withAttempts(db, gone),
     )
     report(
-      await settle(db, moved, settleOptions(relays)),
+      await settle(db, moved, settleOptions(relays, head)),
       relays,
       'relay mined in another block after a reorganisation',
     )
@@ -106,7 +107,7 @@ export function createFollower(options: FollowerOptions): Follower {
       await unsettle(
         db,
         dropped.map(({ hash }) => hash),
-        settleOptions(relays),
+        settleOptions(relays, head),
       ),
       relays,
       'relay dropped by a reorganisation',
@@ -146,14 +147,14 @@ export function createFollower(options: FollowerOptions): Follower {
       )
       const byOther = await Promise.all(others.map((relay) => findMined(upstream, relay, lastFinalBlock)))
       const found = [...byFirst, ...byOther].filter((one) => one !== undefined)
-      const settled = await settle(db, found, settleOptions(passed))
+      const settled = await settle(db, found, settleOptions(passed, head))
       report(settled, relays, 'relay mined')
       if (settled.length > 0) checkedAt.delete(account)
 
       const lost = others.filter((_, index) => byOther[index] === undefined)
       const given = await repairs.replaceLost(account, lost, chainNonce)
       report(
-        await abandon(db, given, settleOptions(lost)),
+        await abandon(db, given, settleOptions(lost, head)),
         relays,
         'relay given up: its nonce was used by something else',
       )

@@ -52,6 +52,7 @@ export const changeColumns = [
   'block_number',
   'block_hash',
   'gas_used',
+  'expires_at',
   // The transaction that wrote the row: with another one, it is not what was read any more.
   sql<string>`relays.xmin::text`.as('version'),
 ] as const

@@ -34,6 +34,9 @@ export interface ChannelQuestion {
   readonly identities: readonly string[]
 }
 
+/** Beyond every nonce: nothing pending is wanted. */
+export const END_OF_NONCES = 1n << 256n
+
 /** Answers many questions with two statements. */
 export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
   const keys = questions.map(({ key }) => key)

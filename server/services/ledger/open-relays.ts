@@ -97,7 +97,6 @@ const relayColumns = [
   'key_manager',
   'signer',
   'nonce',
-  'expires_at',
   'gas_limit',
   'account_nonce',
   'request_id',

@@ -19,19 +19,27 @@ export interface Mined {
   readonly final: boolean
 }
 
+export interface SettleOptions extends ChangeOptions {
+  /** Time of the chain's head, Unix seconds. */
+  readonly chainSeconds: bigint
+}
+
 /**
- * Writes down that relays are mined, and charges what they did cost, also when they reverted. The rest of what was
- * reserved goes back, unless the account has begun a new period. What was written before is corrected: a relay may be
- * mined again, elsewhere, after a reorganisation.
+ * Writes down that relays are mined, and charges what they did cost: also when they reverted, and also what it did cost
+ * to use up the nonce of one that has expired. The rest of what was reserved goes back, unless the account has begun a
+ * new period. What was written before is corrected: a relay may be mined again, elsewhere, after a reorganisation.
  */
-export async function settle(db: Queries, mined: readonly Mined[], options: ChangeOptions): Promise<Settlement[]> {
+export async function settle(db: Queries, mined: readonly Mined[], options: SettleOptions): Promise<Settlement[]> {
   const byRelay = new Map(mined.map((one) => [one.relay, one]))
   return changeRelays(db, [...byRelay.keys()], options, (relay) => {
     const one = byRelay.get(relay.hash)
     if (!one || relay.final) return undefined
     const status = one.kind === 'cancel' ? 'abandoned' : one.succeeded ? 'succeeded' : 'reverted'
+    const isExpired = relay.expires_at !== null && BigInt(relay.expires_at) < options.chainSeconds
+    // What is cancelled for another reason is not the profile's doing.
+    const isFree = one.kind === 'cancel' && !isExpired
     return {
-      cost: one.kind === 'cancel' ? 0n : planOf(relay, options.plans).settle(one),
+      cost: isFree ? 0n : planOf(relay, options.plans).settle(one),
       gasUsed: one.gasUsed,
       set: {
         status,

@@ -1,7 +1,13 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
-import type { ChannelKey, ChannelQuestion, ChannelState, PendingCall } from '../ledger/lookup.ts'
+import {
+  END_OF_NONCES,
+  type ChannelKey,
+  type ChannelQuestion,
+  type ChannelState,
+  type PendingCall,
+} from '../ledger/lookup.ts'
 import type { ChannelResult, ChannelRun } from '../simulator/simulator.ts'
 import { judgeCall, judgeSigner } from './judge.ts'
 
@@ -50,8 +56,6 @@ const MAX_PENDING = 128
 /** The most calls that one simulation adds. */
 const MAX_RUN = 16
 const RETRY_SECONDS = 2
-/** Beyond every nonce: nothing pending is wanted. */
-const END_OF_NONCES = 1n << 256n
 
 /**
  * The calls of one (key manager, signer, channel). They are tried and stored in nonce order, whatever the order in

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
 import { commit } from '../ledger/commit.ts'
 import type { Acceptance } from '../ledger/draft.ts'
-import { lookUp, type ChannelQuestion } from '../ledger/lookup.ts'
+import { END_OF_NONCES, lookUp, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
@@ -16,6 +16,7 @@ import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Broadcaster } from './broadcast.ts'
 import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
+import type { ExpiryCheck } from './expiry.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
 import { createLane, type Lane } from './lane.ts'
@@ -49,6 +50,7 @@ export interface RelayerOptions {
   readonly profiles: Profiles
   readonly signers: Signers
   readonly fees: FeeSource
+  readonly assertLasts: ExpiryCheck
   readonly plans: Plans
   readonly registration: Registration
   readonly gasPaddingPercent: number
@@ -168,9 +170,22 @@ export function createRelayer(options: RelayerOptions): Relayer {
     })
   }
 
+  /** @throws ServiceError why the call is not even tried, unless the same call was accepted before */
+  async function admit(call: RelayCall, identity: string): Promise<{ readonly known?: string }> {
+    try {
+      await options.assertLasts(call)
+      return {}
+    } catch (error) {
+      const { known } = await lookUpTogether({ key: keyOf(call), from: END_OF_NONCES, identities: [identity] })
+      const hash = known.get(identity)
+      if (hash === undefined) throw error
+      return { known: hash }
+    }
+  }
+
   function channelOf(call: RelayCall): Channel {
-    const { profile, keyManager, signer } = call
-    const key = { profile, keyManager, signer, channel: call.nonce >> 128n }
+    const key = keyOf(call)
+    const { profile, keyManager, signer } = key
     // A key manager may claim one profile now and another one then: each is asked about by itself.
     const name = `${profile}:${keyManager}:${signer}:${key.channel}`
     let channel = channels.get(name)
@@ -196,9 +211,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
       const identity = identityOf(chainId, call)
       const same = underWay.get(identity)
       if (same) return same
-      const answer = new Promise<string>((resolve, reject) => {
-        channelOf(call).add({ call, identity, resolve, reject })
-      }).then((transactionHash) => ({ transactionHash }))
+      const answer = admit(call, identity).then(async ({ known }) => ({
+        transactionHash:
+          known ??
+          (await new Promise<string>((resolve, reject) => {
+            channelOf(call).add({ call, identity, resolve, reject })
+          })),
+      }))
       underWay.set(identity, answer)
       const forget = () => void underWay.delete(identity)
       answer.then(forget, forget)
@@ -211,6 +230,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
     },
   }
 }
+
+const keyOf = ({ profile, keyManager, signer, nonce }: RelayCall): ChannelKey => ({
+  profile,
+  keyManager,
+  signer,
+  channel: nonce >> 128n,
+})
 
 /** Resolves with the work, or when it takes longer. The timer goes with the work: under load they would be thousands. */
 function settledWithin(work: Promise<void>, ms: number): Promise<void> {

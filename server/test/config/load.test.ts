@@ -55,10 +55,12 @@ describe('config/load', () => {
       TOUCHSTONE_LISTEN_PORT: '8080',
       TOUCHSTONE_CHAIN_RPC_URLS: 'http://a, http://b',
       TOUCHSTONE_DATABASE_FOLDER: 'null',
+      TOUCHSTONE_RELAY_MIN_VALIDITY_SECONDS: '45',
     })
     expect(config.listen).to.include({ host: 'file', port: 8080 })
     expect(config.chain.rpcUrls).to.deep.equal(['http://a', 'http://b'])
     expect(config.database.folder).to.equal(null)
+    expect(config.relay.minValiditySeconds).to.equal(45)
   })
 
   it('needs no file', async () => {

@@ -99,7 +99,7 @@ describe('config', () => {
       chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12 },
       database: { folder: '.touchstone/database' },
       signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },
-      relay: { gasPaddingPercent: 20, gasCap: 10_000_000, maxFeePerGasWei: '500000000000' },
+      relay: { gasPaddingPercent: 20, gasCap: 10_000_000, maxFeePerGasWei: '500000000000', minValiditySeconds: null },
       quota: { defaultPlan: 'default', plans: { default: { model: 'gas', options: {} } } },
       registration: 'registered',
       plugins: { external: [], options: {} },

@@ -152,7 +152,7 @@ describe('follower', () => {
     await accept({ channel, id: 1n })
   })
 
-  it('does not send again what is past its validity window, and leaves no gap', async () => {
+  it('does not send again what is past its validity window, leaves no gap, and charges what that costs', async () => {
     const before = await used()
     await chain.node.request('evm_setAutomine', false)
     const { timestamp } = await chain.node.request<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false)
@@ -165,7 +165,8 @@ describe('follower', () => {
     await until(async () => (await count('pending')) > (await count('latest')), PATIENCE_MS)
     await mine()
     await becomes(hash, ({ status }) => status === 'abandoned')
-    expect(await used()).to.equal(before)
+    expect((await statusOf(hash)).charged).to.deep.equal({ amount: 21_000, unit: 'gas' })
+    expect(await used()).to.equal(before + 21_000)
     expect(await chain.receipt(hash)).to.equal(null)
     await chain.node.request('evm_setAutomine', true)
     await accept({ channel })

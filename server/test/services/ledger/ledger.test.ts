@@ -131,7 +131,7 @@ describe('ledger', () => {
         final: false,
         ...more,
       })
-      const options = () => ({ plans, nowSeconds })
+      const options = () => ({ plans, nowSeconds, chainSeconds: BigInt(nowSeconds) })
       /** The same database; `action` runs after so many statements, as another process might. */
       const interrupted = (statements: number, action: () => Promise<unknown>): Queries => {
         let left = statements
@@ -338,6 +338,18 @@ describe('ledger', () => {
         await abandon(database.db, [hash], options())
         expect((await account()).used).to.equal(before.used)
         expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
+      })
+
+      it('charges what it did cost to use up the nonce of a call that has expired, and of no other', async () => {
+        const before = await account()
+        const calls = [call({ validityTimestamps: BigInt(nowSeconds - 1) }), call({ nonce: (channel << 128n) | 1n })]
+        const [expired, other] = (await accept(calls)).map(hashOf)
+        const cancelled = [expired, other].map((hash) => mined(hash ?? '', 210n, { kind: 'cancel' }))
+        const settlements = await settle(database.db, cancelled, options())
+        const charged = new Map(settlements.map((settlement) => [settlement.relay, settlement.charged]))
+        expect([charged.get(expired ?? ''), charged.get(other ?? '')]).to.deep.equal([210n, 0n])
+        expect(settlements.map(({ status }) => status)).to.deep.equal(['abandoned', 'abandoned'])
+        expect((await account()).used).to.equal(before.used + 210n)
       })
 
       it('settles what was reserved before a reset against no later period', async () => {
