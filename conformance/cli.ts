@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { check, UsageError, type Edition, type Report } from './index.ts'
 import { readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
@@ -75,7 +76,10 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--rate-limit-timeout-ms <ms>', 'for all rate limits together (default: 600000)', parsePositiveInteger)
     .option('--restart-timeout-ms <ms>', 'for a target that died to be back (default: 5000)', parsePositiveInteger)
     .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
-    .option('--write-expected-failures <file>', 'write that list from what failed, and expect it')
+    .option(
+      '--write-expected-failures <file>',
+      'write what failed into that list, keep what stands there, and expect it',
+    )
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
     .exitOverride()
     .configureOutput({
@@ -125,6 +129,9 @@ async function runCheck(
   }
   const expectedFailures =
     flags.expectedFailures === undefined ? undefined : await readExpectedFailures(flags.expectedFailures)
+  if (flags.writeExpectedFailures !== undefined && existsSync(flags.writeExpectedFailures)) {
+    await readExpectedFailures(flags.writeExpectedFailures)
+  }
   const where = await whereOf(url, flags, dependencies)
   try {
     const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
@@ -169,7 +176,10 @@ export async function run(
     const flags = command.opts<Flags>()
     const report = await runCheck(command.args[0], flags, dependencies, streams)
     if (flags.writeExpectedFailures !== undefined) {
-      await writeFile(flags.writeExpectedFailures, writeExpectedFailures(report.clauses))
+      const path = flags.writeExpectedFailures
+      // What stands there was read before the run: a file that is no list ends the command before anything is asked.
+      const before = await readFile(path, 'utf8').catch(() => undefined)
+      await writeFile(path, writeExpectedFailures(report.clauses, before))
     }
     for (const { format, path } of flags.report)
       await writeOutput(reportRenderers[format](report), path, streams.stdout)

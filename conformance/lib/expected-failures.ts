@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { parse, stringify } from 'yaml'
+import { Document, isMap, isSeq, parse, parseDocument } from 'yaml'
 import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { ClauseResult, KnownFailure, Report } from './report-types.ts'
 import { UsageError } from './usage-error.ts'
@@ -66,7 +66,27 @@ export function expectedFrom(results: readonly ClauseResult[]): ExpectedFailure[
     })
 }
 
-/** The file that expects exactly what failed, in YAML. */
-export function writeExpectedFailures(results: readonly ClauseResult[]): string {
-  return `# Clauses that are known to fail: why, and where it is followed up.\n${stringify(expectedFrom(results))}`
+const heading = ' Clauses that are known to fail: why, and where it is followed up.'
+
+/**
+ * The file that expects what failed, in YAML. An entry that stands in it already keeps its words and comments; entries
+ * of clauses that passed go; those of clauses that nobody judged stay.
+ *
+ * @param before the text of the present file; absent: there is none
+ */
+export function writeExpectedFailures(results: readonly ClauseResult[], before?: string): string {
+  const document = before === undefined ? new Document([]) : parseDocument(before)
+  if (!isSeq(document.contents)) document.contents = document.createNode([])
+  if (before === undefined) document.commentBefore = heading
+  const list = document.contents
+  if (!isSeq(list)) throw new Error('a list was made')
+  const idOf = (item: unknown): unknown => (isMap(item) ? item.get('id') : undefined)
+  const healed = new Set(
+    results.filter(({ status }) => status === 'passed' || status === 'observed').map(({ id }) => id),
+  )
+  list.items = list.items.filter((item) => !healed.has(idOf(item) as ClauseId))
+  const present = new Set(list.items.map(idOf))
+  list.flow = false
+  for (const entry of expectedFrom(results)) if (!present.has(entry.id)) list.add(document.createNode(entry))
+  return document.toString()
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, request } from 'undici'
 import type { Answer } from './answer.ts'
+import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 
@@ -27,6 +28,7 @@ export interface HttpClient {
   /** Never throws for what the target does: an answer of any kind, or `failure`. */
   send(request: HttpRequest): Promise<Answer>
   readonly traffic: { requests: number; timeouts: number; unanswered: number }
+  readonly census: AnswerCensus
   close(): Promise<void>
 }
 
@@ -83,6 +85,7 @@ async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
 export function createHttpClient(timeoutMs: number): HttpClient {
   const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
+  const census = createAnswerCensus()
 
   async function exchange(sent: HttpRequest, reset: boolean) {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -116,6 +119,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
 
   return {
     traffic,
+    census,
     async send(sent) {
       traffic.requests++
       const start = performance.now()
@@ -162,6 +166,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
         ...(failure ? { failure } : {}),
         durationMs,
       }
+      census.see(recorded)
       const text = received?.text ?? ''
       return {
         status: received?.status,

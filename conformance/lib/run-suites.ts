@@ -40,11 +40,13 @@ function stageOf({ id }: ClauseSuite): number {
  * the others, and in both halves what spends nothing comes first.
  *
  * @param onChecked is told each result as it comes, in order
+ * @param isHopeless asked after each check; when it says so, the rest is not run
  */
 export function runSuites(
   suites: readonly ClauseSuite[],
   environment: Environment,
   onChecked: OnChecked,
+  isHopeless: () => boolean = () => false,
 ): Promise<void> {
   // Each request and each wait has a deadline of its own.
   const mocha = new Mocha({ timeout: 0, reporter: collector(onChecked) as unknown as Mocha.ReporterConstructor })
@@ -69,9 +71,12 @@ export function runSuites(
   }
   return new Promise((resolve) => {
     // Disposed of, so that run after run in one process leaves no listeners behind.
-    mocha.run(() => {
+    const runner = mocha.run(() => {
       mocha.dispose()
       resolve()
+    })
+    runner.on('test end', () => {
+      if (isHopeless()) runner.abort()
     })
   })
 }

@@ -63,6 +63,8 @@ describe('the command check', () => {
     expect(code, stdout).to.equal(0)
     expect((await check(server.url, '--only', 'eth-rpc.eth_blockNumber')).code).to.equal(1)
     expect((await check(server.url, '--only', 'relay.quota.unit')).code).to.equal(3)
+    // Nothing that is selected is required: nothing was judged.
+    expect((await check(server.url, '--only', 'eth-rpc.eth_chainId.result-schema')).code).to.equal(3)
   })
 
   it('writes reports; one on standard output stands there alone', async () => {

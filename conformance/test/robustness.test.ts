@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { check, UsageError } from '../index.ts'
+import { renderTerminal } from '../lib/report/terminal.ts'
 import { serve } from './support/serve.ts'
 import { startProvisionedChain, type ProvisionedChain } from './support/provisioned-chain.ts'
 
@@ -42,17 +43,25 @@ describe('a target that is no relay', function () {
   const judge = (relayUrl: string) => check({ relayUrl, fixture: chain.fixture, timeoutMs: 300, receiptTimeoutMs: 300 })
 
   for (const [name, answer] of Object.entries(answering)) {
-    it(`passes no required check: ${name}`, async () => {
+    it(`is not judged, and says why in one sentence: ${name}`, async () => {
       await using server = await serve(answer)
-      const { verdict, clauses } = await judge(server.url)
-      expect(verdict).to.equal('nonconformant')
-      const tests = clauses.flatMap(({ id, level, tests }) => tests.map((test) => ({ id, level, ...test })))
-      const passed = tests.filter(({ level, status }) => level === 'required' && status === 'passed')
-      expect(passed.map(({ id, title }) => `${id}: ${title}`)).to.deep.equal([])
-      const ours = tests.filter(({ reason }) => reason?.startsWith('a fault of the suite itself'))
-      expect(ours.map(({ id, reason }) => `${id}: ${reason}`)).to.deep.equal([])
+      const report = await judge(server.url)
+      expect(report.verdict).to.equal('error')
+      expect(report.notes[0]).to.match(/^every (answer|request) is .*\?$/)
+      const statuses = new Set(report.clauses.map(({ status }) => status))
+      expect([...statuses]).to.deep.equal(['untestable'])
+      expect(report.traffic.requests).to.be.below(20)
+      expect(renderTerminal(report, { colour: false }).trim().split('\n')).to.have.length(1)
     })
   }
+
+  it('is judged when it tells valid requests from others, however it refuses', async () => {
+    await using server = await serve((_request, response, body) => {
+      const isChainId = body.includes('"eth_chainId"')
+      response.writeHead(isChainId ? 200 : 404).end(isChainId ? '{"jsonrpc":"2.0","id":1,"result":"0x1"}' : '')
+    })
+    expect((await judge(server.url)).verdict).to.equal('nonconformant')
+  })
 
   for (const [name, answer] of Object.entries(silent)) {
     it(`is not judged: ${name}`, async () => {

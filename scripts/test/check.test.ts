@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
-import { check, type Report } from '../../conformance/index.ts'
+import { check, UsageError, type Report } from '../../conformance/index.ts'
 import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
 import { parseConfig } from '../../server/config/load.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
@@ -65,10 +65,16 @@ describe('the suite and the reference server', () => {
     expect(report.verdict).to.equal('partial')
   })
 
-  it('blame nobody for a fixture of another chain, or of another profile', async () => {
-    const { chain, profile, controllers } = testbed.fixture
+  it('judge nothing with a fixture of another chain', async () => {
+    const fixture = { ...testbed.fixture, chain: { ...testbed.fixture.chain, chainId: 42 } }
+    const thrown: unknown = await run({ fixture }).catch((error: unknown) => error)
+    expect(thrown).to.be.instanceOf(UsageError)
+    expect(String(thrown)).to.include('the fixture is of chain 42, and the node is of chain 31337')
+  })
+
+  it('blame nobody for a fixture of another profile', async () => {
+    const { profile, controllers } = testbed.fixture
     const others: Fixture[] = [
-      { ...testbed.fixture, chain: { ...chain, chainId: 42 } },
       { ...testbed.fixture, profile: { ...profile, address: profile.keyManager } },
       { ...testbed.fixture, controllers: { ...controllers, full: controllers.noSign } },
     ]

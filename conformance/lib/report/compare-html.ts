@@ -3,8 +3,8 @@ import { clauseName } from './html/clause-name.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { shorten } from './shorten.ts'
-import { verdictReason } from './verdict-line.ts'
-import { statusSign, targetName, verdictWord } from './words.ts'
+import { verdictReason, verdictTitle } from './verdict-line.ts'
+import { statusSign, targetName } from './words.ts'
 
 const detailLimit = 1500
 
@@ -33,7 +33,7 @@ ${body}</tbody>
 function reportRow({ name, report }: NamedReport): Markup {
   const target = targetName(report.target)
   const which = target === name ? '' : `${target}, `
-  return markup`<dt>${name}</dt><dd><strong>${verdictWord[report.verdict]}</strong>: ${verdictReason(report)}<br><span class="muted">${which}${report.startedAt}</span></dd>`
+  return markup`<dt>${name}</dt><dd><strong>${verdictTitle(report)}</strong>: ${verdictReason(report)}<br><span class="muted">${which}${report.startedAt}</span></dd>`
 }
 
 function folded(

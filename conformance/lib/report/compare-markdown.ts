@@ -1,8 +1,8 @@
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { escapeMarkdown } from './escape-markdown.ts'
 import { shorten } from './shorten.ts'
-import { verdictReason } from './verdict-line.ts'
-import { statusSign, targetName, verdictWord } from './words.ts'
+import { verdictReason, verdictTitle } from './verdict-line.ts'
+import { statusSign, targetName } from './words.ts'
 
 const detailLimit = 300
 
@@ -41,7 +41,7 @@ export function compareMarkdown(comparison: Comparison): string {
     '',
     ...reports.map(
       ({ name, report }) =>
-        `- **${escapeMarkdown(name)}** (${escapeMarkdown(targetName(report.target))}): ${verdictWord[report.verdict]}, ${verdictReason(report)}`,
+        `- **${escapeMarkdown(name)}** (${escapeMarkdown(targetName(report.target))}): ${verdictTitle(report)}, ${verdictReason(report)}`,
     ),
     '',
     `### Differences (${differences.length})`,

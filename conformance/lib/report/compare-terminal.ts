@@ -4,8 +4,8 @@ import { visibleControls } from './visible-controls.ts'
 import { shorten } from './shorten.ts'
 import { paintedSign, painter, type Paint } from './terminal-style.ts'
 import type { TerminalOptions } from './terminal.ts'
-import { verdictReason } from './verdict-line.ts'
-import { targetName, verdictWord } from './words.ts'
+import { verdictReason, verdictTitle } from './verdict-line.ts'
+import { targetName } from './words.ts'
 import { wrap } from './wrap.ts'
 
 const detailLimit = 300
@@ -44,7 +44,7 @@ export function compareTerminal(comparison: Comparison, options: TerminalOptions
   return [
     ...reports.flatMap(({ name, report }, index) => [
       `${index + 1}. ${paint('bold', visibleControls(name))}${otherName(name, report)}`,
-      `   ${verdictWord[report.verdict]}: ${verdictReason(report)}`,
+      `   ${verdictTitle(report)}: ${verdictReason(report)}`,
     ]),
     '',
     paint('bold', `Differences (${differences.length})`),

@@ -51,15 +51,32 @@ function cellOf(clause: ClauseResult): ComparedCell {
   return { status: shownStatus(clause), detail: [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n') }
 }
 
+/** What changes from run to run of one target, and what it is replaced by: the first pattern that fits counts. */
+const changing: readonly (readonly [RegExp, string])[] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, 'UUID'],
+  [/(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d( GMT)?|\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'TIME'],
+  [/0x[0-9a-f]+/gi, 'HEX'],
+  // An answer that was cut may end inside of a value.
+  [/[^\s"]*…/g, '…'],
+  [/\d+(\.\d+)? ?(ms|s)\b/g, 'DURATION'],
+  [/\d+\.\d+|\d{4,}/g, 'AMOUNT'],
+]
+
+/** An observation without addresses, hashes, times and amounts, which differ between two runs against one target. */
+export function normaliseObservation(text: string): string {
+  return changing.reduce((normal, [pattern, word]) => normal.replace(pattern, word), text)
+}
+
 /**
- * A clause differs when its status does; for a question without a verdict the answer counts too. That a report does
- * not have it says nothing of its target.
+ * A clause differs when its status does; for a question without a verdict the kind of answer counts too. That a report
+ * does not have it says nothing of its target.
  */
 function differs({ level, cells }: ComparedClause): boolean {
   const present = cells.filter((cell) => cell !== undefined)
-  return (
-    new Set(present.map(({ status, detail }) => (level === 'unspecified' ? `${status} ${detail}` : status))).size > 1
+  const outcomes = present.map(({ status, detail }) =>
+    level === 'unspecified' ? `${status} ${normaliseObservation(detail)}` : status,
   )
+  return new Set(outcomes).size > 1
 }
 
 /** Puts reports side by side, clause by clause. */

@@ -1,13 +1,16 @@
 import type { ClauseResult, Report } from '../report-types.ts'
-import { clauseArticle } from './html/clause-article.ts'
+import { clauseArticle, valuesMarkup } from './html/clause-article.ts'
 import { clauseTable } from './html/clause-table.ts'
+import { exchangeMarkup } from './html/exchange.ts'
 import { filterScript } from './html/filter-script.ts'
 import { clauseName } from './html/clause-name.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { countsMarkup, summaryMarkup } from './html/summary.ts'
 import { shorten } from './shorten.ts'
-import { documentTitle, observationsOf, shownStatus, targetName, verdictWord } from './words.ts'
+import { tellingExchanges } from './telling-exchanges.ts'
+import { verdictTitle } from './verdict-line.ts'
+import { documentTitle, observationsOf, shownStatus, targetName } from './words.ts'
 
 const messageLimit = 400
 const observationLimit = 2000
@@ -19,12 +22,13 @@ interface Section {
 }
 
 function failure(clause: ClauseResult): Markup {
-  const message = clause.tests.find((check) => check.status === 'failed')?.error?.message ?? 'failed'
+  const check = clause.tests.find(({ status }) => status === 'failed')
   const warning = clause.level === 'required' && !clause.known ? undefined : markup` class="warning"`
   const note = clause.known ? 'known' : clause.level === 'required' ? 'required' : `${clause.level}, a warning`
   return markup`<li${warning}><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a> <span class="muted">${note}</span>
 <p class="muted">${clause.text}</p>
-<p class="message">${shorten(message, messageLimit)}</p></li>
+<p class="message">${shorten(check?.error?.message ?? 'failed', messageLimit)}</p>
+${check?.error && valuesMarkup(check.error)}${check && tellingExchanges(check, 1).map((exchange) => exchangeMarkup(exchange, check.exchanges.indexOf(exchange)))}</li>
 `
 }
 
@@ -97,7 +101,7 @@ export function renderHtml(report: Report): string {
   const parts = sections(report)
   const links = parts.map(({ id, title }) => ({ href: `#${id}`, text: title }))
   return htmlPage({
-    title: `${verdictWord[report.verdict]}: ${targetName(report.target)}`,
+    title: `${verdictTitle(report)}: ${targetName(report.target)}`,
     script: filterScript,
     body: markup`<a class="skip" href="#clauses">Skip to the clauses</a>
 ${summaryMarkup(report, links)}

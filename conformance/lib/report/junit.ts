@@ -1,9 +1,10 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
 import { escapeXml, escapeXmlAttribute } from './escape-xml.ts'
 import { exchangeText } from './exchange-text.ts'
+import { tellingExchanges } from './telling-exchanges.ts'
 import { targetName } from './words.ts'
 
-/** The last exchanges tell why a check failed; those before them led there and are in the JSON and HTML reports. */
+/** The exchange that shows the fault and two beside it; the others are in the JSON and HTML reports. */
 const shownExchanges = 3
 const bodyLimit = 2000
 
@@ -27,7 +28,7 @@ function detailOf(clause: ClauseResult, check: CheckResult): string {
     if (check.error.expected !== undefined) lines.push(`expected: ${check.error.expected}`)
     if (check.error.actual !== undefined) lines.push(`actual:   ${check.error.actual}`)
   }
-  for (const exchange of check.exchanges.slice(-shownExchanges)) {
+  for (const exchange of tellingExchanges(check, shownExchanges)) {
     const { request, response } = exchangeText(exchange, { bodyLimit, headers: true })
     lines.push('', '--- request', request, '--- answer', response)
   }

@@ -4,8 +4,9 @@ import { exchangeText } from './exchange-text.ts'
 import { markdownFence } from './markdown-fence.ts'
 import { seconds } from './seconds.ts'
 import { shorten } from './shorten.ts'
-import { verdictReason } from './verdict-line.ts'
-import { documentTitle, shownStatus, statusSign, targetName, verdictWord, type ShownStatus } from './words.ts'
+import { tellingExchanges } from './telling-exchanges.ts'
+import { verdictReason, verdictTitle } from './verdict-line.ts'
+import { documentTitle, shownStatus, statusSign, targetName, type ShownStatus } from './words.ts'
 
 // A step summary of GitHub may hold 1 MiB; with every check of every clause failing these stay below it.
 const shownExchanges = 2
@@ -29,7 +30,7 @@ function failedCheck(check: CheckResult): string[] {
     if (check.error.expected !== undefined) lines.push(`  - expected: ${text(check.error.expected)}`)
     if (check.error.actual !== undefined) lines.push(`  - actual: ${text(check.error.actual)}`)
   }
-  const exchanges = check.exchanges.slice(-shownExchanges).map((exchange) => {
+  const exchanges = tellingExchanges(check, shownExchanges).map((exchange) => {
     const { request, response } = exchangeText(exchange, { bodyLimit, headers: false })
     return `${request}\n\n${response}`
   })
@@ -82,9 +83,9 @@ export function renderMarkdown(report: Report): string {
   const observed = clauses.filter((clause) => clause.observation)
   const stale = report.staleExpectedFailures ?? []
   return [
-    `## ${verdictSign[report.verdict]} ${verdictWord[report.verdict]}: ${escapeMarkdown(targetName(report.target))}`,
+    `## ${verdictSign[report.verdict]} ${verdictTitle(report)}: ${escapeMarkdown(targetName(report.target))}`,
     '',
-    `${verdictReason(report)} (edition ${report.suite.edition}, ${seconds(report.durationMs)}).`,
+    `${escapeMarkdown(verdictReason(report))} (edition ${report.suite.edition}, ${seconds(report.durationMs)}).`,
     '',
     ...table(
       ['', 'passed', 'failed', 'untestable', 'observed'],

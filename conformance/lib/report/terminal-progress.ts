@@ -68,7 +68,7 @@ export function createTerminalProgress(stream: TextStream, colour: boolean): Pro
     },
     finished(report) {
       flush()
-      for (const clause of report.clauses) {
+      for (const clause of report.verdict === 'error' ? [] : report.clauses) {
         if (!printed.has(clause.id)) clauseLine(clause, clause.tests, clause.known, clause.status)
       }
       if (live) stream.write('\r\x1b[2K')

@@ -3,12 +3,12 @@ import { visibleControls } from './visible-controls.ts'
 import { exchangeText } from './exchange-text.ts'
 import { shorten } from './shorten.ts'
 import { paintedSign, painter, type Paint } from './terminal-style.ts'
-import { verdictReason } from './verdict-line.ts'
-import { seconds } from './seconds.ts'
-import { observationsOf, shownStatus, targetName, verdictWord, type ShownStatus } from './words.ts'
+import { tellingExchanges } from './telling-exchanges.ts'
+import { verdictText, verdictTitle } from './verdict-line.ts'
+import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
 import { wrap } from './wrap.ts'
 
-/** The last exchanges tell why a check failed; those before them are in the JSON and HTML reports. */
+/** The exchange that shows the fault and one beside it; the others are in the JSON and HTML reports. */
 const shownExchanges = 2
 const bodyLimit = 600
 const messageLimit = 1200
@@ -48,8 +48,8 @@ function failedCheck(page: Page, check: CheckResult): void {
     if (check.error.actual !== undefined) labelled(page, 'actual', check.error.actual)
   }
   const leftOut = check.exchanges.length - shownExchanges
-  if (leftOut > 0) put(page, `(${leftOut} earlier requests of this check are in the JSON and HTML reports)`, '      ')
-  for (const exchange of check.exchanges.slice(-shownExchanges)) {
+  if (leftOut > 0) put(page, `(${leftOut} other requests of this check are in the JSON and HTML reports)`, '      ')
+  for (const exchange of tellingExchanges(check, shownExchanges)) {
     const { request, response } = exchangeText(exchange, { bodyLimit, headers: false })
     labelled(page, 'request', request)
     labelled(page, 'answer', response)
@@ -139,23 +139,22 @@ function tally(page: Page, report: Report): void {
  */
 export function renderTerminal(report: Report, options: TerminalOptions): string {
   const page: Page = { paint: painter(options.colour), width: Math.max(40, options.width ?? 100), lines: [] }
-  failures(page, report.clauses, 'failed', 'Failed')
-  failures(page, report.clauses, 'known', 'Failed as expected')
-  untestables(page, report.clauses)
-  observations(page, report.clauses)
-  remarks(page, report)
-  tally(page, report)
+  // Where nothing could be judged, the verdict's sentence says all.
+  if (report.verdict !== 'error') {
+    failures(page, report.clauses, 'failed', 'Failed')
+    failures(page, report.clauses, 'known', 'Failed as expected')
+    untestables(page, report.clauses)
+    observations(page, report.clauses)
+    remarks(page, report)
+    tally(page, report)
+  }
   const colour =
     report.verdict === 'conformant' || report.verdict === 'passed'
       ? 'green'
       : report.verdict === 'partial'
         ? 'yellow'
         : 'red'
-  const word = page.paint(['bold', colour], verdictWord[report.verdict])
-  page.lines.push(
-    '',
-    `${word}: ${visibleControls(targetName(report.target))}, ${verdictReason(report)} (${seconds(report.durationMs)})`,
-    '',
-  )
+  const title = page.paint(['bold', colour], verdictTitle(report))
+  page.lines.push('', `${title}: ${visibleControls(verdictText(report))}`, '')
   return page.lines.join('\n')
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { applyExpectedFailures, readExpectedFailures, writeExpectedFailures } from '../../lib/expected-failures.ts'
 import type { CheckStatus, ClauseResult } from '../../lib/report-types.ts'
 import { UsageError } from '../../lib/usage-error.ts'
@@ -49,6 +50,23 @@ describe('expected failures', () => {
   it('reads back what it writes', async () => {
     const entries = await readExpectedFailures(await fileWith(writeExpectedFailures(results)))
     expect(entries).to.deep.equal([{ id: 'relay.quota.unit', reason: '"relay.quota.unit": broken', link: '' }])
+  })
+
+  it('merges into the file that stands there: keeps words and comments, and drops what passed', () => {
+    const before = `# ours
+- id: relay.quota.unit # a long story
+  reason: our unit is wei
+  link: https://example.org/1
+- { id: relay.quota.window, reason: it was wide }
+- { id: relay.quota.hash, reason: nobody could judge it }
+`
+    const text = writeExpectedFailures([...results, clause('relay.quota.post', 'failed')], before)
+    expect(text).to.include('# ours').and.to.include('# a long story').and.to.include('reason: our unit is wei')
+    expect((parse(text) as { id: string }[]).map(({ id }) => id)).to.deep.equal([
+      'relay.quota.unit',
+      'relay.quota.hash',
+      'relay.quota.post',
+    ])
   })
 
   it('refuses what is no list of entries, and takes an empty file', async () => {

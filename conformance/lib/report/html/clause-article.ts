@@ -1,4 +1,4 @@
-import type { CheckResult, ClauseResult } from '../../report-types.ts'
+import type { CheckError, CheckResult, ClauseResult, Exchange } from '../../report-types.ts'
 import { seconds } from '../seconds.ts'
 import { shorten } from '../shorten.ts'
 import { shownStatus, statusSign } from '../words.ts'
@@ -9,7 +9,8 @@ import { markup, type Markup } from './markup.ts'
 
 const messageLimit = 4000
 
-function values(error: NonNullable<CheckResult['error']>): Markup | undefined {
+/** What was expected and what was there. */
+export function valuesMarkup(error: CheckError): Markup | undefined {
   if (error.expected === undefined && error.actual === undefined) return undefined
   return markup`<dl class="values">
 <dt>expected</dt><dd class="message"><code>${shorten(error.expected ?? 'not said', messageLimit)}</code></dd>
@@ -17,19 +18,27 @@ function values(error: NonNullable<CheckResult['error']>): Markup | undefined {
 </dl>`
 }
 
+/** The exchange that shows the fault comes first and stands open; the others follow in their order. */
+function exchangesMarkup({ exchanges, error }: CheckResult): Markup {
+  const shows = error?.exchange
+  const order: [number, Exchange][] = [...exchanges.entries()]
+  if (shows !== undefined) order.sort(([a], [b]) => Number(b === shows) - Number(a === shows) || a - b)
+  return markup`${order.map(([index, exchange]) => exchangeMarkup(exchange, index, index === shows))}`
+}
+
 function checkMarkup(check: CheckResult): Markup {
   const open = check.status === 'failed' ? markup` open` : undefined
   const { error, reason, observations = [] } = check
   return markup`<details class="check"${open}>
 <summary><span class="status ${check.status}">${statusSign[check.status]} ${check.status}</span> ${check.title} <span class="muted">${seconds(check.durationMs)}</span></summary>
-${error && markup`<p class="message">${shorten(error.message, messageLimit)}</p>`}${error && values(error)}${
+${error && markup`<p class="message">${shorten(error.message, messageLimit)}</p>`}${error && valuesMarkup(error)}${
     reason === undefined ? undefined : markup`<p class="message">${shorten(reason, messageLimit)}</p>`
   }${
     observations.length === 0
       ? undefined
       : markup`<ul>${observations.map((text) => markup`<li class="message">${shorten(text, messageLimit)}</li>`)}</ul>`
   }
-${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p>` : check.exchanges.map(exchangeMarkup)}
+${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p>` : exchangesMarkup(check)}
 </details>`
 }
 

@@ -16,18 +16,23 @@ function laidOut(exchange: Exchange): Exchange {
   }
 }
 
-function methodOf(body: string | undefined): string {
+/** `eth_getLogs`, or verb and path where the body names no method: `POST /quota`. */
+function nameOf({ method: verb, url, body }: Exchange['request']): string {
   const method = /"method"\s*:\s*"([\w-]{1,60})"/.exec(body ?? '')?.[1]
-  return method === undefined ? '' : ` ${method}`
+  return method ?? `${verb} ${url.replace(/^\w+:\/\/[^/?]*/, '')}`
 }
 
-/** A request and its answer, closed until asked for. */
-export function exchangeMarkup(exchange: Exchange, index: number): Markup {
+/**
+ * A request and its answer, closed until asked for.
+ *
+ * @param showsFault whether it is the one that the check failed by: then it stands open
+ */
+export function exchangeMarkup(exchange: Exchange, index: number, showsFault = false): Markup {
   const { request, response } = exchangeText(laidOut(exchange), { bodyLimit, headers: true })
   const outcome =
     exchange.response === null ? (exchange.failure?.kind ?? 'no answer') : `HTTP ${exchange.response.status}`
-  return markup`<details class="exchange">
-<summary>Request ${index + 1}:${methodOf(exchange.request.body)} <span class="muted">→ ${outcome}, ${seconds(exchange.durationMs)}</span></summary>
+  return markup`<details class="exchange"${showsFault ? markup` open` : undefined}>
+<summary>Request ${index + 1}: ${nameOf(exchange.request)} <span class="muted">→ ${outcome}, ${seconds(exchange.durationMs)}</span></summary>
 <h5>Request</h5>
 <pre tabindex="0">${request}</pre>
 <h5>Answer</h5>

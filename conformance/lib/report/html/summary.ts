@@ -1,7 +1,7 @@
 import type { Report } from '../../report-types.ts'
 import { seconds } from '../seconds.ts'
-import { verdictReason } from '../verdict-line.ts'
-import { targetName, verdictWord } from '../words.ts'
+import { verdictReason, verdictTitle } from '../verdict-line.ts'
+import { targetName } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
 const verdictClass = {
@@ -39,7 +39,7 @@ export function summaryMarkup(report: Report, links: readonly { href: string; te
   const { verdict } = report
   return markup`<header>
 <p class="muted">Touchstone ${report.suite.version}: conformance of ${targetName(report.target)}</p>
-<h1 class="${verdictClass[verdict]}"><span aria-hidden="true">${verdictSign[verdict]}</span> ${verdictWord[verdict]}</h1>
+<h1 class="${verdictClass[verdict]}"><span aria-hidden="true">${verdictSign[verdict]}</span> ${verdictTitle(report)}</h1>
 <p class="lead">${verdictReason(report)}.</p>
 <dl class="facts">${facts(report).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 ${report.notes.map((note) => markup`<p class="note">${note}</p>`)}${(report.staleExpectedFailures ?? []).map(

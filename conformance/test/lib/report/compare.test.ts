@@ -38,6 +38,27 @@ describe('compare', () => {
     expect(comparison.same.map(({ id }) => id)).to.deep.equal(['relay.quota.window'])
   })
 
+  it('does not call it a difference when an answer names another address, time or amount', () => {
+    const told = (text: string) => reportOf([clauseOf('eth-rpc.limits.rate', { ...observed, observations: [text] })])
+    const differences = (one: string, two: string) =>
+      compare([
+        { name: 'one', report: told(one) },
+        { name: 'two', report: told(two) },
+      ]).differences.length
+    const same = [
+      ['401 signer 0x3C44CdDdB6a900fa2b585dd2 lacks', '401 signer 0x70997970C51812dc3A010C7d01 lacks'],
+      ['quota went from 99876 to 98765, for 1234 gas', 'quota went from 1000000 to 98765, for 98765 gas'],
+      ['retry at Sun, 22 Nov 2026 21:16:48 GMT', 'retry at Mon, 23 Nov 2026 01:06:08 GMT'],
+      [
+        'clock 0.2 s ahead, "id":"5f8ea243-6ef4-45a4-8edc-3de28cff3994"',
+        'clock 0.4 s ahead, "id":"00000000-6ef4-45a4-8edc-3de28cff3994"',
+      ],
+    ] as const
+    for (const [one, two] of same) expect(differences(one, two), one).to.equal(0)
+    expect(differences('refused with 401', 'refused with 403')).to.equal(1)
+    expect(differences('decimal string taken', 'decimal string refused')).to.equal(1)
+  })
+
   it('calls it no difference that a report does not have a clause', () => {
     expect(comparison.incomplete.map(({ id }) => id)).to.deep.equal(['relay.quota.hash'])
   })

@@ -1,4 +1,8 @@
 import { expect } from 'chai'
+import { renderHtml } from '../../../lib/report/html.ts'
+import { renderJunit } from '../../../lib/report/junit.ts'
+import { renderMarkdown } from '../../../lib/report/markdown.ts'
+import type { Exchange } from '../../../lib/report-types.ts'
 import { renderTerminal } from '../../../lib/report/terminal.ts'
 import { wantsColour } from '../../../lib/report/terminal-style.ts'
 import { clauseOf, failed, passed, reportOf, sampleReport } from './sample-report.ts'
@@ -19,6 +23,23 @@ describe('renderTerminal', () => {
     for (const part of ['never holds more than 1000', 'at most 1000 entries', '"method":"eth_getLogs"', 'HTTP 500']) {
       expect(failure).to.contain(part)
     }
+  })
+
+  it('shows the exchange that shows the fault, in each report, and not only the last ones', () => {
+    const [exchange] = failed.exchanges
+    if (!exchange?.response) throw new Error('the sample has an exchange')
+    const response = (body: string) => ({ ...exchange, response: { ...exchange.response, body } }) as Exchange
+    const exchanges = [response('{"unit":"wei"}'), ...Array.from({ length: 5 }, () => response('{"fine":true}'))]
+    const check = { ...failed, exchanges, error: { message: 'wrong', exchange: 0 } }
+    const report = reportOf([clauseOf('relay.quota.unit', check)])
+    for (const text of [renderTerminal(report, { colour: false }), renderMarkdown(report), renderJunit(report)]) {
+      const plain = text.replaceAll('&quot;', '"')
+      expect(plain.indexOf('{"unit":"wei"}')).to.be.greaterThan(0).and.lessThan(plain.indexOf('{"fine":true}'))
+    }
+    const html = renderHtml(report)
+    const card = html.slice(html.indexOf('class="failures"'), html.indexOf('id="clauses"'))
+    expect(card).to.contain('&quot;wei&quot;').and.not.contain('fine')
+    expect(html).to.contain('<details class="exchange" open>')
   })
 
   it('names why clauses could not be tested, what was observed and what is known', () => {
