@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { check, UsageError, type Edition, type Report } from './index.ts'
-import { readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
+import { check, planCheck, UsageError, type CheckOptions, type Edition, type Report } from './index.ts'
+import { readExpectedFailures, writeExpectedFailures, type ExpectedFailure } from './lib/expected-failures.ts'
 import { readFixture, type Fixture } from './lib/fixture.ts'
 import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
-import { createTerminalProgress } from './lib/report/terminal-progress.ts'
+import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
 import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { writeOutput } from './lib/report/write-output.ts'
 import { normaliseTarget } from './lib/target.ts'
@@ -44,6 +44,7 @@ interface Flags {
   readonly edition: Edition
   readonly only?: string
   readonly readOnly?: true
+  readonly dryRun?: true
   readonly maxTransactions?: number
   readonly timeoutMs?: number
   readonly receiptTimeoutMs?: number
@@ -70,6 +71,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
     .option('--only <clause>', 'a clause id, or what it begins with')
     .option('--read-only', 'send nothing that could spend')
+    .option('--dry-run', 'say what the run would do and cost, and send nothing')
     .option('--max-transactions <count>', 'that the run may cause (default: 200)', parsePositiveInteger)
     .option('--timeout-ms <ms>', 'for each answer (default: 10000)', parsePositiveInteger)
     .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
@@ -118,42 +120,55 @@ async function whereOf(url: string | undefined, flags: Flags, { startTestbed }: 
   return { relayUrl: testbed.relayUrl, ethRpcUrl: ethRpcBaseUrl, fixture, rpcUrl, close: () => testbed.close() }
 }
 
+/** @throws UsageError */
+async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailure[] | undefined> {
+  if (flags.expectedFailures !== undefined && flags.writeExpectedFailures !== undefined) {
+    throw new UsageError('--expected-failures and --write-expected-failures exclude each other')
+  }
+  // The file that is to be written is read before the run, so that one that is no list ends the command at once.
+  const { writeExpectedFailures: path } = flags
+  if (path !== undefined && existsSync(path)) await readExpectedFailures(path)
+  return flags.expectedFailures === undefined ? undefined : readExpectedFailures(flags.expectedFailures)
+}
+
+function optionsOf(flags: Flags, where: Where): CheckOptions {
+  const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
+  return {
+    relayUrl: flags.relay ? where.relayUrl : null,
+    ethRpcUrl: flags.ethRpc ? where.ethRpcUrl : null,
+    edition: flags.edition,
+    readOnly: flags.readOnly ?? false,
+    acceptFailures: flags.writeExpectedFailures !== undefined,
+    ...(where.fixture ? { fixture: where.fixture } : {}),
+    ...(where.rpcUrl === undefined ? {} : { rpcUrl: where.rpcUrl }),
+    ...(only === undefined ? {} : { only }),
+    ...(maxTransactions === undefined ? {} : { maxTransactions }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),
+    ...(rateLimitTimeoutMs === undefined ? {} : { rateLimitTimeoutMs }),
+    ...(restartTimeoutMs === undefined ? {} : { restartTimeoutMs }),
+  }
+}
+
+/** Judges, or says what would be done: then there is no report. */
 async function runCheck(
   url: string | undefined,
   flags: Flags,
   dependencies: CheckDependencies,
   streams: Streams,
-): Promise<Report> {
-  if (flags.expectedFailures !== undefined && flags.writeExpectedFailures !== undefined) {
-    throw new UsageError('--expected-failures and --write-expected-failures exclude each other')
-  }
-  const expectedFailures =
-    flags.expectedFailures === undefined ? undefined : await readExpectedFailures(flags.expectedFailures)
-  if (flags.writeExpectedFailures !== undefined && existsSync(flags.writeExpectedFailures)) {
-    await readExpectedFailures(flags.writeExpectedFailures)
-  }
+): Promise<Report | undefined> {
+  const expectedFailures = await expectedFailuresOf(flags)
   const where = await whereOf(url, flags, dependencies)
   try {
-    const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
+    const options = optionsOf(flags, where)
+    if (flags.dryRun) {
+      streams.stdout.write(`${planLines(await planCheck(options)).join('\n')}\n`)
+      return undefined
+    }
     // Standard output belongs to a report that is asked for there.
     const stream = flags.report.some(({ path }) => path === '-') ? streams.stderr : streams.stdout
-    return await check({
-      relayUrl: flags.relay ? where.relayUrl : null,
-      ethRpcUrl: flags.ethRpc ? where.ethRpcUrl : null,
-      edition: flags.edition,
-      readOnly: flags.readOnly ?? false,
-      progress: createTerminalProgress(stream, wantsColour(stream, process.env)),
-      ...(where.fixture ? { fixture: where.fixture } : {}),
-      ...(where.rpcUrl === undefined ? {} : { rpcUrl: where.rpcUrl }),
-      ...(only === undefined ? {} : { only }),
-      ...(maxTransactions === undefined ? {} : { maxTransactions }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),
-      ...(rateLimitTimeoutMs === undefined ? {} : { rateLimitTimeoutMs }),
-      ...(restartTimeoutMs === undefined ? {} : { restartTimeoutMs }),
-      ...(expectedFailures ? { expectedFailures } : {}),
-      acceptFailures: flags.writeExpectedFailures !== undefined,
-    })
+    const progress = createTerminalProgress(stream, wantsColour(stream, process.env))
+    return await check({ ...options, progress, ...(expectedFailures ? { expectedFailures } : {}) })
   } finally {
     await where.close?.()
   }
@@ -163,7 +178,7 @@ async function runCheck(
  * The command `check`.
  *
  * @param argv what follows the word
- * @returns the exit code: 0 conformant, 1 not conformant, 2 could not judge, 3 a required clause was untestable
+ * @returns the exit code, as {@link exitCodeOf}; 0 for a dry run
  */
 export async function run(
   argv: readonly string[],
@@ -175,9 +190,9 @@ export async function run(
     command.parse([...argv], { from: 'user' })
     const flags = command.opts<Flags>()
     const report = await runCheck(command.args[0], flags, dependencies, streams)
+    if (!report) return 0
     if (flags.writeExpectedFailures !== undefined) {
       const path = flags.writeExpectedFailures
-      // What stands there was read before the run: a file that is no list ends the command before anything is asked.
       const before = await readFile(path, 'utf8').catch(() => undefined)
       await writeFile(path, writeExpectedFailures(report.clauses, before))
     }

@@ -1,4 +1,5 @@
 import { clauses, type ClauseId } from '../specs/index.ts'
+import type { ClauseSuite } from './lib/clause.ts'
 import { describeTransactions } from './lib/caused-transactions.ts'
 import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
 import type { Environment } from './lib/environment.ts'
@@ -8,6 +9,7 @@ import type { Fixture } from './lib/fixture.ts'
 import { createHttpClient } from './lib/http.ts'
 import { Untestable } from './lib/outcome.ts'
 import { createPatience } from './lib/patience.ts'
+import { planOf, type Plan } from './lib/plan.ts'
 import { probe } from './lib/probe.ts'
 import { redactUrl } from './lib/redact.ts'
 import type { CheckResult, ClauseResult, Edition, Progress, Report } from './lib/report-types.ts'
@@ -22,6 +24,7 @@ import { verifyFixture } from './lib/verify-fixture.ts'
 import { packageVersion } from './lib/version.ts'
 
 export type { Fixture } from './lib/fixture.ts'
+export type { Plan } from './lib/plan.ts'
 export type * from './lib/report-types.ts'
 export { UsageError } from './lib/usage-error.ts'
 export { exitCodeOf } from './lib/verdict.ts'
@@ -56,6 +59,8 @@ export interface CheckOptions {
   readonly acceptFailures?: boolean
   readonly progress?: Progress
 }
+
+const defaultMaxTransactions = 200
 
 /** A chain, or why there is none. Not having one is no reason not to judge the rest. */
 async function chainOf(
@@ -94,10 +99,6 @@ async function fixtureOf(
   return { missing }
 }
 
-function countRequired(): number {
-  return Object.values(clauses).filter(({ level }) => level === 'required').length
-}
-
 /** What a target that answers everything alike is not accused of, nor praised for. */
 function withdrawn({ title, durationMs, exchanges }: CheckResult, reason: string): CheckResult {
   return { title, status: 'untestable', reason, durationMs, exchanges: exchanges.slice(0, 1) }
@@ -118,6 +119,39 @@ function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition)
   }
 }
 
+interface Selection {
+  /** In their normal form. */
+  readonly relayUrl: string | null
+  readonly ethRpcUrl: string | null
+  readonly suites: readonly ClauseSuite[]
+  readonly plan: Plan
+}
+
+/** @throws UsageError for a URL that is none, and for `only` that names no clause of the target */
+async function select(options: CheckOptions): Promise<Selection> {
+  const { edition = 'documents', only = null, readOnly = false, maxTransactions = defaultMaxTransactions } = options
+  const { relayUrl, ethRpcUrl } = normaliseTarget({
+    relayUrl: options.relayUrl,
+    ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
+  })
+  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
+  const suites = (await loadSuites()).filter(({ id }) => judged[clauses[id].document] && isSelected(id, only))
+  if (only !== null && suites.length === 0) throw new UsageError(`no clause of the target is named ${only}`)
+  const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
+  const spends = options.fixture !== undefined && !readOnly
+  return {
+    relayUrl,
+    ethRpcUrl,
+    suites,
+    plan: planOf(suites, { target, edition, maxTransactions: spends ? maxTransactions : 0 }),
+  }
+}
+
+/** What `check` would do with these options, and what it may cost the relay. Nothing is sent. @throws UsageError */
+export async function planCheck(options: CheckOptions): Promise<Plan> {
+  return (await select(options)).plan
+}
+
 /**
  * Checks a target and says what it found.
  *
@@ -128,15 +162,9 @@ function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition)
  */
 export async function check(options: CheckOptions): Promise<Report> {
   const { edition = 'documents', only = null, readOnly = false, progress } = options
-  const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = 200 } = options
+  const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = defaultMaxTransactions } = options
   const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000 } = options
-  const { relayUrl, ethRpcUrl } = normaliseTarget({
-    relayUrl: options.relayUrl,
-    ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
-  })
-  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
-  const suites = (await loadSuites()).filter(({ id }) => judged[clauses[id].document] && isSelected(id, only))
-  if (only !== null && suites.length === 0) throw new UsageError(`no clause of the target is named ${only}`)
+  const { relayUrl, ethRpcUrl, suites, plan } = await select(options)
 
   const startedAt = new Date()
   const start = performance.now()
@@ -162,13 +190,12 @@ export async function check(options: CheckOptions): Promise<Report> {
       clock,
       spending,
       evidence: createEvidence(),
+      notes,
       shared: new Map(),
       nextRpcId: 1,
     }
 
-    const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
-    const checks = suites.reduce((sum, suite) => sum + suite.checks.length, 0)
-    progress?.started?.({ target, edition, checks })
+    progress?.started?.(plan)
     const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
     const checked = (id: ClauseId, result: CheckResult): void => {
       tests.get(id)?.push(result)
@@ -194,11 +221,11 @@ export async function check(options: CheckOptions): Promise<Report> {
     const { requests, timeouts, unanswered } = http.traffic
     const report: Report = {
       suite: { name: 'touchstone', version: packageVersion(), edition },
-      target,
+      target: plan.target,
       startedAt: startedAt.toISOString(),
       durationMs: Math.round(performance.now() - start),
       verdict: uniform === undefined ? verdictOf(results, isPart) : 'error',
-      summary: { ...summarise(results), ofRequired: countRequired() },
+      summary: { ...summarise(results), ofRequired: plan.ofRequired },
       causes: findCauses(results),
       clauses: results,
       options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only },

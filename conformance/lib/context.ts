@@ -23,6 +23,8 @@ export interface CheckContext {
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: Spending
+  /** Says what a reader must know of the whole run, once: a spent quota, a member that is sent to every request. */
+  note(text: string): void
   /** Records what is seen and not judged. */
   observe(text: string): void
   /**

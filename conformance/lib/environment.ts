@@ -27,6 +27,8 @@ export interface Environment {
   readonly spending: SpendingAccount
   /** What was seen against clauses other than the one being checked. */
   readonly evidence: Evidence
+  /** What a reader must know of the whole run. */
+  readonly notes: string[]
   /** Results of `once`, by key. */
   readonly shared: Map<string, Promise<Shared>>
   nextRpcId: number
@@ -71,6 +73,7 @@ export function createContext(environment: Environment, clause: ClauseId, record
     },
     clock: environment.clock,
     spending: environment.spending.of(clause),
+    note: (text) => void (environment.notes.includes(text) || environment.notes.push(text)),
     observe: (text) => void record.observations.push(text),
     async once<T>(key: string, make: (t: CheckContext) => Promise<T>): Promise<T> {
       const shared = await (environment.shared.get(key) ?? share(key, make))

@@ -1,4 +1,5 @@
 import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
+import type { Plan } from './plan.ts'
 
 /** `documents`: the two documents as they stand; `lip`: the public LSP15 text (quota window of 300 s). */
 export type Edition = 'documents' | 'lip'
@@ -168,7 +169,7 @@ export interface Report {
 /** What a reporter that shows progress is told, in this order. */
 export interface Progress {
   /** Before the first check. */
-  started?(plan: { readonly target: Report['target']; readonly edition: Edition; readonly checks: number }): void
+  started?(plan: Plan): void
   /** After each check. */
   checked?(clause: Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>, check: CheckResult): void
   /** After the last check. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../cli.ts'
 import type { Report } from '../index.ts'
+import { sampleFixture } from './support/sample-fixture.ts'
 import { serve } from './support/serve.ts'
 
 interface Ended {
@@ -65,6 +66,19 @@ describe('the command check', () => {
     expect((await check(server.url, '--only', 'relay.quota.unit')).code).to.equal(3)
     // Nothing that is selected is required: nothing was judged.
     expect((await check(server.url, '--only', 'eth-rpc.eth_chainId.result-schema')).code).to.equal(3)
+  })
+
+  it('says what a run would do and cost, and sends nothing', async () => {
+    await using server = await nodeOfChain5()
+    const { code, stdout } = await check(server.url, '--dry-run', '--no-eth-rpc')
+    expect(code).to.equal(0)
+    expect(stdout).to.match(/^Touchstone checks http.*\d+ checks\)\nThe run sends nothing that spends\.\n$/)
+    expect(server.requests).to.deep.equal([])
+    const fixture = join(folder, 'fixture.json')
+    await writeFile(fixture, JSON.stringify(sampleFixture))
+    const costly = await check(server.url, '--dry-run', '--fixture', fixture, '--max-transactions', '10')
+    expect(costly.stdout).to.include('The run may cost the relay about 10 relay calls, 1.2 million gas.')
+    expect((await check(server.url, '--dry-run', '--fixture', fixture, '--read-only')).stdout).to.include('nothing')
   })
 
   it('writes reports; one on standard output stands there alone', async () => {

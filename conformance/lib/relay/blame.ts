@@ -21,6 +21,8 @@ export async function requireBlame(t: CheckContext, refusal: Answer): Promise<vo
   const { quota, unit } = objectOf(answer) ?? {}
   if (typeof quota !== 'number') return
   if (quota <= 0 || (unit === 'gas' && quota < leastGas) || (unit === 'transactionCount' && quota < 1)) {
-    throw new Untestable(`the profile's quota is used up (${quota} ${String(unit)}), refused with ${refusal.status}`)
+    const spent = `the profile's quota is used up: ${quota} ${String(unit)} are left`
+    t.note(spent)
+    throw new Untestable(`${spent}, refused with ${refusal.status}`)
   }
 }

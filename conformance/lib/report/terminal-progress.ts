@@ -1,3 +1,4 @@
+import type { Plan } from '../plan.ts'
 import type { CheckResult, CheckStatus, ClauseResult, Progress } from '../report-types.ts'
 import { clauseStatus } from '../verdict.ts'
 import { visibleControls } from './visible-controls.ts'
@@ -7,6 +8,15 @@ import { paintedSign, painter, type TextStream } from './terminal-style.ts'
 import { documentTitle, shownStatus, targetName } from './words.ts'
 
 type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>
+
+/** What a run is going to do and what it may cost the relay, a line each. */
+export function planLines({ target, edition, checks, transactions, gas }: Plan): string[] {
+  const cost = `${transactions} relay calls, ${(gas / 1e6).toFixed(1)} million gas`
+  return [
+    `Touchstone checks ${targetName(target)} (edition ${edition}, ${checks} checks)`,
+    transactions === 0 ? 'The run sends nothing that spends.' : `The run may cost the relay about ${cost}.`,
+  ]
+}
 
 /**
  * Tells on a stream how a run goes: one line for each clause when its checks are over, grouped by document; on a
@@ -51,11 +61,9 @@ export function createTerminalProgress(stream: TextStream, colour: boolean): Pro
   }
 
   return {
-    started({ target, edition, checks }) {
-      total = checks
-      line(
-        `${paint('bold', 'Touchstone')} checks ${visibleControls(targetName(target))} (edition ${edition}, ${checks} checks)`,
-      )
+    started(plan) {
+      total = plan.checks
+      for (const text of planLines(plan)) line(visibleControls(text).replace('Touchstone', paint('bold', 'Touchstone')))
     },
     checked(clause, check) {
       done += 1

@@ -1,15 +1,9 @@
 import { expect } from 'chai'
 import { parseFixture } from '../../lib/fixture.ts'
 import { UsageError } from '../../lib/usage-error.ts'
+import { sampleFixture as fixture } from '../support/sample-fixture.ts'
 
-const address = `0x${'11'.repeat(20)}`
-const privateKey = `0x${'22'.repeat(32)}`
-const account = { address, privateKey }
-const fixture = {
-  chain: { rpcUrl: 'http://127.0.0.1:8545', chainId: 31337 },
-  profile: { address, keyManager: address },
-  controllers: { full: account, noSign: account, noRelay: account },
-}
+const { address, privateKey } = fixture.controllers.full
 
 describe('a fixture', () => {
   it('needs chain, profile and controllers', () => {

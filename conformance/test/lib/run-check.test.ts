@@ -28,6 +28,7 @@ describe('the outcome of a check', () => {
       clock: createTargetClock(),
       spending: createSpending({ readOnly, maxTransactions: 1 }),
       evidence: createEvidence(),
+      notes: [],
       shared: new Map(),
       nextRpcId: 1,
     }

@@ -6,7 +6,8 @@ import { clauseOf, reportOf, sampleReport } from './sample-report.ts'
 function told(report: Report, isTTY: boolean): string[] {
   const writes: string[] = []
   const progress = createTerminalProgress({ isTTY, write: (text: string) => writes.push(text) }, false)
-  progress.started?.({ target: report.target, edition: 'documents', checks: 9 })
+  const counts = { checks: 9, required: 2, ofRequired: 55, transactions: 0, gas: 0 }
+  progress.started?.({ target: report.target, edition: 'documents', ...counts })
   for (const clause of report.clauses) for (const check of clause.tests) progress.checked?.(clause, check)
   progress.finished?.(report)
   return writes

@@ -1,0 +1,44 @@
+import { clauses } from '../../specs/index.ts'
+import type { ClauseSuite } from './clause.ts'
+import type { Edition, Report } from './report-types.ts'
+
+/** Gas of one relay call of the suite: `setData` of a short value through LSP6, with some room. */
+const gasOfCall = 120_000
+
+/** What a run is going to do, said before anything is sent. */
+export interface Plan {
+  readonly target: Report['target']
+  readonly edition: Edition
+  readonly checks: number
+  /** Required clauses that are selected, and of how many. */
+  readonly required: number
+  readonly ofRequired: number
+  /** The relay calls that a target may be made to send: about one for each check that spends. */
+  readonly transactions: number
+  /** What they cost the relay, about. */
+  readonly gas: number
+}
+
+/** How many required clauses both documents have. */
+export function countRequired(): number {
+  return Object.values(clauses).filter(({ level }) => level === 'required').length
+}
+
+/** @param maxTransactions the budget of the run; 0 when it is read-only or has no fixture to sign with */
+export function planOf(
+  suites: readonly ClauseSuite[],
+  { target, edition, maxTransactions }: Pick<Plan, 'target' | 'edition'> & { readonly maxTransactions: number },
+): Plan {
+  const checks = suites.flatMap((suite) => suite.checks.map(({ needs }) => needs ?? clauses[suite.id].needs))
+  const spending = checks.filter((needs) => needs.includes('spend')).length
+  const transactions = Math.min(spending, maxTransactions)
+  return {
+    target,
+    edition,
+    checks: checks.length,
+    required: suites.filter(({ id }) => clauses[id].level === 'required').length,
+    ofRequired: countRequired(),
+    transactions,
+    gas: transactions * gasOfCall,
+  }
+}
