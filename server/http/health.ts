@@ -3,8 +3,11 @@ import type { Route } from './route.ts'
 /** One thing that the server cannot work without. */
 export interface ReadinessCheck {
   readonly name: string
-  /** @throws when it is not there; the reason is logged, not shown */
-  readonly check: () => Promise<void>
+  /**
+   * @returns `degraded` when a part of it is not there, and the rest does the work
+   * @throws when it is not there; the reason is logged, not shown
+   */
+  readonly check: () => Promise<void | 'ok' | 'degraded'>
 }
 
 /** Reports of `/readyz`. */
@@ -12,7 +15,7 @@ export interface Readiness {
   readonly ready: boolean
   /** The server is going away: nothing was looked at. */
   readonly draining?: true
-  readonly checks: Readonly<Record<string, 'ok' | 'failed'>>
+  readonly checks: Readonly<Record<string, 'ok' | 'degraded' | 'failed'>>
 }
 
 /** How long a check may take before it counts as failed, in milliseconds. */
@@ -44,15 +47,14 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
         const outcomes = await Promise.all(
           checks.map(async ({ name, check }) => {
             try {
-              await withTimeout(check(), checkTimeoutMs)
-              return [name, 'ok'] as const
+              return [name, (await withTimeout(check(), checkTimeoutMs)) ?? 'ok'] as const
             } catch (err) {
               ctx.state.log.warn({ err, check: name }, 'not ready')
               return [name, 'failed'] as const
             }
           }),
         )
-        const ready = outcomes.every(([, outcome]) => outcome === 'ok')
+        const ready = outcomes.every(([, outcome]) => outcome !== 'failed')
         ctx.status = ready ? 200 : 503
         ctx.body = { ready, checks: Object.fromEntries(outcomes) } satisfies Readiness
       },
@@ -60,11 +62,11 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
   ]
 }
 
-async function withTimeout(work: Promise<void>, timeoutMs: number): Promise<void> {
+async function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   try {
-    await Promise.race([work, tooLate])
+    return await Promise.race([work, tooLate])
   } finally {
     clearTimeout(timer)
   }

@@ -14,6 +14,7 @@ import { createFollower } from './follower/follower.ts'
 import { startJobs, type Jobs } from './jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './ledger/opening.ts'
 import { accountsWithOpenRelays } from './ledger/open-relays.ts'
+import { isLeftOut, refusalOf } from './ledger/refusals.ts'
 import { createRelays } from './ledger/relays.ts'
 import { gaugeState } from './gauges.ts'
 import { meterRelays, meterUpstream } from './metrics.ts'
@@ -56,9 +57,16 @@ export interface Timings {
   readonly resendAfterMs: number
   /** A nonce is held to be used by something else after this time without a receipt. */
   readonly lostAfterMs: number
+  /** A call is given up whose transaction the node has refused for this time. */
+  readonly refusedAfterMs: number
 }
 
-const usualTimings: Timings = { replaceAfterMs: 45_000, resendAfterMs: 2_000, lostAfterMs: 5_000 }
+const usualTimings: Timings = {
+  replaceAfterMs: 45_000,
+  resendAfterMs: 2_000,
+  lostAfterMs: 5_000,
+  refusedAfterMs: 15_000,
+}
 
 export interface Composed {
   readonly services: Services
@@ -128,6 +136,7 @@ async function compose(
     log,
     lowBalanceWei: BigInt(config.signers.lowBalanceWei),
     pendingCostWei: (address) => pendingCostWei(database.db, address),
+    isRefused: async (address) => isLeftOut(await refusalOf(database.db, address)),
   })
   const runner = createSequenceRunner({ upstream: budgeted, from: accounts[0]?.address ?? ZERO_ADDRESS })
   const simulator = createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) })
@@ -153,6 +162,7 @@ async function compose(
     confirmations,
     ...usualTimings,
     ...timings,
+    onLook: (account, isLeftOut) => signers.leaveOut(account, isLeftOut),
     onSettled: (settlement, requestId) => {
       meterSettlement(settlement)
       relayTracing?.settled(settlement, requestId)
@@ -184,6 +194,8 @@ async function compose(
     registration: config.registration,
     gasPaddingPercent: config.relay.gasPaddingPercent,
     gasCap: BigInt(config.relay.gasCap),
+    maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei),
+    maxTransactionBytes: config.relay.maxTransactionBytes,
     clock,
     log,
     onStored: (account) => jobs.request(account),

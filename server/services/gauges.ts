@@ -84,6 +84,17 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
     },
   )
   gauge(
+    'touchstone_signer_refusals',
+    'How often the node has refused the next transaction of each relayer account; 0 while it takes them.',
+    ['signer'],
+    async () => {
+      const rows = await db.selectFrom('signer_accounts').select(['address', 'refusals']).execute()
+      return rows
+        .filter(({ address }) => signers.byAddress(address))
+        .map(({ address, refusals }) => [{ signer: address }, refusals])
+    },
+  )
+  gauge(
     'touchstone_relays_last_day',
     'Relay calls accepted in the last 24 hours, by their status now.',
     ['status'],

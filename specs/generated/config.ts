@@ -143,6 +143,11 @@ export interface components {
                  */
                 readonly gasCap: number;
                 /**
+                 * @description Most bytes of the signed transaction that carries a relay call; nodes take no more than 131072.
+                 * @default 131072
+                 */
+                readonly maxTransactionBytes: number;
+                /**
                  * @description Ceiling for the fee per gas, in wei.
                  * @default 500000000000
                  */

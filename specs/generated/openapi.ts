@@ -997,7 +997,7 @@ export interface components {
          */
         readonly "relay.transactions.response": {
             /**
-             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise, or its time is over: then the transaction that used the nonce up is charged.
+             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise, the node keeps refusing it, or its time is over: then the transaction that used the nonce up is charged.
              * @enum {string}
              */
             readonly status: "pending" | "succeeded" | "reverted" | "abandoned";
@@ -1471,7 +1471,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than the service takes. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body, or the transaction that would carry the relay call, is larger than the service takes. */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1649,7 +1649,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than the service takes. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body, or the transaction that would carry the relay call, is larger than the service takes. */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -1838,7 +1838,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than the service takes. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body, or the transaction that would carry the relay call, is larger than the service takes. */
             readonly 413: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -5,6 +5,7 @@ import { migration as storeRelays } from './migrations/002-store-relays.ts'
 import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
 import { migration as offered } from './migrations/004-offered.ts'
 import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
+import { migration as heldSigners } from './migrations/006-held-signers.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names. */
@@ -14,6 +15,7 @@ const migrations = {
   '003-lean-ledger': leanLedger,
   '004-offered': offered,
   '005-planned-by-index': plannedByIndex,
+  '006-held-signers': heldSigners,
 }
 
 /**

@@ -88,6 +88,13 @@ export interface SignerAccountsTable {
   next_nonce: Integer
   /** Every transaction of the account below this nonce was offered to a node; perhaps some above it, too. */
   offered_below: ColumnType<string | number, number | undefined, number>
+  /** The next nonce on the chain, while the node refuses the transaction that has it. */
+  refused_nonce: ColumnType<string | number | null, number | undefined, number | null>
+  refused_since_ms: ColumnType<string | number | null, number | undefined, number | null>
+  /** How often it was refused. */
+  refusals: Generated<number>
+  /** Who took the account last, to store and to send: a name that each taking makes anew. */
+  holder: ColumnType<string | null, string | undefined, string>
 }
 
 /** Facts about the ledger itself. */

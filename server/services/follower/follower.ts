@@ -3,6 +3,7 @@ import type { Upstream } from '../chain/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
+import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
 import type { Plans } from '../quotas/plans.ts'
@@ -45,6 +46,10 @@ export interface FollowerOptions {
   readonly replaceAfterMs: number
   /** Time for which a nonce must be seen as used by something else before that is believed. */
   readonly lostAfterMs: number
+  /** Time for which the node must refuse the next transaction of an account before its nonce is used otherwise. */
+  readonly refusedAfterMs: number
+  /** Told at each look whether an account is of no use: the node refuses its next transaction. */
+  readonly onLook: (account: string, isLeftOut: boolean) => void
   /** The request's id is known where the relay has one. */
   readonly onSettled: (settlement: Settlement, requestId: string | null) => void
 }
@@ -126,11 +131,16 @@ export function createFollower(options: FollowerOptions): Follower {
       const [first] = relays
       if (!first) return false
       firstOpen.set(account, first.accountNonce)
-      const [head, count] = await Promise.all([
+      const [head, count, refused] = await Promise.all([
         readHead(),
         upstream.request<string>('eth_getTransactionCount', [account, 'latest']),
+        refusalOf(db, account),
       ])
       const chainNonce = Number(count)
+      const isThrough = refused !== undefined && refused.nonce < chainNonce
+      if (isThrough) await clearRefusals(db, account)
+      const refusal = isThrough ? undefined : refused
+      options.onLook(account, isLeftOut(refusal))
       const mined = relays.filter((relay) => relay.mined !== null)
       await checkMined(account, mined, head)
 
@@ -164,7 +174,7 @@ export function createFollower(options: FollowerOptions): Follower {
           db,
           unmined.filter(({ accountNonce }) => accountNonce >= chainNonce),
         ),
-        { head, chainNonce },
+        { head, chainNonce, refusal },
       )
       return true
     },

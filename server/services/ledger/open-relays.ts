@@ -93,14 +93,7 @@ export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
 }
 
 // Without what is long: every look reads them all, and few need more.
-const relayColumns = [
-  'key_manager',
-  'signer',
-  'nonce',
-  'gas_limit',
-  'account_nonce',
-  'request_id',
-] as const
+const relayColumns = ['key_manager', 'signer', 'nonce', 'gas_limit', 'account_nonce', 'request_id'] as const
 const attemptColumns = [
   'hash',
   'relay',

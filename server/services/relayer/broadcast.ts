@@ -10,9 +10,14 @@ export interface Broadcaster {
    * follows it would only be refused.
    *
    * @param onTaken called for each as soon as a node has it
-   * @returns how many nodes have, from the first one on
+   * @returns how many nodes have, from the first one on, and whether the next one was refused: no answer is no refusal
    */
-  send(transactions: readonly Unsent[], onTaken?: (index: number) => void): Promise<number>
+  send(transactions: readonly Unsent[], onTaken?: (index: number) => void): Promise<Broadcast>
+}
+
+export interface Broadcast {
+  readonly taken: number
+  readonly isRefused: boolean
 }
 
 /** What became of sending one transaction. */
@@ -29,17 +34,18 @@ const MAX_TOGETHER = 50
 
 export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: Logger }): Broadcaster {
   /** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
-  async function sendBatch(batch: readonly Unsent[], onTaken: (index: number) => void): Promise<number> {
+  async function sendBatch(batch: readonly Unsent[], onTaken: (index: number) => void): Promise<Broadcast> {
     const calls = batch.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
     const outcomes = upstream.requestTogether?.(calls)
     let taken = 0
     for (const [index, transaction] of batch.entries()) {
       const outcome = await outcomes?.[index]
-      if (outcome?.status !== 'fulfilled' && (await sendOne(transaction)) !== 'taken') break
+      const result = outcome?.status === 'fulfilled' ? 'taken' : await sendOne(transaction)
+      if (result !== 'taken') return { taken, isRefused: result === 'refused' }
       onTaken(index)
       taken++
     }
-    return taken
+    return { taken, isRefused: false }
   }
 
   /**
@@ -67,11 +73,11 @@ export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: 
       let next = 0
       while (next < transactions.length) {
         const batch = transactions.slice(next, next + MAX_TOGETHER)
-        const taken = await sendBatch(batch, (index) => onTaken(next + index))
+        const { taken, isRefused } = await sendBatch(batch, (index) => onTaken(next + index))
         next += taken
-        if (taken < batch.length) break
+        if (taken < batch.length) return { taken: next, isRefused }
       }
-      return next
+      return { taken: next, isRefused: false }
     },
   }
 }

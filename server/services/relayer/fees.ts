@@ -13,6 +13,8 @@ export interface FeeSource {
   current(): Promise<Fees>
   /** At least what nodes want for the same nonce again; null when that is above the ceiling. */
   raised(previous: Fees): Promise<Fees | null>
+  /** The most gas that a block holds, and so a transaction; null where the chain does not say. */
+  blockGasLimit(): Promise<bigint | null>
 }
 
 export interface FeeOptions {
@@ -33,6 +35,7 @@ interface Market {
   readonly baseFeeWei: bigint | null
   /** Priority fee, or the gas price where there is no base fee. */
   readonly tipWei: bigint
+  readonly blockGasLimit: bigint | null
 }
 
 export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: FeeOptions): FeeSource {
@@ -41,7 +44,7 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
 
   async function read(): Promise<Market> {
     const [block, tip] = await Promise.all([
-      upstream.request<{ baseFeePerGas?: string } | null>('eth_getBlockByNumber', ['latest', false]),
+      upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', ['latest', false]),
       upstream.request<string>('eth_maxPriorityFeePerGas', []).catch((error: unknown) => {
         // Nodes of chains without EIP-1559 do not know the method.
         if (error instanceof UpstreamRpcError) return null
@@ -49,11 +52,13 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
       }),
     ])
     const atMs = clock.nowMs()
+    const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
     if (block?.baseFeePerGas !== undefined) {
-      return (known = { atMs, baseFeeWei: BigInt(block.baseFeePerGas), tipWei: tip === null ? 0n : BigInt(tip) })
+      const baseFeeWei = BigInt(block.baseFeePerGas)
+      return (known = { atMs, baseFeeWei, tipWei: tip === null ? 0n : BigInt(tip), blockGasLimit })
     }
     const price = await upstream.request<string>('eth_gasPrice', [])
-    return (known = { atMs, baseFeeWei: null, tipWei: BigInt(price) })
+    return (known = { atMs, baseFeeWei: null, tipWei: BigInt(price), blockGasLimit })
   }
 
   async function market(): Promise<Market> {
@@ -76,6 +81,7 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
       }
       return feesFor(now)
     },
+    blockGasLimit: async () => (await market()).blockGasLimit,
     raised: async (previous) => {
       const now = feesFor(await market())
       const raise = (wei: bigint) => (wei * (100n + RAISE_PERCENT)) / 100n + 1n

@@ -120,7 +120,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
   /** @returns whether a node has all of them */
   async function sendAll(sendings: readonly Sending[]): Promise<boolean> {
     const hashes = sendings.map(({ hash }) => hash)
-    const taken = await observer.send(hashes, () => broadcaster.send(sendings, (index) => sendings[index]?.done()))
+    const { taken } = await observer.send(hashes, () => broadcaster.send(sendings, (index) => sendings[index]?.done()))
     // The background work sends the others.
     for (const { done } of sendings.slice(taken)) done()
     return taken === sendings.length

@@ -11,7 +11,7 @@ import { createLedgerMemory } from '../ledger/memory.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
-import { maxFeePerGas } from '../signers/sign-transaction.ts'
+import { largestTransactionBytes, maxFeePerGas } from '../signers/sign-transaction.ts'
 import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Broadcaster } from './broadcast.ts'
@@ -19,6 +19,7 @@ import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
 import type { ExpiryCheck } from './expiry.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
+import { judgeCall } from './judge.ts'
 import { createLane, type Lane } from './lane.ts'
 import { unobserved, type RelayObserver } from './observer.ts'
 
@@ -55,6 +56,10 @@ export interface RelayerOptions {
   readonly registration: Registration
   readonly gasPaddingPercent: number
   readonly gasCap: bigint
+  /** Ceiling for the fee per gas. */
+  readonly maxFeePerGasWei: bigint
+  /** The most bytes of a signed transaction that nodes take. */
+  readonly maxTransactionBytes: number
   readonly clock: Clock
   readonly log: Logger
   /** Called when something is stored under an account: it has to be followed until it is mined. */
@@ -126,13 +131,35 @@ export function createRelayer(options: RelayerOptions): Relayer {
     })
   }
 
-  const gasLimitFor = (gas: bigint) => {
+  const gasLimitFor = (gas: bigint, cap: bigint) => {
     const padded = (gas * BigInt(100 + options.gasPaddingPercent)) / 100n
-    return padded < options.gasCap ? padded : options.gasCap
+    return padded < cap ? padded : cap
   }
 
-  async function dispatch(run: readonly SimulatedEntry[], required: string | undefined): Promise<readonly Entry[]> {
-    const limits = run.map(({ gas }) => gasLimitFor(gas))
+  /** A transaction that the node refuses for its size would be refused for ever, and everything behind it with it. */
+  function assertFits({ callData }: RelayCall): void {
+    const bytes = largestTransactionBytes((callData.length - 2) / 2, options)
+    if (bytes <= options.maxTransactionBytes) return
+    const reason = `its transaction has up to ${bytes} bytes, the limit is ${options.maxTransactionBytes}`
+    throw new ServiceError('PAYLOAD_TOO_LARGE', reason, {
+      details: { transactionBytes: bytes, maxTransactionBytes: options.maxTransactionBytes },
+    })
+  }
+
+  async function dispatch(
+    simulated: readonly SimulatedEntry[],
+    required: string | undefined,
+  ): Promise<readonly Entry[]> {
+    const blockGasLimit = await fees.blockGasLimit()
+    const cap = blockGasLimit !== null && blockGasLimit < options.gasCap ? blockGasLimit : options.gasCap
+    const tooMuch = simulated.findIndex(({ gas }) => gas > cap)
+    if (tooMuch === 0) {
+      simulated[0]?.entry.reject(judgeCall({ kind: 'exceeds-gas-cap' }))
+      return simulated.slice(1).map(({ entry }) => entry)
+    }
+    const run = tooMuch === -1 ? simulated : simulated.slice(0, tooMuch)
+    const left = simulated.slice(run.length).map(({ entry }) => entry)
+    const limits = run.map(({ gas }) => gasLimitFor(gas, cap))
     const price = maxFeePerGas(await fees.current())
     const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
     const { account, done } = await signers.choose(costWei, required)
@@ -141,7 +168,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const acceptances = run.map(({ entry: { call, identity } }, index) => ({
       call,
       identity,
-      gasLimit: limits[index] ?? options.gasCap,
+      gasLimit: limits[index] ?? cap,
       signer: account,
     }))
     const answers = await lane.submit(acceptances).catch((error: unknown) => {
@@ -149,7 +176,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       throw error
     })
     void Promise.all(answers.map(({ sent }) => sent)).then(done)
-    return run.flatMap(({ entry }, index) => {
+    const orphaned = run.flatMap(({ entry }, index) => {
       const answer = answers[index]
       switch (answer?.committed.kind) {
         case 'stored': {
@@ -168,6 +195,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
           return [entry]
       }
     })
+    return [...orphaned, ...left]
   }
 
   /** @throws ServiceError why the call is not even tried, unless the same call was accepted before */
@@ -206,8 +234,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   return {
-    submit: (call) => {
-      if (isClosed) return Promise.reject(new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down'))
+    submit: async (call) => {
+      if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
+      assertFits(call)
       const identity = identityOf(chainId, call)
       const same = underWay.get(identity)
       if (same) return same

@@ -59,6 +59,24 @@ const integersOf = ({ bytes }: Signature) => [
   withoutLeadingZeros(bytes.subarray(32)),
 ]
 
+/** Beyond what any account has sent. */
+const LARGEST_NONCE = 0xffff_ffff
+
+/**
+ * The most bytes that a signed transaction with call data of this length can have, whatever its nonce and its fees up to
+ * the ceiling are.
+ */
+export function largestTransactionBytes(
+  dataBytes: number,
+  { chainId, gasCap, maxFeePerGasWei }: { chainId: bigint; gasCap: bigint; maxFeePerGasWei: bigint },
+): number {
+  const [fee, address, scalar] = [integerBytes(maxFeePerGasWei), Buffer.alloc(20, 1), Buffer.alloc(32, 1)]
+  const numbers = [chainId, LARGEST_NONCE, gasCap, 0, 1].map(integerBytes)
+  const fixed = encodeItems([...numbers, fee, fee, address, 'empty list', scalar, scalar]).length
+  const items = fixed + listPrefix(dataBytes).length + dataBytes
+  return TYPE_2.length + listPrefix(items).length + items
+}
+
 /** The most that a unit of gas can cost under these fees, in wei. */
 export function maxFeePerGas(fees: Fees): bigint {
   return fees.type === 2 ? fees.maxFeePerGas : fees.gasPrice

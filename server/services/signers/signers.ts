@@ -19,8 +19,13 @@ export interface Signers {
   choose(maxCostWei: bigint, required?: string): Promise<{ readonly account: SignerAccount; readonly done: () => void }>
   /** Reads every balance, and warns below the threshold. */
   refresh(): Promise<void>
-  /** @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty */
-  assertAble(): Promise<void>
+  /** Leaves an account out of the choice while the node refuses its next transaction. */
+  leaveOut(address: string, isLeftOut: boolean): void
+  /**
+   * @returns `degraded` when some account is left out of the choice
+   * @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty, or left out
+   */
+  assertAble(): Promise<'ok' | 'degraded'>
   /** What is known of the balances, wei by address. */
   balances(): ReadonlyMap<string, bigint>
 }
@@ -33,6 +38,8 @@ export interface SignersOptions {
   readonly lowBalanceWei: bigint
   /** The most that the account's transactions can cost that the ledger holds and that are not mined, in wei. */
   readonly pendingCostWei: (address: string) => Promise<bigint>
+  /** Whether the ledger says, by this process or another one, that the node refuses the account's next transaction. */
+  readonly isRefused: (address: string) => Promise<boolean>
 }
 
 /** Balances are believed for so long. */
@@ -56,10 +63,11 @@ interface State {
   /** How many of them are not done. */
   underWay: number
   isLow: boolean
+  isLeftOut: boolean
 }
 
 export function createSigners(options: SignersOptions): Signers {
-  const { accounts, upstream, clock, log, lowBalanceWei, pendingCostWei } = options
+  const { accounts, upstream, clock, log, lowBalanceWei, pendingCostWei, isRefused } = options
   const states: State[] = accounts.map((account) => ({
     account,
     balanceWei: 0n,
@@ -68,6 +76,7 @@ export function createSigners(options: SignersOptions): Signers {
     promisedWei: 0n,
     underWay: 0,
     isLow: false,
+    isLeftOut: false,
   }))
   let readAtMs = -Infinity
   let reading: Promise<void> | undefined
@@ -79,6 +88,7 @@ export function createSigners(options: SignersOptions): Signers {
     const pendingWei = await pendingCostWei(address)
     state.balanceWei = BigInt(await upstream.request<string>('eth_getBalance', [address, 'latest']))
     state.pendingWei = pendingWei
+    leaveOut(state, await isRefused(address))
     for (const choice of doneBefore) {
       state.choices.delete(choice)
       state.promisedWei -= choice.costWei
@@ -90,6 +100,15 @@ export function createSigners(options: SignersOptions): Signers {
     state.isLow = isLow
   }
 
+  function leaveOut(state: State, isLeftOut: boolean): void {
+    const { address } = state.account
+    if (isLeftOut && !state.isLeftOut)
+      log.error({ signer: address }, 'the node refuses the next transaction of a signer')
+    if (!isLeftOut && state.isLeftOut)
+      log.info({ signer: address }, 'the node takes the transactions of a signer again')
+    state.isLeftOut = isLeftOut
+  }
+
   async function read(): Promise<void> {
     await Promise.all(states.map(readOne))
     readAtMs = clock.nowMs()
@@ -98,7 +117,7 @@ export function createSigners(options: SignersOptions): Signers {
   const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
 
   function pick(maxCostWei: bigint, candidates: readonly State[]): State | undefined {
-    const able = candidates.filter((state) => spendable(state) >= maxCostWei)
+    const able = candidates.filter((state) => !state.isLeftOut && spendable(state) >= maxCostWei)
     return able.reduce<State | undefined>(
       (best, one) => (best && best.underWay <= one.underWay ? best : one),
       undefined,
@@ -122,7 +141,12 @@ export function createSigners(options: SignersOptions): Signers {
         state = pick(maxCostWei, candidates)
       }
       if (!state) {
-        throw unavailable('no account of the relayer can pay for this transaction now')
+        const isStuck = candidates.every(({ isLeftOut }) => isLeftOut)
+        throw unavailable(
+          isStuck
+            ? 'the node refuses the transactions of the account now'
+            : 'no account of the relayer can pay for this transaction now',
+        )
       }
       const { account } = state
       const choice: Choice = { costWei: maxCostWei, isDone: false }
@@ -136,9 +160,15 @@ export function createSigners(options: SignersOptions): Signers {
       return { account, done }
     },
     refresh,
+    leaveOut: (address, isLeftOut) => {
+      const state = states.find(({ account }) => account.address === address)
+      if (state) leaveOut(state, isLeftOut)
+    },
     assertAble: async () => {
       await refresh()
       if (states.every((state) => spendable(state) <= 0n)) throw unavailable('no account of the relayer has a balance')
+      if (states.every(({ isLeftOut }) => isLeftOut)) throw unavailable('the node refuses what every account sends')
+      return states.some(({ isLeftOut }) => isLeftOut) ? 'degraded' : 'ok'
     },
     balances: () => new Map(states.map(({ account, balanceWei }) => [account.address, balanceWei])),
   }

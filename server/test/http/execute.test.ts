@@ -317,6 +317,20 @@ describe('POST /execute', () => {
       expectRefused(await client.execute({ channel, payload }), 422, 'RELAY_CALL_REVERTS')
     })
 
+    it('refuses a call whose transaction nodes would refuse for its size, and sends nothing; takes one just below', async () => {
+      const before = await sentBySigners()
+      const withData = (bytes: number) =>
+        profileInterface.encodeFunctionData('execute', [0, Wallet.createRandom().address, 0, `0x${'00'.repeat(bytes)}`])
+      const refused = await client.execute({ channel, payload: withData(140_000) })
+      expectRefused(refused, 413, 'PAYLOAD_TOO_LARGE')
+      expect(refused.json.details?.['maxTransactionBytes']).to.equal(131_072)
+      expect(await sentBySigners()).to.equal(before)
+      const hash = accepted(await client.execute({ channel, payload: withData(130_000) }))
+      await until(() => isMined(hash))
+      const { input } = await chain.node.request<{ input: string }>('eth_getTransactionByHash', hash)
+      expect(input.length / 2).to.be.within(130_000, 131_072)
+    })
+
     it('relays a call that burns much gas', async () => {
       const payload = callTarget(chain.target, 'burnGas', [3_000_000n])
       const hash = accepted(await client.execute({ channel, payload }))

@@ -42,6 +42,7 @@ export interface RelayServer {
   readonly database: Composed['database']
   readonly plans: Composed['plans']
   readonly metrics: MetricsRegistry
+  readonly readinessChecks: Composed['readinessChecks']
   close(): Promise<void>
 }
 
@@ -85,6 +86,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     database: composed.database,
     plans: composed.plans,
     metrics,
+    readinessChecks: composed.readinessChecks,
     close: async () => {
       http.close()
       http.closeIdleConnections()

@@ -33,7 +33,10 @@ describe('createBroadcaster', () => {
     const send = (...raws: string[]) =>
       broadcaster.send(raws.map(signed), (index) => void taken.push(raws[index] ?? 'nothing'))
     void send('a1', 'a2', 'a3')
-    expect(await Promise.all([send('b1', 'b2', 'b3'), send('c1')])).to.deep.equal([1, 1])
+    expect(await Promise.all([send('b1', 'b2', 'b3'), send('c1')])).to.deep.equal([
+      { taken: 1, isRefused: true },
+      { taken: 1, isRefused: false },
+    ])
     expect(requests).to.deep.equal([['a1', 'a2', 'a3'], ['b1', 'b2', 'b3'], ['c1']])
     expect(taken).to.have.members(['a1', 'a2', 'b1', 'c1'])
   })

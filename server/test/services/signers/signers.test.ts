@@ -6,6 +6,7 @@ import { ConfigError } from '../../../config/config-error.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { openKeystores } from '../../../services/signers/keystore.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { largestTransactionBytes } from '../../../services/signers/sign-transaction.ts'
 import { createSigners } from '../../../services/signers/signers.ts'
 import type { Upstream } from '../../../services/chain/upstream.ts'
 
@@ -45,6 +46,22 @@ describe('signers', () => {
     }
   })
 
+  it('knows how large a transaction can become before it is signed', () => {
+    const signer = signerFromKey(Wallet.createRandom().privateKey)
+    const [chainId, gasCap, maxFeePerGasWei] = [31337n, 10_000_000n, 500_000_000_000n]
+    for (const bytes of [0, 1, 55, 56, 200, 255, 256, 65_535, 65_536, 130_000]) {
+      const largest = largestTransactionBytes(bytes, { chainId, gasCap, maxFeePerGasWei })
+      const sizes = [0, 127, 0xffff_ffff].map((nonce) => {
+        const fees = { type: 2, maxFeePerGas: maxFeePerGasWei, maxPriorityFeePerGas: maxFeePerGasWei } as const
+        const data = `0x${'ff'.repeat(bytes)}`
+        const { raw } = signer.sign({ chainId, nonce, to: signer.address, gasLimit: gasCap, data, fees })
+        return raw.length / 2 - 1
+      })
+      // A signature is shorter by a byte now and then.
+      expect(Math.max(...sizes)).to.be.within(largest - 4, largest)
+    }
+  })
+
   it('shows no key, however it is looked at', () => {
     const { privateKey } = Wallet.createRandom()
     const signer = signerFromKey(privateKey)
@@ -72,6 +89,7 @@ describe('signers', () => {
     const [first, second, third] = accounts.map(({ address }) => address)
 
     function create(balances: Record<string, bigint>, pending: Record<string, bigint> = {}) {
+      const refused = new Set<string>()
       const lines: string[] = []
       const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) })
       const upstream: Upstream = {
@@ -86,8 +104,9 @@ describe('signers', () => {
         log,
         lowBalanceWei: ETHER,
         pendingCostWei: async (address) => pending[address] ?? 0n,
+        isRefused: async (address) => refused.has(address),
       })
-      return { signers, lines, balances, pending }
+      return { signers, lines, balances, pending, refused }
     }
     const all = (wei: bigint) => Object.fromEntries(accounts.map(({ address }) => [address, wei]))
 
@@ -120,6 +139,23 @@ describe('signers', () => {
       const error = await signers.choose(1n, Wallet.createRandom().address).catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(ServiceError)
       expect((error as ServiceError).code).to.equal('SIGNERS_UNAVAILABLE')
+    })
+
+    it('leaves out whose transactions the node refuses, by its own look or by that of another process', async () => {
+      const { signers, refused } = create(all(10n * ETHER))
+      expect(await signers.assertAble()).to.equal('ok')
+      signers.leaveOut(first ?? '', true)
+      refused.add(first ?? '').add(second ?? '')
+      expect(await signers.assertAble()).to.equal('degraded')
+      for (let count = 0; count < 5; count++) expect((await signers.choose(1n)).account.address).to.equal(third)
+      signers.leaveOut(third ?? '', true)
+      refused.add(third ?? '')
+      for (const asked of [signers.choose(1n), signers.choose(1n, first), signers.assertAble()]) {
+        const error = await asked.catch((thrown: unknown) => thrown)
+        expect((error as ServiceError).code).to.equal('SIGNERS_UNAVAILABLE')
+      }
+      refused.delete(first ?? '')
+      expect((await signers.choose(1n, first)).account.address).to.equal(first)
     })
 
     it('sees at once when somebody has been topped up', async () => {
