@@ -25,6 +25,8 @@ const MAX_GROUP_REQUESTS = 2
 
 /** Said by gateways in front of a node, whatever they put into the body. */
 const BUSY = new Set([429, 502, 503, 504])
+/** Said by gateways to a call that asks for too much. */
+const UNPROCESSABLE = new Set([400, 422])
 
 interface Call {
   readonly method: string
@@ -78,7 +80,7 @@ export class HttpNode implements NodeConnection {
     return new Promise((resolve, reject) => {
       const call: Call = { method, params, timeoutMs, traceparent, resolve, reject }
       // These two go alone: one may be too much by itself, the other must not be sent twice.
-      if (method === 'eth_getLogs') return void this.#logLanes.run(() => this.#sendOne(call))
+      if (method === 'eth_getLogs') return void this.#sendInLane(call)
       if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
       this.#waiting.push(call)
       if (this.#flushPlanned) return
@@ -140,9 +142,20 @@ export class HttpNode implements NodeConnection {
     }
   }
 
+  /** Waiting for the lane is part of the time: who has given up meanwhile is not sent. */
+  #sendInLane(call: Call): Promise<void> {
+    const deadlineMs = performance.now() + call.timeoutMs
+    return this.#logLanes.run(async () => {
+      const timeoutMs = Math.ceil(deadlineMs - performance.now())
+      if (timeoutMs > 0) return this.#sendOne({ ...call, timeoutMs })
+      call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'unreached'))
+    })
+  }
+
   async #sendOne(call: Call): Promise<void> {
     try {
-      call.resolve(resultOf((await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent)) as RpcResponse))
+      const answer = await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent, call.method === 'eth_getLogs')
+      call.resolve(resultOf(answer as RpcResponse))
     } catch (error) {
       call.reject(asError(error))
     }
@@ -177,11 +190,16 @@ export class HttpNode implements NodeConnection {
     })
   }
 
-  async #post(body: string, timeoutMs: number, traceparent: string | undefined): Promise<unknown> {
+  async #post(
+    body: string,
+    timeoutMs: number,
+    traceparent: string | undefined,
+    mayBeTooMuch = false,
+  ): Promise<unknown> {
     try {
       const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
       const { status, text } = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
-      return readAnswer(status, text)
+      return readAnswer(status, text, mayBeTooMuch)
     } catch (error) {
       throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
     }
@@ -195,18 +213,36 @@ const batchOf = (calls: readonly Pick<Call, 'method' | 'params'>[]) => `[${calls
 const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-/** Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node. */
-function readAnswer(status: number, text: string): unknown {
-  if (status === TOO_LARGE) throw new UpstreamRpcError({ code: TOO_LARGE, message: 'HTTP 413' })
+/**
+ * Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node.
+ *
+ * @param mayBeTooMuch whether a plain 400 is taken for a refusal of the call, which may be served if it asks for less
+ */
+function readAnswer(status: number, text: string, mayBeTooMuch: boolean): unknown {
   let answer: unknown
+  let fault: unknown
   try {
     answer = JSON.parse(text)
   } catch (cause) {
-    throw new NodeFailure(`HTTP ${status} without JSON`, 'unanswered', { cause })
+    fault = cause
   }
-  const isAnswer = Array.isArray(answer) || (typeof answer === 'object' && answer !== null && 'jsonrpc' in answer)
-  if (!isAnswer || BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`)
-  return answer
+  if (Array.isArray(answer) || isRpcResponse(answer)) {
+    if (BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`)
+    return answer
+  }
+  if (status === TOO_LARGE || (mayBeTooMuch && UNPROCESSABLE.has(status))) {
+    throw new UpstreamRpcError({ code: status, message: `HTTP ${status} ${text.slice(0, 500)}` })
+  }
+  throw new NodeFailure(fault === undefined ? `HTTP ${status}` : `HTTP ${status} without JSON`, 'unanswered', {
+    cause: fault,
+  })
+}
+
+/** Some gateways leave `jsonrpc` out of their errors. */
+function isRpcResponse(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null) return false
+  const { error } = answer as { error?: { code?: unknown; message?: unknown } | null }
+  return 'jsonrpc' in answer || (typeof error?.code === 'number' && typeof error.message === 'string')
 }
 
 function translate(error: unknown): Error {

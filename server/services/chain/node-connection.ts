@@ -51,7 +51,7 @@ export const LOG_LANES = 4
 export interface RpcResponse {
   readonly id?: unknown
   readonly result?: unknown
-  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown } | null
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown } | string | null
 }
 
 /** The header for who the URL says is asking; none when it names nobody. */
@@ -64,6 +64,7 @@ export function authorization({ username, password }: URL): { authorization?: st
 /** @throws UpstreamRpcError, NodeFailure */
 export function resultOf(answer: RpcResponse | null | undefined): unknown {
   const { result, error } = answer ?? {}
+  if (typeof error === 'string') throw new UpstreamRpcError({ code: -32000, message: error })
   if (error !== undefined && error !== null) {
     throw new UpstreamRpcError({
       code: typeof error.code === 'number' ? error.code : -32000,

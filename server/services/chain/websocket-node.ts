@@ -43,7 +43,7 @@ export class WebSocketNode implements NodeConnection {
   }
 
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    if (method === 'eth_getLogs') return this.#logLanes.run(() => this.#logs.call(method, params, timeoutMs))
+    if (method === 'eth_getLogs') return this.#callInLane(method, params, timeoutMs)
     return this.#calls.call(method, params, timeoutMs)
   }
 
@@ -56,6 +56,16 @@ export class WebSocketNode implements NodeConnection {
 
   async close(): Promise<void> {
     await Promise.all([this.#calls.close(), this.#logs.close()])
+  }
+
+  /** Waiting for the lane is part of the time: who has given up meanwhile is not sent. */
+  #callInLane(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    const deadlineMs = performance.now() + timeoutMs
+    return this.#logLanes.run(async () => {
+      const restMs = Math.ceil(deadlineMs - performance.now())
+      if (restMs <= 0) throw new NodeFailure(`no turn within ${timeoutMs} ms`, 'unreached')
+      return this.#logs.call(method, params, restMs)
+    })
   }
 }
 

@@ -28,9 +28,10 @@ export class ScriptedChain implements Upstream {
   /** How many logs a block has; their addresses and first topics take turns. */
   logsIn: (block: number) => number = () => 0
   /** Throws to refuse a call of eth_getLogs that would be answered with so many logs of so many blocks. */
-  refuseLogs: (logs: number, blocks: number) => void = () => {}
+  refuseLogs: (logs: number, blocks: number, filter: unknown) => void = () => {}
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[] = []
   #held: (() => void)[] | undefined
+  #heldMethod: string | undefined
   #forks = 0
 
   constructor(height: number) {
@@ -55,9 +56,10 @@ export class ScriptedChain implements Upstream {
     this.blocks.splice(-count)
   }
 
-  /** From now on calls are answered only when they are released. */
-  hold(): void {
+  /** From now on calls are answered only when they are released; of one method, or all. */
+  hold(method?: string): void {
     this.#held = []
+    this.#heldMethod = method
   }
 
   get heldCount(): number {
@@ -87,7 +89,7 @@ export class ScriptedChain implements Upstream {
     this.calls.push({ method, params })
     const result = this.#answer(method, params)
     await new Promise<void>((resolve) => {
-      if (this.#held) this.#held.push(resolve)
+      if (this.#held && (this.#heldMethod ?? method) === method) this.#held.push(resolve)
       else resolve()
     })
     return result as Result
@@ -116,7 +118,8 @@ export class ScriptedChain implements Upstream {
     }
   }
 
-  #logs({ fromBlock, toBlock, address, topics: [topic] = [] }: NodeFilter): unknown[] {
+  #logs(filter: NodeFilter): unknown[] {
+    const { fromBlock, toBlock, address, topics: [topic] = [] } = filter
     const [from, to] = [Number(fromBlock), Math.min(Number(toBlock), this.height)]
     const blocks = this.blocks.slice(from, to + 1)
     const isWanted = (wanted: undefined | null | string | string[], value: string) =>
@@ -135,7 +138,7 @@ export class ScriptedChain implements Upstream {
       })),
     )
     const logs = found.filter((log) => isWanted(address, log.address ?? '') && isWanted(topic, log.topics[0] ?? ''))
-    this.refuseLogs(logs.length, to - from + 1)
+    this.refuseLogs(logs.length, to - from + 1, filter)
     return logs
   }
 

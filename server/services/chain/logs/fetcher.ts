@@ -4,8 +4,10 @@ import { toQuantity } from '../project/quantity.ts'
 import type { SingleFlight } from '../single-flight.ts'
 import { translateError } from '../translate-errors.ts'
 import type { Upstream } from '../upstream.ts'
+import { withinTime } from '../../../within-time.ts'
 import { divide, matches, toNodeFilter, type LogSelection } from './filter.ts'
-import { limitOf } from './node-limits.ts'
+import { refusalOf, type Refusal } from './node-limits.ts'
+import { LARGEST_SPAN, RangeLimit } from './range-limit.ts'
 
 /** Logs of consecutive blocks, ascending. */
 export interface Chunk {
@@ -14,15 +16,15 @@ export interface Chunk {
   readonly end: number
 }
 
-/** Logs per call that are aimed at: few calls, none of them long. */
+/** Logs per call that are aimed at: few calls, none of them long. Less where the node finds that too much. */
 const TARGET_LOGS = 2000
+const LEAST_TARGET_LOGS = 50
 /** Blocks in the first call for a selection; fewer when nothing narrows it. */
 const FIRST_SPAN = 64
 const FIRST_SPAN_OF_ALL = 8
 /** The next call covers at most so many times the blocks of the last. */
 const GROWTH = 8
-const LARGEST_SPAN = 100_000
-/** The most addresses, or alternatives of a topic, in one call; geth takes 1000. */
+/** The most addresses, or alternatives of a topic, in one call, until a node refuses so many; geth takes 1000. */
 const LONGEST_LIST = 500
 /** Selections whose density is remembered. */
 const REMEMBERED = 10_000
@@ -31,16 +33,20 @@ const REMEMBERED = 10_000
 type Place = { readonly fromBlock: unknown; readonly toBlock: unknown } | { readonly blockHash: string }
 
 /**
- * Fetches logs in chunks of blocks whose length follows the density of the logs and the limits of the node: halved where
- * the node refuses, and at one block divided by address or topic.
+ * Fetches logs in chunks of blocks whose length follows the density of the logs and the limits of the node: shorter where
+ * the node refuses, and at one block divided by address or topic. What a refusal tells is remembered, so that the next
+ * query begins with it.
  */
 export class LogFetcher {
   readonly #upstream: Upstream
   readonly #flights: SingleFlight
   /** Blocks for the next call, by selection. */
   readonly #spans = new Map<string, number>()
-  /** The most blocks that the node takes in a call, as far as it has told. */
-  #rangeLimit = LARGEST_SPAN
+  readonly #rangeLimit = new RangeLimit()
+  #longestList = LONGEST_LIST
+  #targetLogs = TARGET_LOGS
+  /** Refusals in a row that speak of the content where there is hardly any. */
+  #contradictions = 0
 
   constructor(upstream: Upstream, flights: SingleFlight) {
     this.#upstream = upstream
@@ -50,60 +56,95 @@ export class LogFetcher {
   /**
    * The logs from block `from` on, in as many blocks up to `to` as are fetched well at once.
    *
-   * @throws ServiceError RPC_RESPONSE_TOO_LARGE, RPC_SERVER_ERROR, UPSTREAM_UNAVAILABLE
+   * @param deadlineMs on the clock of `performance.now()`
+   * @throws ServiceError RPC_RESPONSE_TOO_LARGE, RPC_SERVER_ERROR; UPSTREAM_UNAVAILABLE also when the time is over
    */
-  async chunk(selection: LogSelection, from: number, to: number): Promise<Chunk> {
+  async chunk(selection: LogSelection, from: number, to: number, deadlineMs: number): Promise<Chunk> {
     const hint = this.#spans.get(selection.key) ?? (isOpen(selection) ? FIRST_SPAN_OF_ALL : FIRST_SPAN)
-    let span = Math.min(hint, this.#rangeLimit, to - from + 1)
+    let span = Math.min(hint, this.#rangeLimit.blocks, to - from + 1)
+    let tooMuch: number | undefined
     for (;;) {
       const end = from + span - 1
+      const place = { fromBlock: toQuantity(from), toBlock: toQuantity(end) }
       try {
-        const logs = (await this.#get(selection, { fromBlock: toQuantity(from), toBlock: toQuantity(end) })).filter(
-          ({ blockNumber }) => isWithin(blockNumber, from, end),
+        const logs = (await this.#get(selection, place, deadlineMs)).filter(({ blockNumber }) =>
+          isWithin(blockNumber, from, end),
         )
-        this.#learn(selection, span, logs.length)
+        this.#learn(selection, span, logs.length, tooMuch)
         return { logs, end }
       } catch (error) {
-        const limit = limitOf(error)
-        if (limit === undefined) throw translateError(error)
-        if (span === 1) return { logs: await this.#divided(selection, placeOfBlock(from), error), end: from }
-        span = Math.floor(span / 2)
-        if (limit === 'range') this.#rangeLimit = span
+        const refusal = refusalOf(error, { from, to: end })
+        if (refusal === undefined) {
+          // A node that is at work for too long does not say so: who asks again begins with less.
+          if (isUnavailable(error)) this.#remember(selection, Math.max(1, Math.floor(span / 2)))
+          throw translateError(error)
+        }
+        if (refusal.kind === 'list' && this.#shortenLists(selection)) continue
+        if (span === 1) return { logs: await this.#orDivided(selection, place, error, refusal, deadlineMs), end: from }
+        if (refusal.kind === 'content') tooMuch ??= span
+        span = this.#shorter(span, refusal)
       }
     }
   }
 
   /** All logs of a block. @throws as {@link chunk}; the node's own error when it does not know the block */
-  ofBlock(selection: LogSelection, blockHash: string): Promise<readonly Log[]> {
-    return this.#whole(selection, { blockHash })
+  ofBlock(selection: LogSelection, blockHash: string, deadlineMs: number): Promise<readonly Log[]> {
+    return this.#whole(selection, { blockHash }, deadlineMs)
   }
 
-  async #whole(selection: LogSelection, place: Place): Promise<readonly Log[]> {
+  /** @returns whether the selection has lists that are shorter now */
+  #shortenLists(selection: LogSelection): boolean {
+    const longest = longestList(selection, this.#longestList)
+    if (longest < 2) return false
+    this.#longestList = Math.min(this.#longestList, Math.floor(longest / 2))
+    return true
+  }
+
+  /** The next length to try, less than the one that was refused. */
+  #shorter(span: number, { kind, blocks }: Refusal): number {
+    if (kind === 'content') return Math.max(1, Math.min(blocks ?? Math.floor(span / 2), span - 1))
+    // What is not understood is taken for the number of blocks: should it be the content, the limit grows again.
+    this.#rangeLimit.refused(span, blocks)
+    return Math.min(this.#rangeLimit.blocks, span - 1)
+  }
+
+  async #whole(selection: LogSelection, place: Place, deadlineMs: number): Promise<readonly Log[]> {
     try {
-      return await this.#get(selection, place)
+      return await this.#get(selection, place, deadlineMs)
     } catch (error) {
-      if (limitOf(error) === undefined) throw error
-      return this.#divided(selection, place, error)
+      const refusal = refusalOf(error, { from: 0, to: 0 })
+      if (refusal === undefined) throw error
+      return this.#orDivided(selection, place, error, refusal, deadlineMs)
     }
   }
 
-  async #divided(selection: LogSelection, place: Place, cause: unknown): Promise<readonly Log[]> {
+  /** What was refused at one block, in parts. @throws the refusal where parts would not help */
+  async #orDivided(
+    selection: LogSelection,
+    place: Place,
+    cause: unknown,
+    { kind }: Refusal,
+    deadlineMs: number,
+  ): Promise<readonly Log[]> {
+    if (kind !== 'content' && kind !== 'list') throw translateError(cause)
     const parts = divide(selection)
     if (parts === undefined) {
       const reason = 'one block has more logs than the node gives at once: narrow by address or topic'
       throw new ServiceError('RPC_RESPONSE_TOO_LARGE', reason, { cause })
     }
-    return ascending((await Promise.all(parts.map((part) => this.#whole(part, place)))).flat())
+    return ascending((await Promise.all(parts.map((part) => this.#whole(part, place, deadlineMs)))).flat())
   }
 
-  async #get(selection: LogSelection, place: Place): Promise<readonly Log[]> {
-    const parts = isTooLong(selection) ? divide(selection) : undefined
-    if (parts) return ascending((await Promise.all(parts.map((part) => this.#get(part, place)))).flat())
+  async #get(selection: LogSelection, place: Place, deadlineMs: number): Promise<readonly Log[]> {
+    const parts = longestList(selection) > this.#longestList ? divide(selection) : undefined
+    if (parts) return ascending((await Promise.all(parts.map((part) => this.#get(part, place, deadlineMs)))).flat())
 
+    if (performance.now() >= deadlineMs) throw late()
     const filter = { ...place, ...toNodeFilter(selection) }
-    const raw = await this.#flights.fresh(`eth_getLogs ${JSON.stringify(filter)}`, () =>
+    const asked = this.#flights.fresh(`eth_getLogs ${JSON.stringify(filter)}`, () =>
       this.#upstream.request('eth_getLogs', [filter]),
     )
+    const raw = await withinTime(asked, deadlineMs, late)
     if (!Array.isArray(raw)) throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what are no logs')
     const logs: Log[] = []
     for (const one of raw as unknown[]) {
@@ -114,10 +155,25 @@ export class LogFetcher {
     return ascending(logs)
   }
 
-  #learn(selection: LogSelection, span: number, logs: number): void {
-    const fitting = logs === 0 ? LARGEST_SPAN : Math.floor((span * TARGET_LOGS) / logs)
+  /** @param tooMuch blocks whose content the node found too much before it served these */
+  #learn(selection: LogSelection, span: number, logs: number, tooMuch: number | undefined): void {
+    if (tooMuch === undefined) {
+      this.#targetLogs = Math.min(TARGET_LOGS, Math.ceil(this.#targetLogs * 1.05))
+    } else if ((logs * tooMuch) / span > this.#targetLogs / 4) {
+      this.#contradictions = 0
+      this.#targetLogs = Math.max(LEAST_TARGET_LOGS, Math.floor(this.#targetLogs * 0.75))
+    } else if (++this.#contradictions > 1) {
+      // Where there are hardly any logs it was the number of blocks, whatever the text says.
+      this.#rangeLimit.refused(tooMuch)
+    }
+    this.#rangeLimit.served(span)
+    const fitting = logs === 0 ? LARGEST_SPAN : Math.floor((span * this.#targetLogs) / logs)
+    this.#remember(selection, Math.max(1, Math.min(fitting, span * GROWTH)))
+  }
+
+  #remember(selection: LogSelection, span: number): void {
     this.#spans.delete(selection.key)
-    this.#spans.set(selection.key, Math.max(1, Math.min(fitting, span * GROWTH)))
+    this.#spans.set(selection.key, span)
     if (this.#spans.size <= REMEMBERED) return
     for (const oldest of this.#spans.keys()) {
       this.#spans.delete(oldest)
@@ -152,10 +208,13 @@ function hasPlace(log: unknown): log is Log {
 const isOpen = ({ addresses, topics }: LogSelection) =>
   addresses.length === 0 && topics.every((alternatives) => alternatives.length === 0)
 
-const isTooLong = ({ addresses, topics }: LogSelection) =>
-  addresses.length > LONGEST_LIST || topics.some((alternatives) => alternatives.length > LONGEST_LIST)
-
-const placeOfBlock = (number: number): Place => ({ fromBlock: toQuantity(number), toBlock: toQuantity(number) })
+/** The length of the longest list, as far as it is sent in one call. */
+const longestList = ({ addresses, topics }: LogSelection, most = Infinity) =>
+  Math.min(most, Math.max(addresses.length, ...topics.map((alternatives) => alternatives.length)))
 
 const isWithin = (blockNumber: string, from: number, to: number) =>
   Number(blockNumber) >= from && Number(blockNumber) <= to
+
+const late = () => new ServiceError('UPSTREAM_UNAVAILABLE', 'the node did not answer in time')
+
+const isUnavailable = (error: unknown) => error instanceof ServiceError && error.code === 'UPSTREAM_UNAVAILABLE'

@@ -1,35 +1,102 @@
-import { ServiceError } from '../../../core/errors.ts'
-import { NodeFailure, TOO_LARGE } from '../node-connection.ts'
+import { TOO_LARGE } from '../node-connection.ts'
+import { rpcErrorKind } from '../rpc-error-kind.ts'
 import { UpstreamRpcError } from '../upstream.ts'
 
-/** What a node found to be too much: the number of blocks, or what is in them. */
-export type Limit = 'range' | 'content'
+/** Why a node refuses a call of eth_getLogs that would be served if it asked for less. */
+export interface Refusal {
+  /**
+   * What was too much: the number of blocks, what is in them, or the addresses and topics. `unknown`: the node does not
+   * say, or says it in words that nobody has seen yet.
+   */
+  readonly kind: 'range' | 'content' | 'list' | 'unknown'
+  /** How many blocks would be served, as far as the text tells. */
+  readonly blocks?: number
+}
 
-/** `limit exceeded` of EIP-1474. */
-const LIMIT_EXCEEDED = -32005
+/** The first and the last block that a call asked for. */
+export interface BlockRange {
+  readonly from: number
+  readonly to: number
+}
+
+const LIST =
+  /(?:too many|max(?:imum)?|exceed\w*|limit\w*|more than)\b.{0,20}\b(?:address(?:es)?|topics?|param(?:eter)?s)\b/i
+const CONTENT =
+  /\bresults\b|response (?:is |was )?(?:too|size|body)|(?:response|log|reply) size|size exceed|\blogs? (?:matched|found|count|limit)|too many (?:logs|events)|more than [\d,]+ (?:logs|events)|(?:timed? ?out|deadline)/i
+const RANGE = /\brange|\bblocks?\b|\bdistance\b|smaller than size/i
 
 /**
- * Nodes have no common code for it. Texts of geth, reth, Erigon, Besu, Nethermind, Infura, Alchemy, QuickNode, Ankr and
- * Cloudflare, e.g. "query returned more than 10000 results", "query exceeds max results 20000", "exceed maximum block
- * range: 5000", "eth_getLogs is limited to a 10,000 range", "Log response size exceeded".
+ * What a node's error says about a query for logs, or undefined when asking for less would not help: the node wants its
+ * rest, knows a block not (yet), or does not serve such queries at all.
+ *
+ * There is no common code for it, and the texts change every year. So the texts only tell what to do first: an error that
+ * nobody has seen yet is a reason to ask for less, too.
  */
-const CONTENT =
-  /results|response size|size exceed|too large|too many (?:logs|events|results|addresses)|max addresses|query timeout/i
-const RANGE =
-  /block range|range limit|max(?:imum)? range|range (?:is )?too|limited to an? [\d,]+ range|too many blocks/i
-const RATE = /request (?:rate|count)|rate limit|requests per|too many requests/i
+export function refusalOf(error: unknown, range: BlockRange): Refusal | undefined {
+  if (!(error instanceof UpstreamRpcError)) return undefined
+  const kind = rpcErrorKind(error)
+  if (kind !== undefined) return undefined
+  if (error.code === TOO_LARGE && !/\brange|\bblocks?\b/i.test(error.message)) return { kind: 'content' }
 
-/** Which limit of the node an eth_getLogs call ran into; undefined when it failed for another reason. */
-export function limitOf(error: unknown): Limit | undefined {
-  if (error instanceof UpstreamRpcError) {
-    if (error.code === TOO_LARGE) return 'content'
-    if (RATE.test(error.message)) return undefined
-    if (CONTENT.test(error.message)) return 'content'
-    if (RANGE.test(error.message)) return 'range'
-    return error.code === LIMIT_EXCEEDED ? 'content' : undefined
+  // Some hide the reason behind "invalid params".
+  const texts = [error.message.slice(0, 2_000), dataText(error.data)]
+  const text = texts.find((one) => LIST.test(one) || CONTENT.test(one) || RANGE.test(one)) ?? ''
+  const blocks = [suggestedBlocks(error.data), blocksIn(text, range)].find(
+    (one) => one !== undefined && one < spanOf(range),
+  )
+  return { kind: kindOf(text), ...(blocks !== undefined && { blocks }) }
+}
+
+function kindOf(text: string): Refusal['kind'] {
+  if (LIST.test(text)) return 'list'
+  if (CONTENT.test(text)) return 'content'
+  return RANGE.test(text) ? 'range' : 'unknown'
+}
+
+const spanOf = ({ from, to }: BlockRange) => to - from + 1
+
+/** The data of an error, without what is no text about the fault. */
+function dataText(data: unknown): string {
+  if (typeof data === 'string') return data
+  if (typeof data !== 'object' || data === null) return ''
+  return Object.values(data)
+    .filter((one) => typeof one === 'string')
+    .join(' ')
+    .slice(0, 2_000)
+}
+
+/** Infura tells in `data.from` and `data.to` which range would do. */
+function suggestedBlocks(data: unknown): number | undefined {
+  const { from, to } = (data ?? {}) as { from?: unknown; to?: unknown }
+  return typeof from === 'string' && typeof to === 'string' ? lengthOf(from, to) : undefined
+}
+
+/** A range in the text that would do, or else the largest number in it that may be a limit of blocks. */
+function blocksIn(text: string, range: BlockRange): number | undefined {
+  const span = spanOf(range)
+  const words = text.replace(UUID, '')
+  const [, first = '', last = ''] = PAIR.exec(words) ?? []
+  const suggested = /\b(?:re)?try\b|should work|suggest/i.test(words) ? lengthOf(first, last) : undefined
+  if (suggested !== undefined && suggested < span) return suggested
+  if (kindOf(text) !== 'range') return undefined
+
+  let largest: number | undefined
+  for (const [, digits = '', thousand, unit] of words.matchAll(NUMBER)) {
+    const value = Number(digits.replace(/[.,_]/g, '')) * (thousand === undefined ? 1 : 1_000)
+    const isLimit = unit === undefined && value >= 1 && value < span && value !== range.from && value !== range.to
+    if (isLimit && value > (largest ?? 0)) largest = value
   }
-  // A node that is at work for too long does not say so.
-  const silent =
-    error instanceof ServiceError && error.cause instanceof NodeFailure && error.cause.stage === 'unanswered'
-  return silent ? 'content' : undefined
+  return largest
+}
+
+/** Some errors have an id of their own. */
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}\b/gi
+const PAIR = /\b(0x[0-9a-f]+|\d+)\s*(?:,|-|to)\s*(0x[0-9a-f]+|\d+)\b/i
+/** A decimal number, perhaps in thousands, and a unit that is not blocks. */
+const NUMBER =
+  /(?<![\w.])(\d{1,3}(?:[.,_]\d{3})+|\d+)\s?(k\b)?(?:\s?(results|logs|events|bytes|[km]i?b\b|ms\b|s\b|sec|minutes|addresses|topics|param))?(?!\w)/gi
+
+function lengthOf(from: string, to: string): number | undefined {
+  const length = Number(to) - Number(from) + 1
+  return from !== '' && to !== '' && length >= 1 ? length : undefined
 }

@@ -103,17 +103,18 @@ export class LogPager {
   async #walk(selection: LogSelection, start: LogPlace, to: number): Promise<readonly Log[]> {
     const { fetcher, head, timeoutMs } = this.#options
     const { generation } = head
-    const deadline = performance.now() + timeoutMs
+    const deadlineMs = performance.now() + timeoutMs
     const ahead = this.#ahead.get(keyOf(selection, start))
     const logs = [...(ahead?.logs ?? [])]
-    let next = ahead ? ahead.coveredTo + 1 : start.block
+    const begin = ahead ? ahead.coveredTo + 1 : start.block
+    let next = begin
 
     while (countUpTo(logs, to) < PAGE_LENGTH && next <= to) {
-      if (performance.now() > deadline) {
+      const chunk = await fetcher.chunk(selection, next, to, deadlineMs).catch((error: unknown) => {
         this.#keep(selection, start, logs, next - 1, generation)
-        throw new ServiceError('RPC_LIMIT_EXCEEDED', 'the range takes long: ask again, and it goes on from here')
-      }
-      const chunk = await fetcher.chunk(selection, next, to)
+        // The node has answered until now: it is the range that takes long.
+        throw performance.now() < deadlineMs || next === begin ? error : takesLong(error)
+      })
       for (const log of chunk.logs) if (!isBefore(log, start)) logs.push(log)
       next = chunk.end + 1
     }
@@ -148,12 +149,13 @@ export class LogPager {
   }
 
   async #pageOfBlock(selection: LogSelection, blockHash: string, after: LogPlace | undefined): Promise<readonly Log[]> {
-    const { fetcher, head } = this.#options
+    const { fetcher, head, timeoutMs } = this.#options
+    const deadlineMs = performance.now() + timeoutMs
     const key = `${blockHash} ${selection.key}`
     const { generation } = head
     let logs = this.#ahead.get(key)?.logs
     if (logs === undefined) {
-      logs = await fetcher.ofBlock(selection, blockHash).catch(async (error: unknown) => {
+      logs = await fetcher.ofBlock(selection, blockHash, deadlineMs).catch(async (error: unknown) => {
         await this.#assertBlock(blockHash)
         throw translateError(error)
       })
@@ -179,6 +181,9 @@ export class LogPager {
     return end <= headNumber ? 'head' : 'never'
   }
 }
+
+const takesLong = (cause: unknown) =>
+  new ServiceError('RPC_LIMIT_EXCEEDED', 'the range takes long: ask again, and it goes on from here', { cause })
 
 const keyOf = (selection: LogSelection, { block, index }: LogPlace) => `${selection.key} ${block}:${index}`
 

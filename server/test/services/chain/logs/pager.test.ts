@@ -6,6 +6,7 @@ import type { LogFilter } from '../../../../services/chain/logs/filter.ts'
 import type { Log } from '../../../../services/chain/project/log.ts'
 import { NodeFailure } from '../../../../services/chain/node-connection.ts'
 import { UpstreamRpcError, type Upstream } from '../../../../services/chain/upstream.ts'
+import { otherTexts } from '../../../support/provider-texts.ts'
 import { ADDRESSES, ScriptedChain, TOPICS } from '../../../support/scripted-chain.ts'
 
 describe('Chain.logs', () => {
@@ -84,13 +85,6 @@ describe('Chain.logs', () => {
         'of blocks, otherwise',
         (_logs, blocks) => (blocks > 3 ? refusal('eth_getLogs is limited to a 3 range') : undefined),
       ],
-      [
-        'of time',
-        (logs) =>
-          logs > 5500
-            ? new ServiceError('UPSTREAM_UNAVAILABLE', 'slow', { cause: new NodeFailure('no answer', 'unanswered') })
-            : undefined,
-      ],
     ]
     for (const [name, rule] of limits) {
       it(name, async () => {
@@ -124,16 +118,67 @@ describe('Chain.logs', () => {
     })
 
     it('divides nothing for another refusal', async () => {
-      for (const message of ['missing trie node', 'project ID request rate exceeded']) {
+      for (const [code, message, told] of otherTexts) {
         fetchedBlocks = []
-        limit(() => refusal(message, -32005 - message.length))
-        expect(await codeOf(walk(open()))).to.equal('RPC_SERVER_ERROR')
-        expect(fetchedBlocks).to.have.length(1)
+        limit(() => refusal(message, code))
+        expect(await codeOf(walk(open())), message).to.equal(told)
+        expect(fetchedBlocks, message).to.have.length(1)
       }
-      limit(() => refusal('daily request count exceeded, request rate limited', -32005))
+    })
+
+    describe('over 70,000 blocks of which it takes 1,000 at a time, in few calls', () => {
+      const texts: [string, (blocks: number) => UpstreamRpcError, number][] = [
+        ['that it tells', (blocks) => refusal(`range ${blocks} exceeds limit of 1000`, -32602), 78],
+        ['that it does not tell', () => refusal('Block range is too large', -32062), 88],
+        ['with words nobody knows', () => refusal('no', -32603), 88],
+        ['with words about the content', () => refusal('too many results'), 95],
+      ]
+      for (const [name, textOf, most] of texts) {
+        it(name, async () => {
+          node = new ScriptedChain(70_000)
+          node.logsIn = (block) => (block % 200 === 0 ? 1 : 0)
+          limit((_logs, blocks) => (blocks > 1000 ? textOf(blocks) : undefined))
+          const chain = open()
+          expectComplete(await walk(chain, { fromBlock: '0x0', toBlock: 'latest' }), 351)
+          expect(fetchedBlocks.length).to.be.within(70, most)
+
+          fetchedBlocks = []
+          await walk(chain, { fromBlock: '0x0', toBlock: '0x1388', address: ADDRESSES[1] ?? '' })
+          expect(
+            fetchedBlocks.filter((blocks) => blocks > 1000),
+            'another selection',
+          ).to.have.length.most(1)
+        })
+      }
+    })
+
+    it('of blocks, until the node takes more', async () => {
+      node = new ScriptedChain(70_000)
+      node.logsIn = (block) => (block === 60_000 ? 1 : 0)
+      let most = 100
+      limit((_logs, blocks) => (blocks > most ? refusal('no') : undefined))
+      const chain = open()
+      await walk(chain, { fromBlock: '0x0', toBlock: '0x1f40' })
+      most = Infinity
       fetchedBlocks = []
-      expect(await codeOf(walk(open()))).to.equal('RPC_SERVER_ERROR')
-      expect(fetchedBlocks).to.have.length(1)
+      expectComplete(await walk(chain, { fromBlock: '0x0', toBlock: 'latest' }), 1)
+      expect(fetchedBlocks.length).to.be.most(80)
+      expect(Math.max(...fetchedBlocks)).to.be.greaterThan(10_000)
+    })
+
+    it('of addresses, learned once', async () => {
+      const many = Array.from({ length: 40 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
+      const lengthOf = (filter: unknown) => (filter as { address?: string[] }).address?.length ?? 0
+      const lengths = () => node.calls.map(({ params: [filter] }) => lengthOf(filter))
+      node.refuseLogs = (_logs, _blocks, filter) => {
+        if (lengthOf(filter) > 10) throw refusal('exceed max addresses', -32602)
+      }
+      const chain = open()
+      const filter = { fromBlock: '0x0', toBlock: '0x3e8', address: [...many, ...ADDRESSES] }
+      expectComplete(await walk(chain, filter), total(0, 1000))
+      node.forget()
+      await chain.logs({ ...filter, toBlock: '0x3e7' })
+      expect(Math.max(...lengths())).to.be.most(10)
     })
 
     it('never sends a list that is longer than nodes take', async () => {
@@ -202,6 +247,61 @@ describe('Chain.logs', () => {
     expectComplete(await walk(chain, filter), 100)
     const firstAgain = node.calls.filter(({ method }) => method === 'eth_getLogs')[before]
     expect(Number((firstAgain?.params[0] as { fromBlock: string }).fromBlock)).to.be.greaterThan(0)
+  })
+
+  describe('when the node is silent', () => {
+    const silence = () =>
+      new ServiceError('UPSTREAM_UNAVAILABLE', 'slow', { cause: new NodeFailure('no answer', 'unanswered') })
+
+    it('says so at once, and begins with less when asked again', async () => {
+      node = new ScriptedChain(10_000)
+      let most = 100
+      limit((_logs, blocks) => (blocks > most ? silence() : undefined))
+      const chain = open()
+      const filter = { fromBlock: '0x0', toBlock: 'latest' }
+      expect(await codeOf(chain.logs(filter))).to.equal('UPSTREAM_UNAVAILABLE')
+      expect(
+        fetchedBlocks.filter((blocks) => blocks > most),
+        'time-outs of one request',
+      ).to.have.length(1)
+      const before = fetchedBlocks.at(-1) ?? 0
+      fetchedBlocks = []
+      most = 0
+      expect(await codeOf(chain.logs(filter))).to.equal('UPSTREAM_UNAVAILABLE')
+      expect(fetchedBlocks).to.have.length(1)
+      expect(fetchedBlocks[0]).to.be.most(before / 2)
+    })
+
+    it('goes on from where it was', async () => {
+      node = new ScriptedChain(10_000)
+      node.logsIn = (block) => (block % 1000 === 1 ? 1 : 0)
+      const chain = open()
+      const filter = { fromBlock: '0x0', toBlock: 'latest' }
+      let calls = 0
+      limit(() => (++calls === 3 ? silence() : undefined))
+      expect(await codeOf(chain.logs(filter))).to.equal('UPSTREAM_UNAVAILABLE')
+      node.forget()
+      expectComplete(await walk(chain, filter), 10)
+      const [first] = node.calls.filter(({ method }) => method === 'eth_getLogs')
+      expect(Number((first?.params[0] as { fromBlock: string }).fromBlock)).to.equal(72)
+    })
+
+    it('is bound by one time for the whole page, however long a call may take', async () => {
+      const chain = open({ logTimeoutMs: 100 })
+      await chain.logs({ fromBlock: '0x0', toBlock: '0x1' })
+      for (const filter of [
+        { fromBlock: '0x0', toBlock: '0x3e8' },
+        { fromBlock: '0x1f4', toBlock: '0x1f4', address: ADDRESSES, topics: [TOPICS] },
+      ]) {
+        node.forget()
+        node.hold('eth_getLogs')
+        const begunMs = performance.now()
+        expect(await codeOf(chain.logs(filter))).to.equal('UPSTREAM_UNAVAILABLE')
+        expect(performance.now() - begunMs).to.be.within(90, 1_000)
+        expect(node.asked('eth_getLogs')).to.equal(1)
+        node.release()
+      }
+    })
   })
 
   it('refuses what are no logs', async () => {

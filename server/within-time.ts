@@ -1,0 +1,21 @@
+/**
+ * Waits for work no longer than until a moment; the work itself runs to its end unheard.
+ *
+ * @param deadlineMs on the clock of `performance.now()`
+ * @param late what to throw when the time is over first
+ */
+export function withinTime<T>(work: Promise<T>, deadlineMs: number, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), Math.max(0, deadlineMs - performance.now()))
+    work.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
