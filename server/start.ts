@@ -176,10 +176,10 @@ function rpcAnswer(
       return [name, { validateParams, validateResult, handle: tracing ? traced : handle }]
     }),
   )
-  const { bodyBytes, batchSize, nestingDepth } = limits
+  const { bodyBytes, batchSize, nestingDepth, answerSeconds } = limits
   return jsonRpcEndpoint({
     methods,
-    limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth },
+    limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth, answerMs: answerSeconds * 1000 },
     ...(rateLimits.isLimited('address') && {
       admit: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),
     }),

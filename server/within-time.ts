@@ -12,7 +12,7 @@ export function withinTime<T>(work: Promise<T>, deadlineMs: number, late: () => 
         clearTimeout(timer)
         resolve(value)
       },
-      (error: unknown) => {
+      (error: Error) => {
         clearTimeout(timer)
         reject(error)
       },

@@ -5,9 +5,10 @@ import { ServiceError } from '../core/errors.ts'
 import { errorText, idText, isObject, type CallContext, type Caller } from './json-rpc-call.ts'
 import type { Json } from './lossless-json.ts'
 import { Semaphore } from '../semaphore.ts'
+import { withinTime } from '../within-time.ts'
 
 export interface BatchLimits {
-  /** The most requests in a batch. Default 100. */
+  /** The most requests in a batch. Default 1,000, as viem sends them. */
   readonly batchLength: number
   /** What the answers of one batch may sum up to; later ones are errors. Default 10 MiB. */
   readonly batchResponseBytes: number
@@ -16,7 +17,7 @@ export interface BatchLimits {
    * batches do not. Default 4.
    */
   readonly concurrentBatches: number
-  /** How many requests of one batch run at a time. Default 4. */
+  /** How many requests of one batch run at a time. Default 32: a node far away is asked so often at once. */
   readonly concurrentCallsPerBatch: number
 }
 
@@ -28,18 +29,23 @@ const SHORT_BATCH = 10
 /** A caller who reads no faster than this does not keep others waiting any longer. */
 const DELIVERY_MS = 5_000
 
-/**
- * Runs the requests of a batch and answers in their order; a batch without requests is one error.
- *
- * @param response takes the answer: its size counts against the batches that run until it is delivered
- */
+/** Where the answer of a batch goes, and until when. */
+export interface BatchAnswer {
+  /** The size of the answer counts against the batches that run until it is delivered. */
+  readonly response: ServerResponse
+  /** On the clock of `performance.now()`. What has no answer by then is answered by an error. */
+  readonly deadlineMs: number
+}
+
+/** Runs the requests of a batch and answers in their order; a batch without requests is one error. */
 export function createBatchRunner(
   call: Caller,
   limits: BatchLimits,
-): (requests: readonly Json[], context: CallContext, response: ServerResponse) => Promise<string | Readable> {
+): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<string | Readable> {
   const running = new Semaphore(limits.concurrentBatches)
 
-  return async (requests, context, response) => {
+  return async (requests, context, { response, deadlineMs }) => {
+    const run = () => runBatch(requests, (request) => call(request, context, deadlineMs), limits)
     if (requests.length === 0) {
       return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
     }
@@ -47,13 +53,24 @@ export function createBatchRunner(
       const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${limits.batchLength} requests`)
       return Readable.from(refusals(requests, error))
     }
-    if (requests.length <= SHORT_BATCH) return runBatch(requests, call, limits, context)
-    const release = await running.acquire()
+    if (requests.length <= SHORT_BATCH) return run()
+    const release = await placeBefore(deadlineMs, running)
     // Who has gone meanwhile reads no answer; the place is given back at once.
-    const text = response.closed ? '' : await runBatch(requests, call, limits, context)
+    const text = response.closed ? '' : await run()
     if (response.closed) release()
     else releaseOnDelivery(response, release)
     return text
+  }
+}
+
+/** A place among those that run; none, when the time is over first: all that is left to do then is to say so. */
+async function placeBefore(deadlineMs: number, running: Semaphore): Promise<() => void> {
+  const place = running.acquire()
+  try {
+    return await withinTime(place, deadlineMs, () => new Error('late'))
+  } catch {
+    void place.then((release) => release())
+    return () => {}
   }
 }
 
@@ -68,9 +85,8 @@ function releaseOnDelivery(response: ServerResponse, release: () => void): void 
 /** Never rejects, as its calls do not. */
 async function runBatch(
   requests: readonly Json[],
-  call: Caller,
+  call: (request: Json) => Promise<string>,
   limits: BatchLimits,
-  context: CallContext,
 ): Promise<string> {
   const answers = new Array<string>(requests.length)
   let next = 0
@@ -81,9 +97,12 @@ async function runBatch(
     while (next < requests.length) {
       const index = next++
       const request = requests[index] ?? null
-      const answer = length > limits.batchResponseBytes ? tooLong(request, limits) : await call(request, context)
-      answers[index] = answer
-      length += answer.length
+      const answer = length >= limits.batchResponseBytes ? undefined : await call(request)
+      // Those that run at the same time may each be large: what does not fit is not kept.
+      const fits = answer !== undefined && (length === 0 || length + answer.length <= limits.batchResponseBytes)
+      const told = fits ? answer : tooLong(request, limits)
+      answers[index] = told
+      if (fits) length += told.length
       if (performance.now() - sliceStart > SLICE_MS) {
         await nextTurn()
         sliceStart = performance.now()

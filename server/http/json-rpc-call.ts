@@ -4,6 +4,7 @@ import { ServiceError } from '../core/errors.ts'
 import { fieldOf } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
+import { withinTime } from '../within-time.ts'
 
 /** A method that can be called, its schema compiled. */
 export interface RpcMethod {
@@ -22,8 +23,12 @@ export interface CallContext {
   readonly log: Logger
 }
 
-/** Answers one request object, or what stands in its place. Never rejects. */
-export type Caller = (request: Json, context: CallContext) => Promise<string>
+/**
+ * Answers one request object, or what stands in its place. Never rejects.
+ *
+ * @param deadlineMs when there is an answer at the latest, on the clock of `performance.now()`
+ */
+export type Caller = (request: Json, context: CallContext, deadlineMs: number) => Promise<string>
 
 type JsonObject = { [key: string]: Json }
 
@@ -39,7 +44,7 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     prepared.set(name, { validateParams, validateResult, handle, texts: new WeakMap() })
   }
 
-  return async (request, context) => {
+  return async (request, context, deadlineMs) => {
     if (!isObject(request)) return errorText('null', invalidRequest('a request is an object'))
     const id = idText(request['id'])
     if (id === undefined) {
@@ -47,13 +52,17 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     }
     try {
       const { name, method, params } = dispatch(request, prepared)
-      const result = await method.handle(params)
+      if (performance.now() >= deadlineMs) throw late()
+      const handling = method.handle(params)
+      const result = handling instanceof Promise ? await withinTime<unknown>(handling, deadlineMs, late) : handling
       return `{"jsonrpc":"2.0","id":${id},"result":${resultText(name, method, result, context)}}`
     } catch (thrown) {
       return errorText(id, thrown instanceof ServiceError ? thrown : unexpected(thrown, context))
     }
   }
 }
+
+const late = () => new ServiceError('UPSTREAM_UNAVAILABLE', 'the node did not answer in time', { retryAfterSeconds: 1 })
 
 /** The text of an error response; `id` is JSON text. */
 export function errorText(id: string, error: ServiceError): string {

@@ -23,15 +23,18 @@ export interface JsonRpcLimits extends BatchLimits {
   readonly bodyBytes: number
   /** How deep arrays and objects of a body may nest. Default 32. */
   readonly depth: number
+  /** How long a message may take, a batch as a whole, from the end of its body to its answer. Default 20,000. */
+  readonly answerMs: number
 }
 
 const defaultLimits: JsonRpcLimits = {
   bodyBytes: 1024 * 1024,
   depth: 32,
-  batchLength: 100,
+  answerMs: 20_000,
+  batchLength: 1_000,
   batchResponseBytes: 10 * 1024 * 1024,
   concurrentBatches: 4,
-  concurrentCallsPerBatch: 4,
+  concurrentCallsPerBatch: 32,
 }
 
 /**
@@ -56,7 +59,9 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
       const refusal = await admit(exchange, calls).catch(asServiceError)
       if (refusal) return refuse(message, refusal)
     }
-    return Array.isArray(message) ? runBatch(message, exchange, exchange.response) : call(message, exchange)
+    const deadlineMs = performance.now() + limits.answerMs
+    if (!Array.isArray(message)) return call(message, exchange, deadlineMs)
+    return runBatch(message, exchange, { response: exchange.response, deadlineMs })
   }
 }
 

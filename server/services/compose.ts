@@ -112,7 +112,8 @@ async function compose(
   const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
   const relayTracing = tracing && traceRelays(tracing)
   closers.push(() => upstream.close())
-  const chain = createChain({ upstream: budgeted, confirmations, log })
+  const logTimeoutMs = config.limits.answerSeconds * 1000 * LOG_SHARE
+  const chain = createChain({ upstream: budgeted, confirmations, logTimeoutMs, log })
   const chainId = BigInt(await chain.id())
 
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
@@ -223,4 +224,6 @@ async function compose(
   return { services, readinessChecks, database, plans, giveUp: () => upstream.close() }
 }
 
+/** Of the time of an answer: what is left is enough to tell how far a page of logs has come. */
+const LOG_SHARE = 0.9
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

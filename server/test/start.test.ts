@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import { startChain, type RunningChain } from '../../contracts/chain.ts'
 import { testbedConfig } from '../../scripts/testbed.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { startNodeProxy } from './support/node-proxy.ts'
 import { startServer, type RunningServer, type StartOptions } from '../start.ts'
 
 interface RpcAnswer {
   id: unknown
   result?: unknown
-  error?: { code: number }
+  error?: { code: number; message: string }
 }
 
 describe('startServer', () => {
@@ -23,11 +24,17 @@ describe('startServer', () => {
     await chain.close()
   })
 
-  function start(limits: Partial<LoadedConfig['config']['limits']> = {}, options: StartOptions = {}, port = 0) {
+  function start(
+    limits: Partial<LoadedConfig['config']['limits']> = {},
+    options: StartOptions = {},
+    port = 0,
+    rpcUrl = chain.rpcUrl,
+  ) {
     const loaded = testbedConfig(chain, port)
     const config = {
       ...loaded.config,
       listen: { ...loaded.config.listen, trustedProxies: 1 },
+      chain: { ...loaded.config.chain, rpcUrls: [rpcUrl] },
       limits: { ...loaded.config.limits, ...limits },
       log: { level: 'silent' as const },
     }
@@ -48,6 +55,27 @@ describe('startServer', () => {
       expect(((await response.json()) as RpcAnswer).result, prefix).to.equal('0x7a69')
       expect((await post(`${server.url}${prefix}execute`, {})).status, prefix).to.equal(400)
     }
+  })
+
+  it('answers in the time of the configuration while the node is silent, and says whose fault it is', async () => {
+    const proxy = await startNodeProxy(chain.rpcUrl)
+    const slow = await start({ answerSeconds: 1 }, {}, 0, proxy.url)
+    await post(`${slow.url}/api/eth-rpc`, chainIdCall(0)).then((response) => response.text())
+    proxy.delayMs = 2_500
+    const call = (id: number, method: string, ...params: unknown[]) => ({ jsonrpc: '2.0', id, method, params })
+    const logs = call(1, 'eth_getLogs', { fromBlock: '0x0', toBlock: 'latest' })
+    const balance = call(2, 'eth_getBalance', `0x${'11'.repeat(20)}`, 'latest')
+    for (const body of [logs, balance, Array.from({ length: 200 }, (_, id) => ({ ...balance, id }))]) {
+      const begunMs = performance.now()
+      const answers = [(await (await post(`${slow.url}/api/eth-rpc`, body)).json()) as RpcAnswer | RpcAnswer[]].flat()
+      expect(performance.now() - begunMs).to.be.within(950, 2_400)
+      expect(new Set(answers.map(({ error }) => `${error?.code} ${error?.message.split(':')[0]}`))).to.deep.equal(
+        new Set(['-32000 Upstream unavailable']),
+      )
+    }
+    proxy.delayMs = 0
+    await slow.close()
+    await proxy.close()
   })
 
   it('answers unknown paths and wrong verbs in its own form', async () => {

@@ -223,10 +223,15 @@ export interface components {
                  */
                 readonly bodyBytes: number;
                 /**
-                 * @description Most requests in a JSON-RPC batch.
-                 * @default 100
+                 * @description Most requests in a JSON-RPC batch; the default is that of viem.
+                 * @default 1000
                  */
                 readonly batchSize: number;
+                /**
+                 * @description Seconds that a JSON-RPC request may take, a batch as a whole; what the node has not answered by then is told as unavailable.
+                 * @default 20
+                 */
+                readonly answerSeconds: number;
                 /**
                  * @description Most levels of nesting in a JSON body.
                  * @default 32

@@ -150,6 +150,20 @@ for (const [name, start] of Object.entries(nodeKinds)) {
         const [id, number] = await Promise.all([batching.getChainId(), batching.getBlockNumber()])
         expect([id, number]).to.deep.equal([31337, BigInt(block)])
       })
+      it('sends a batch of its default size', async () => {
+        let posts = 0
+        const onFetchRequest = () => void posts++
+        const transport = http(front.url, { batch: true, onFetchRequest, retryCount: 0 })
+        const batching = createPublicClient({ chain: hardhat, transport })
+        const address = (index: number): Address => `0x${(index + 1).toString(16).padStart(40, 'e')}`
+        const balances = await Promise.all(
+          Array.from({ length: 999 }, (_, index) => batching.getBalance({ address: address(index) })).concat(
+            batching.getBalance({ address: node.accounts[0] as Address }),
+          ),
+        )
+        expect(posts).to.equal(1)
+        expect(balances).to.deep.equal([...Array<bigint>(999).fill(0n), balance])
+      })
       it('fails cleanly on the rest, and tries nothing twice', async () => {
         for (const [call, error] of [
           [() => client.getBlock(), 'MethodNotFoundRpcError'],

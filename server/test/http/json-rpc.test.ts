@@ -190,18 +190,18 @@ describe('jsonRpcEndpoint', () => {
         [1, '0x7a69'],
       ])
     })
-    it('takes 100, and of more answers one error per id', async () => {
+    it('takes 1,000, as viem sends them, and of more answers one error per id', async () => {
       const batch = (length: number) =>
         JSON.stringify(Array.from({ length }, (_, id) => JSON.parse(request({ id })) as unknown))
-      const taken = (await server.post(batch(100))).json as Answer[]
+      const taken = (await server.post(batch(1000))).json as Answer[]
       expect(taken.map(({ id, result }) => [id, result])).to.deep.equal(
-        Array.from({ length: 100 }, (_, id) => [id, '0x7a69']),
+        Array.from({ length: 1000 }, (_, id) => [id, '0x7a69']),
       )
       calls = []
-      const { status, json } = await server.post(batch(101))
+      const { status, json } = await server.post(batch(1001))
       expect(status).to.equal(200)
       expect((json as Answer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal(
-        Array.from({ length: 101 }, (_, id) => [id, -32600]),
+        Array.from({ length: 1001 }, (_, id) => [id, -32600]),
       )
       expect(calls).to.be.empty
     })

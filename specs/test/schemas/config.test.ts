@@ -54,6 +54,8 @@ judge('config', {
     'plugin options that are no object': { ...config, plugins: { options: { 'quota/gas': 1 } } },
     'a body of nothing': { ...config, limits: { bodyBytes: 0 } },
     'an empty batch': { ...config, limits: { batchSize: 0 } },
+    'no time for an answer': { ...config, limits: { answerSeconds: 0 } },
+    'an answer that may take for ever': { ...config, limits: { answerSeconds: 601 } },
     'no nesting': { ...config, limits: { nestingDepth: 1 } },
     ...altered(config, {
       relay: { gasPaddingPercent: 1001 },
@@ -111,7 +113,8 @@ describe('config', () => {
       plugins: { external: [], options: {} },
       limits: {
         bodyBytes: 1_048_576,
-        batchSize: 100,
+        batchSize: 1000,
+        answerSeconds: 20,
         nestingDepth: 32,
         requestsPerMinute: 6000,
         relaysPerMinute: 600,
