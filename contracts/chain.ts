@@ -11,6 +11,10 @@ export interface ChainOptions {
   readonly host?: string
   /** A block every so many seconds; absent: a block per transaction, at once. */
   readonly blockTimeSeconds?: number
+  /** Absent: 31337. */
+  readonly chainId?: number
+  /** As Hardhat names it; absent: its newest. */
+  readonly hardfork?: string
 }
 
 export interface RunningChain {
@@ -46,7 +50,9 @@ export async function startChain(options: ChainOptions = {}): Promise<RunningCha
       return connection
     },
   })
-  const server = await hre.network.createServer('automine', host, port)
+  const { chainId, hardfork } = options
+  const override = { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) }
+  const server = await hre.network.createServer({ network: 'automine', override }, host, port)
   const connection = connections[0]
   if (!connection) throw new Error('Hardhat opened no connection')
   const { provider } = connection

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { setBlockTime, startChain, type RunningChain } from '../contracts/chain.ts'
+import { setBlockTime, startChain, type ChainOptions, type RunningChain } from '../contracts/chain.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { assertPortIsFree } from '../contracts/free-port.ts'
 import { testSigner } from '../contracts/signer.ts'
@@ -16,6 +16,10 @@ export interface TestbedOptions {
   readonly blockTimeSeconds?: number
   /** Folder for the fixture file; absent: none is written. */
   readonly stateDir?: string
+  /** Id and hard fork of the chain, where they are not the usual ones. */
+  readonly chain?: Pick<ChainOptions, 'chainId' | 'hardfork'>
+  /** Members of the server's configuration, in place of the testbed's own. */
+  readonly config?: Readonly<Record<string, unknown>>
   /** Handed to the server. */
   readonly server?: StartOptions
 }
@@ -26,6 +30,8 @@ export interface DevelopmentOptions {
   readonly signerKeys: readonly string[]
   /** Where the server listens; 0: any free port. */
   readonly port: number
+  /** Members in place of the following ones. */
+  readonly config?: Readonly<Record<string, unknown>>
 }
 
 /** A chain with a profile on it, and the reference server that relays for it. */
@@ -62,8 +68,8 @@ const PROFILE_FUNDS_WEI = 100n * 10n ** 18n
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { port = 0, chainPort = 0 } = options
   await assertPortIsFree(port, HOST)
-  const chain = await startChain({ port: chainPort, host: HOST })
-  const starting = startServer(testbedConfig(chain, port), options.server)
+  const chain = await startChain({ ...options.chain, port: chainPort, host: HOST })
+  const starting = startServer(testbedConfig(chain, port, options.config), options.server)
   const [served, provisioned] = await Promise.allSettled([starting, provisionTestbed(chain)])
   const close = async () => {
     if (served.status === 'fulfilled') await served.value.close()
@@ -96,13 +102,13 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
 }
 
 /** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */
-export function testbedConfig(chain: RunningChain, port: number): LoadedConfig {
+export function testbedConfig(chain: RunningChain, port: number, config: TestbedOptions['config'] = {}): LoadedConfig {
   const signerKeys = RELAYERS.map((index) => accountOf(chain, index).privateKey)
-  return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys, port })
+  return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys, port, config })
 }
 
 /** The same in front of any development node. */
-export function developmentConfig({ rpcUrl, signerKeys, port }: DevelopmentOptions): LoadedConfig {
+export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: DevelopmentOptions): LoadedConfig {
   const tree = {
     listen: { host: HOST, port },
     // A block per transaction: no other block would ever confirm the last one.
@@ -115,6 +121,7 @@ export function developmentConfig({ rpcUrl, signerKeys, port }: DevelopmentOptio
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     shutdown: { graceSeconds: 2 },
     log: { level: 'warn' },
+    ...config,
   }
   const baseFolder = process.cwd()
   return { config: parseConfig(tree, 'testbed', baseFolder), secrets: { signerKeys, keystores: [] }, baseFolder }

@@ -22,7 +22,11 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   provision: { does: 'deploys what the suite needs on any chain, and writes the fixture', module: './provision.ts' },
   report: { does: 'shows results of check, one or several side by side', module: '../conformance/report-cli.ts' },
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
-  mutants: { does: 'runs the suite against servers that are broken on purpose', module: './mutants.ts' },
+  prove: {
+    does: 'runs the suite against servers that are broken, or only different, on purpose',
+    module: './prove.ts',
+  },
+  mutants: { does: 'the first half of prove: the servers that are broken on purpose', module: './mutants.ts' },
   profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
   bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },

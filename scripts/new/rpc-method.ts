@@ -18,6 +18,8 @@ export function rpcMethodScaffold(method: string, params: readonly unknown[] = k
     schema: `specs/schemas/rpc-method/${method}.json`,
     plugin: `server/plugins/rpc-method/${method}.ts`,
     suite: `conformance/suites/rpc-method/${method}.conformance.ts`,
+    mutants: `conformance/mutants/rpc-method/${method}.mutants.ts`,
+    lawful: `conformance/lawful/rpc-method/${method}.lawful.ts`,
   }
   return {
     files: new Map([
@@ -25,7 +27,8 @@ export function rpcMethodScaffold(method: string, params: readonly unknown[] = k
       [paths.plugin, pluginText(method, id)],
       [`server/test/plugins/rpc-method/${method}.test.ts`, testText(method, params)],
       [paths.suite, suiteText(method, id, params)],
-      [`conformance/mutants/${id}.ts`, mutantText(method, id)],
+      [paths.mutants, mutantText(method, id)],
+      [paths.lawful, lawfulText(method, id)],
     ]),
     edits: new Map([
       ['specs/clauses/eth-rpc.json', (text) => withClause(text, id, method)],
@@ -36,7 +39,7 @@ export function rpcMethodScaffold(method: string, params: readonly unknown[] = k
       `${paths.schema}: name and describe the parameters and the result`,
       `${paths.plugin}: it asks the node and hands its answer on`,
       `${paths.suite}: compare with the chain, and refuse bad parameters`,
-      `npm run mutants -- --only ${id}   shows that the check bites`,
+      `npm run prove -- --only ${id}   shows that the check bites, and whom it spares`,
       'npm test',
     ],
   }
@@ -123,14 +126,29 @@ export default [
 ]
 `
 
-const mutantText = (method: string, id: string) => `import { defineMutant } from './define.ts'
-import { alterResult } from './lib/rpc.ts'
+const mutantText = (method: string, id: string) => `import { defineMutant } from '../../altered/define.ts'
+import { alterResult } from '../../altered/lib/rpc.ts'
 
-export default defineMutant({
-  clause: '${id}',
-  fault: 'null instead of the result of ${method}',
-  rpc: alterResult('${method}', () => null),
-})
+export default [
+  defineMutant({
+    clause: '${id}',
+    fault: 'null instead of the result of ${method}',
+    rpc: alterResult('${method}', () => null),
+  }),
+]
+`
+
+const lawfulText = (method: string, id: string) => `import { defineLawful } from '../../altered/define.ts'
+import { refuse } from '../../altered/lib/rpc.ts'
+
+export default [
+  defineLawful({
+    id: 'does-not-know-${method.replaceAll(/[_A-Z]/g, (letter) => `-${letter.replace('_', '').toLowerCase()}`).replaceAll(/-+/g, '-')}',
+    clauses: ['${id}'],
+    allowedBy: 'eth-rpc 1: a method that the document does not list need not be served',
+    rpc: refuse(-32601, (body) => body['method'] === '${method}'),
+  }),
+]
 `
 
 function withClause(text: string, id: string, method: string): string {

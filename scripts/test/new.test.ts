@@ -29,14 +29,15 @@ describe('the command new', function () {
       'written  server/plugins/rpc-method/eth_feeHistory.ts',
       'written  server/test/plugins/rpc-method/eth_feeHistory.test.ts',
       'written  conformance/suites/rpc-method/eth_feeHistory.conformance.ts',
-      `written  conformance/mutants/${clauseId}.ts`,
+      'written  conformance/mutants/rpc-method/eth_feeHistory.mutants.ts',
+      'written  conformance/lawful/rpc-method/eth_feeHistory.lawful.ts',
       'changed  specs/clauses/eth-rpc.json',
       'changed  specs/test/clauses.test.ts',
       'changed  specs/openapi.yaml',
       'changed  specs/openrpc.json',
       'changed  specs/generated/openapi.ts',
     ])
-    expect(method.stdout).to.include(`npm run mutants -- --only ${clauseId}`)
+    expect(method.stdout).to.include(`npm run prove -- --only ${clauseId}`)
     for (const args of [
       ['relay', 'lsp26'],
       ['quota', 'daily-calls'],
@@ -50,7 +51,7 @@ describe('the command new', function () {
   it('leaves types and format as they should be', async () => {
     for (const [tool, ...args] of [
       ['typescript/bin/tsc', '-b'],
-      ['prettier/bin/prettier.cjs', '--check', 'specs', 'server/plugins', 'server/test/plugins', 'conformance/mutants'],
+      ['prettier/bin/prettier.cjs', '--check', 'specs', 'server/plugins', 'server/test/plugins', 'conformance'],
     ] as const) {
       const { code, stdout, stderr } = await node(join('node_modules', tool), ...args)
       expect(code, `${tool}: ${stdout}${stderr}`).to.equal(0)
@@ -63,17 +64,17 @@ describe('the command new', function () {
       '--no-config',
       '--timeout=60000',
       ...['specs/test/clauses.test.ts', 'specs/test/schemas.test.ts', 'scripts/test/generate.test.ts'],
-      ...['conformance/test/suites.test.ts', 'conformance/test/mutants.test.ts'],
+      ...['conformance/test/suites.test.ts', 'conformance/test/altered/load.test.ts'],
       ...['rpc-method/eth_feeHistory', 'quota/daily-calls'].map((name) => `server/test/plugins/${name}.test.ts`),
     )
     expect(code, stdout).to.equal(0)
     expect(stdout).to.match(/\d+ passing/)
   })
 
-  it('writes a check that passes on the server and fails on its mutant', async () => {
-    const { code, stdout, stderr } = await touchstone('mutants', '--only', clauseId)
+  it('writes a check that passes on the server, fails on its mutant and spares its lawful server', async () => {
+    const { code, stdout, stderr } = await touchstone('prove', '--only', clauseId)
     expect(code, stdout + stderr).to.equal(0)
-    expect(stdout).to.include('1 of 1 mutants caught by their clause')
+    expect(stdout).to.include('1 of 1 mutants caught by their clause, 1 of 1 lawful servers spared')
   })
 
   it('overwrites nothing', async () => {

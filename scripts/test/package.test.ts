@@ -90,6 +90,7 @@ describe('the published package, installed in an empty folder', function () {
       'provision',
       'report',
       'clauses',
+      'prove',
       'mutants',
       'profiles',
       'sign',

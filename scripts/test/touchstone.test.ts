@@ -2,7 +2,20 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const words = ['up', 'check', 'serve', 'provision', 'report', 'clauses', 'mutants', 'profiles', 'bench', 'new', 'test']
+const words = [
+  'up',
+  'check',
+  'serve',
+  'provision',
+  'report',
+  'clauses',
+  'prove',
+  'mutants',
+  'profiles',
+  'bench',
+  'new',
+  'test',
+]
 
 /** Options without which a command is wrong already. */
 const required: Readonly<Record<string, readonly string[]>> = { provision: ['--rpc-url', 'http://127.0.0.1:9'] }

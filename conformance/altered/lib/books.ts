@@ -1,0 +1,94 @@
+import { respond, type AlteredTools, type Alteration } from '../define.ts'
+
+interface Mined {
+  readonly gasUsed: bigint
+  readonly priceWei: bigint
+  readonly block: bigint
+  readonly minedAtMs: number
+}
+
+/** A call that was taken, and what the chain says of its transaction. */
+interface Entry {
+  readonly hash: string
+  receipt?: Mined | undefined
+}
+
+export interface Books {
+  /** What the profile may use until the next reset, in the exact unit. */
+  readonly total: bigint
+  readonly unit: 'gas' | 'lyx' | 'transactionCount'
+  /** What a mined transaction used. */
+  readonly cost: (receipt: { readonly gasUsed: bigint; readonly priceWei: bigint }) => bigint
+  /** Set aside from the moment a call is taken until it is booked; absent: nothing. */
+  readonly reserve?: bigint
+  /** So many calls cost nothing; absent: none. */
+  readonly free?: number
+  /** How long after its block a transaction is booked; absent: at once. */
+  readonly bookedAfterMs?: number
+  /** How many blocks after its own a transaction is booked; absent: none. */
+  readonly bookedAfterBlocks?: bigint
+  /** How an amount is written; absent: as an integer. */
+  readonly show?: (amount: bigint) => unknown
+  /** Changes the whole answer at last. */
+  readonly alter?: (answer: Readonly<Record<string, unknown>>) => object
+}
+
+async function head(tools: AlteredTools): Promise<bigint> {
+  return BigInt(String(await tools.chain('eth_blockNumber')))
+}
+
+async function readReceipt(tools: AlteredTools, hash: string): Promise<Mined | undefined> {
+  const receipt = (await tools.chain('eth_getTransactionReceipt', [hash])) as Record<string, string> | null
+  if (!receipt) return undefined
+  const { gasUsed = '0x0', effectiveGasPrice = '0x0', blockNumber = '0x0' } = receipt
+  return {
+    gasUsed: BigInt(gasUsed),
+    priceWei: BigInt(effectiveGasPrice),
+    block: BigInt(blockNumber),
+    minedAtMs: Date.now(),
+  }
+}
+
+/** A relay that keeps books of its own on what the calls through it used, in a way of its own. */
+export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 'quota'>> {
+  const { total, unit, cost, reserve = 0n, bookedAfterMs = 0, bookedAfterBlocks = 0n, free = 0 } = books
+  const { show = (amount) => amount, alter = (answer) => answer } = books
+  const entriesOf = ({ memory }: AlteredTools): Entry[] => {
+    const entries = (memory.get('entries') ?? []) as Entry[]
+    memory.set('entries', entries)
+    return entries
+  }
+
+  async function used(tools: AlteredTools): Promise<bigint> {
+    let sum = 0n
+    for (const entry of entriesOf(tools).slice(free)) {
+      const receipt = (entry.receipt ??= await readReceipt(tools, entry.hash))
+      const isLate = receipt !== undefined && Date.now() - receipt.minedAtMs < bookedAfterMs
+      const isYoung = receipt !== undefined && (await head(tools)) - receipt.block < bookedAfterBlocks
+      sum += receipt === undefined || isLate || isYoung ? reserve : cost(receipt)
+    }
+    return sum
+  }
+
+  return {
+    async execute(request, forward, tools) {
+      const response = await forward(request)
+      const { transactionHash: hash } = (response.json ?? {}) as { transactionHash?: unknown }
+      const entries = entriesOf(tools)
+      if (typeof hash === 'string' && !entries.some((entry) => entry.hash === hash)) {
+        entries.push({ hash })
+      }
+      return response
+    },
+    async quota(request, forward, tools) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const { resetDate } = response.json as { resetDate?: unknown }
+      const quota = show(total - (await used(tools)))
+      return respond(
+        200,
+        alter({ quota, unit, totalQuota: show(total), ...(resetDate === undefined ? {} : { resetDate }) }),
+      )
+    },
+  }
+}

@@ -1,0 +1,101 @@
+import { isHexString, keccak256, recoverAddress } from 'ethers'
+import { nonceIn, randomChannel } from '../../lib/relay/call.ts'
+import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { relayDigest, signDigest } from '../../lib/relay/message.ts'
+import { respond, withJson, type Handler, type AlteredRequest, type AlteredTools } from '../define.ts'
+
+/** `transaction` of a body of POST /execute, as far as an alteration needs it. */
+export interface Transaction {
+  readonly abi: string
+  readonly signature: string
+  readonly nonce: bigint
+  readonly validityTimestamps: bigint
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The body as an object; empty for anything else. */
+export function bodyOf({ json }: AlteredRequest): Json {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Json) : {}
+}
+
+/** `transaction` of the body as an object; empty for anything else. */
+export function transactionOf(request: AlteredRequest): Json {
+  const { transaction } = bodyOf(request)
+  return typeof transaction === 'object' && transaction !== null ? (transaction as Json) : {}
+}
+
+/** The transaction in its right types; undefined when the body is no whole request. */
+export function wholeTransaction(request: AlteredRequest): Transaction | undefined {
+  const { abi, signature, nonce, validityTimestamps = 0 } = transactionOf(request)
+  const isInteger = (typeof nonce === 'bigint' || Number.isInteger(nonce)) && (nonce as number) >= 0
+  if (typeof abi !== 'string' || !isHexString(abi) || typeof signature !== 'string' || !isInteger) return undefined
+  return { abi, signature, nonce: BigInt(nonce as number), validityTimestamps: BigInt(validityTimestamps as string) }
+}
+
+/** The body with some members of `transaction` changed. */
+export function withTransaction(request: AlteredRequest, change: Json): AlteredRequest {
+  return withJson(request, { ...bodyOf(request), transaction: { ...transactionOf(request), ...change } })
+}
+
+function digestOf(
+  { fixture }: AlteredTools,
+  { abi, nonce, validityTimestamps }: Transaction,
+  chainId?: bigint,
+): string {
+  const { keyManager } = fixture.profile
+  return relayDigest({
+    keyManager,
+    chainId: chainId ?? BigInt(fixture.chain.chainId),
+    nonce,
+    validityTimestamps,
+    payload: abi,
+  })
+}
+
+/** Who signed; undefined when nobody can be recovered. */
+export function signerOf(tools: AlteredTools, transaction: Transaction, chainId?: bigint): string | undefined {
+  try {
+    return recoverAddress(digestOf(tools, transaction, chainId), transaction.signature)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the controller with every permission signed this call. */
+export function isSignedByFull(tools: AlteredTools, transaction: Transaction): boolean {
+  return signerOf(tools, transaction)?.toLowerCase() === tools.fixture.controllers.full.address.toLowerCase()
+}
+
+/** The call, signed by the controller with every permission; absent nonce: that of a new channel. */
+export function signedByFull(tools: AlteredTools, abi: string, nonce = nonceIn(randomChannel(), 0n)): Json {
+  const transaction = { abi, nonce, signature: '', validityTimestamps: 0n }
+  return { abi, nonce, signature: signDigest(tools.fixture.controllers.full.privateKey, digestOf(tools, transaction)) }
+}
+
+/** A relay that signs whatever it likes: executes the call with a signature and a nonce of its own. */
+export function resigned(request: AlteredRequest, tools: AlteredTools, abi: string, nonce?: bigint): AlteredRequest {
+  return withJson(request, { address: tools.fixture.profile.address, transaction: signedByFull(tools, abi, nonce) })
+}
+
+/** The next nonce of a controller, in the channel of another one. */
+export async function nextNonce(tools: AlteredTools, controller: string, nonce = 0n): Promise<bigint> {
+  const { keyManager } = tools.fixture.profile
+  const data = keyManagerAbi.encodeFunctionData('getNonce', [controller, nonce >> 128n])
+  return BigInt(String(await tools.chain('eth_call', [{ to: keyManager, data }, 'latest'])))
+}
+
+/** A hash that no transaction has. */
+export function otherHash(hash: unknown): string {
+  return keccak256(String(hash))
+}
+
+/** Alters members of the answers that hold one of them, whatever the request. */
+export function alterAnswer(member: string, alter: (answer: Json) => Json): Handler {
+  return async (request, forward) => {
+    const response = await forward(request)
+    const answer = response.json
+    if (typeof answer !== 'object' || answer === null || !(member in answer)) return response
+    return respond(response.status, alter(answer as Json))
+  }
+}

@@ -1,0 +1,55 @@
+import { readdir } from 'node:fs/promises'
+import type { Lawful, Mutant } from './define.ts'
+
+/** Both kinds of altered servers lie at the path of the suite that must judge them. */
+const folders = {
+  mutants: new URL('../mutants/', import.meta.url),
+  lawful: new URL('../lawful/', import.meta.url),
+} as const
+
+/** A mutant with its whole name: the clause, and the variant behind `--` when the clause has several. */
+export interface NamedMutant {
+  readonly name: string
+  readonly mutant: Mutant
+  /** `<kind>/<id>` of its file. */
+  readonly path: string
+}
+
+export interface NamedLawful {
+  readonly name: string
+  readonly lawful: Lawful
+  /** `<kind>/<id>` of its file. */
+  readonly path: string
+}
+
+async function loadLists<T>(kind: keyof typeof folders): Promise<(readonly [path: string, item: T])[]> {
+  const folder = folders[kind]
+  const files = (await readdir(folder, { recursive: true })).filter((file) =>
+    new RegExp(`\\.${kind}\\.(ts|js)$`).test(file),
+  )
+  const lists = files.sort().map(async (file) => {
+    const { default: items } = (await import(new URL(file, folder).href)) as { default: readonly T[] }
+    const path = file.replace(/\\/g, '/').replace(/\.(mutants|lawful)\.(ts|js)$/, '')
+    return items.map((item) => [path, item] as const)
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+/** The whole name of a mutant. */
+export function nameOf({ clause, name }: Pick<Mutant, 'clause' | 'name'>): string {
+  return name === undefined ? clause : `${clause}--${name}`
+}
+
+/** Every mutant, from `mutants/<kind>/<id>.mutants.ts`, by name. */
+export async function loadMutants(): Promise<NamedMutant[]> {
+  const found = await loadLists<Mutant>('mutants')
+  return found
+    .map(([path, mutant]) => ({ name: nameOf(mutant), mutant, path }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Every lawful server, from `lawful/<kind>/<id>.lawful.ts`, in the order of the files. */
+export async function loadLawful(): Promise<NamedLawful[]> {
+  const found = await loadLists<Lawful>('lawful')
+  return found.map(([path, lawful]) => ({ name: lawful.id, lawful, path }))
+}

@@ -1,0 +1,126 @@
+import { clauses as allClauses, type ClauseId } from '../../../specs/index.ts'
+import { NumberLiteral } from '../../lib/lossless-json.ts'
+import { defineLawful, respond, type Lawful } from '../../altered/define.ts'
+import { keepsBooks, type Books } from '../../altered/lib/books.ts'
+
+const used = 'relay 2: totalQuota equals available plus used quota; when and how a use is booked is not shown'
+/** What needs a call that is executed. */
+const executions = (Object.keys(allClauses) as ClauseId[]).filter(
+  (id) =>
+    allClauses[id].level === 'required' &&
+    (id.startsWith('relay.execute.') ||
+      id === 'relay.quota.total-is-available-plus-used' ||
+      id === 'relay.auth.no-other-credential'),
+)
+const clauses: Lawful['clauses'] = [
+  'relay.quota.total-is-available-plus-used',
+  'relay.quota.total-quota',
+  'relay.quota.quota-number',
+]
+
+const gas: Pick<Books, 'total' | 'unit' | 'cost'> = {
+  total: 20_000_000n,
+  unit: 'gas',
+  cost: ({ gasUsed }) => gasUsed,
+}
+
+function booking(id: string, books: Partial<Books>, more: Partial<Lawful> = {}): Lawful {
+  return defineLawful({ id: `books-${id}`, clauses, allowedBy: used, ...keepsBooks({ ...gas, ...books }), ...more })
+}
+
+/** Wei as coins, with all of their digits. */
+function coins(wei: bigint): NumberLiteral {
+  const text = String(wei).padStart(19, '0')
+  return new NumberLiteral(`${text.slice(0, -18)}.${text.slice(-18)}`)
+}
+
+const fee: Books['cost'] = ({ gasUsed, priceWei }) => gasUsed * priceWei
+
+export default [
+  booking('at-once', {}),
+  booking('a-second-after-the-receipt', { bookedAfterMs: 1000 }),
+  booking('three-seconds-after-the-receipt', { bookedAfterMs: 3000 }),
+  booking('ten-seconds-after-the-receipt', { bookedAfterMs: 10_000 }),
+  booking('after-the-next-block', { bookedAfterBlocks: 1n }, { environment: { chain: { blockTimeSeconds: 1 } } }),
+  booking('three-blocks-later', { bookedAfterBlocks: 3n }, { environment: { chain: { blockTimeSeconds: 1 } } }),
+  booking('a-reservation-and-gives-back', { reserve: 5_000_000n, bookedAfterMs: 1500 }),
+  booking(
+    'a-reservation-and-gives-back-after-a-block',
+    { reserve: 5_000_000n, bookedAfterBlocks: 1n },
+    { environment: { chain: { blockTimeSeconds: 1 } } },
+  ),
+  booking('the-gas-limit', { cost: () => 500_000n }),
+  booking('more-than-was-used', { cost: ({ gasUsed }) => gasUsed * 3n }),
+  booking('by-thousands', { cost: ({ gasUsed }) => ((gasUsed + 999n) / 1000n) * 1000n }),
+  // Debatable: what a service counts as used gas is its own, and this is less than what the chain counts.
+  booking('a-flat-fee-of-gas', { cost: () => 30_000n }),
+  // Debatable: no sentence says by when a use is booked; this is well within a minute.
+  booking('25-seconds-after-the-receipt', { bookedAfterMs: 25_000 }),
+  booking('calls', { unit: 'transactionCount', total: 500n, cost: () => 1n }),
+  booking('two-for-a-call', { unit: 'transactionCount', total: 500n, cost: () => 2n }),
+  booking('calls-when-they-are-taken', { unit: 'transactionCount', total: 500n, cost: () => 1n, reserve: 1n }),
+  booking('coins', { unit: 'lyx', total: 5n * 10n ** 18n, cost: fee, show: coins }),
+  booking('wei-beyond-a-double', { unit: 'lyx', total: 10n ** 24n + 7n, cost: fee }),
+  booking('wei-in-exponents', {
+    unit: 'lyx',
+    total: 10n ** 30n,
+    cost: fee,
+    show: (wei) => new NumberLiteral(`${wei}e+0`),
+  }),
+  booking('gas-of-a-uint256', { total: 2n ** 256n - 1n }),
+  booking('few-left', { total: 6_000_000n }),
+  booking('without-a-total', { alter: ({ quota, unit }) => ({ quota, unit }) }),
+  booking('what-was-used-as-you-go', {
+    total: 0n,
+    show: (amount) => amount + 10n ** 12n,
+    alter: ({ quota, unit }) => ({ quota, unit }),
+  }),
+
+  // Debatable: what a service counts as used is its own; once the free calls are used up, quota falls.
+  defineLawful({
+    id: 'gives-three-calls-free',
+    clauses,
+    allowedBy: used,
+    ...keepsBooks({ ...gas, free: 3 }),
+  }),
+
+  defineLawful({
+    id: 'shares-the-allowance-with-others',
+    clauses,
+    allowedBy: 'relay 2: totalQuota is the total limit; that nobody else uses of it is not shown',
+    async quota(request, forward) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const { quota, ...others } = response.json as { quota: number }
+      // Somebody uses ten gas each millisecond.
+      return respond(200, { ...others, quota: quota - ((Date.now() * 10) % 1_000_000_000) })
+    },
+  }),
+
+  defineLawful({
+    id: 'shows-a-quota-of-some-seconds-ago',
+    clauses,
+    allowedBy: used,
+    async quota(request, forward, { memory }) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const kept = memory.get('kept') as { atMs: number; json: unknown } | undefined
+      if (kept && Date.now() - kept.atMs < 2000) return respond(200, kept.json)
+      memory.set('kept', { atMs: Date.now(), json: response.json })
+      return response
+    },
+  }),
+
+  defineLawful({
+    id: 'has-used-its-quota-up',
+    clauses: ['relay.execute.post', ...clauses],
+    allowedBy: 'relay 8: "the behavior of /execute when the quota is exhausted: not shown"',
+    // Nobody can see an execution where there is none.
+    untestable: executions,
+    execute: async () => respond(403, { message: 'Quota exceeded' }),
+    async quota(request, forward) {
+      const response = await forward(request)
+      return response.status === 200 ? respond(200, { ...(response.json as object), quota: 0 }) : response
+    },
+  }),
+]

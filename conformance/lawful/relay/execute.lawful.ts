@@ -1,0 +1,215 @@
+import { keccak256 } from 'ethers'
+import { defineLawful, respond, type AlteredResponse, type Handler } from '../../altered/define.ts'
+import { alterAnswer, isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
+import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
+
+/** The hash in another spelling or company. */
+function hashAs(alter: (hash: string) => Readonly<Record<string, unknown>>): Handler {
+  return alterAnswer('transactionHash', ({ transactionHash }) => alter(String(transactionHash)))
+}
+
+function withStatus(status: number): Handler {
+  return async (request, forward) => {
+    const response = await forward(request)
+    return response.status === 200 ? { ...response, status } : response
+  }
+}
+
+/** Valid calls of the fixture's controller are sent by the alteration itself, others are left to the server. */
+function sending(send: (...args: Parameters<Handler>) => Promise<AlteredResponse>): Handler {
+  return async (request, forward, tools) => {
+    const transaction = wholeTransaction(request)
+    if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+    const { keyManager } = tools.fixture.profile
+    // The chain says whether the call can be executed now; the server knows how to refuse or queue the others.
+    const call = { from: ownAccount(0).address, to: keyManager, data: relayCallData(transaction) }
+    const runs = await tools.chain('eth_call', [call, 'latest']).then(
+      () => true,
+      () => false,
+    )
+    return runs ? send(request, forward, tools) : forward(request)
+  }
+}
+
+function dataOf(request: Parameters<Handler>[0]): string {
+  const transaction = wholeTransaction(request)
+  return transaction ? relayCallData(transaction) : '0x'
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+export default [
+  defineLawful({
+    id: 'answers-201',
+    clauses: ['relay.execute.post', 'relay.execute.response'],
+    allowedBy: 'relay 4 and 7: the status of a success is not shown; 201 is one',
+    execute: withStatus(201),
+  }),
+
+  defineLawful({
+    id: 'answers-202',
+    clauses: ['relay.execute.post', 'relay.execute.response'],
+    allowedBy: 'relay 4 and 7: the status of a success is not shown; 202 is one',
+    execute: withStatus(202),
+  }),
+
+  defineLawful({
+    id: 'adds-members-to-the-hash',
+    clauses: ['relay.execute.response'],
+    allowedBy: 'relay 2 lists transactionHash; that nothing else may stand beside it is not shown',
+    execute: hashAs((transactionHash) => ({
+      status: 'submitted',
+      message: 'ok',
+      error: null,
+      transactionHash,
+      hash: transactionHash,
+      relay: { queue: 0, estimate: 1.5 },
+    })),
+  }),
+
+  defineLawful({
+    id: 'writes-the-hash-in-capitals',
+    clauses: ['relay.execute.response', 'relay.execute.hash-of-transaction'],
+    allowedBy: 'relay 2: "string, hex": the case of the digits is not shown',
+    execute: hashAs((hash) => ({ transactionHash: `0x${hash.slice(2).toUpperCase()}` })),
+  }),
+
+  // Debatable: read as "hex" with or without the prefix, since the document shows no example.
+  defineLawful({
+    id: 'writes-the-hash-without-0x',
+    clauses: ['relay.execute.response', 'relay.execute.hash-of-transaction'],
+    allowedBy: 'relay 2: transactionHash is "string, hex"; whether 0x stands before the digits is not shown',
+    execute: hashAs((hash) => ({ transactionHash: hash.slice(2) })),
+  }),
+
+  defineLawful({
+    id: 'answers-late',
+    clauses: ['relay.execute.post', 'relay.execute.channel-order'],
+    allowedBy: 'relay 4: how long an answer takes is not shown',
+    async execute(request, forward) {
+      const response = await forward(request)
+      await pause(2500)
+      return response
+    },
+  }),
+
+  defineLawful({
+    id: 'waits-for-the-receipt',
+    clauses: ['relay.execute.post', 'relay.execute.channel-order'],
+    allowedBy: 'relay 4.3: when transactionHash is returned is not shown; after the transaction is mined is possible',
+    async execute(request, forward, tools) {
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
+      if (typeof transactionHash === 'string') await mined(tools, transactionHash)
+      return response
+    },
+  }),
+
+  defineLawful({
+    id: 'waits-for-the-receipt-of-slow-blocks',
+    clauses: ['relay.execute.post', 'relay.execute.channel-order'],
+    allowedBy: 'relay 4.3: when transactionHash is returned is not shown; after the transaction is mined is possible',
+    environment: { chain: { blockTimeSeconds: 1 } },
+    async execute(request, forward, tools) {
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
+      if (typeof transactionHash === 'string') await mined(tools, transactionHash)
+      return response
+    },
+  }),
+
+  defineLawful({
+    id: 'calculates-the-hash-and-sends-later',
+    clauses: ['relay.execute.hash-of-transaction', 'relay.execute.post'],
+    allowedBy: 'relay 2: the hash is "calculated by the service"; that the chain knows it at once is not shown',
+    // The nonces of one channel would come too soon for the chain: what is sent later is of another one.
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    execute: sending(async (request, _forward, tools) => {
+      const account = ownAccount(1)
+      const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
+      const signing = turn.then(async () => {
+        const nonce = (tools.memory.get('nonce') ??
+          Number(await tools.chain('eth_getTransactionCount', [account.address, 'pending']))) as number
+        tools.memory.set('nonce', nonce + 1)
+        return account.signTransaction({
+          nonce,
+          to: tools.fixture.profile.keyManager,
+          data: dataOf(request),
+          chainId: tools.fixture.chain.chainId,
+          gasLimit: 500_000,
+          gasPrice: 20_000_000_000n,
+          type: 0,
+        })
+      })
+      tools.memory.set('turn', signing)
+      const signed = await signing
+      setTimeout(() => void tools.chain('eth_sendRawTransaction', [signed]).catch(() => undefined), 1000)
+      return respond(200, { transactionHash: keccak256(signed) })
+    }),
+  }),
+
+  defineLawful({
+    id: 'sends-through-a-forwarder',
+    clauses: ['relay.execute.execute-relay-call', 'relay.execute.on-behalf'],
+    allowedBy: 'relay 1: "by calling the contract function executeRelayCall()": by which path is not shown',
+    execute: sending(async (request, _forward, tools) => {
+      const to = await forwarder(tools)
+      const data = forwarded(tools.fixture.profile.keyManager, dataOf(request))
+      return respond(200, { transactionHash: await sendFrom(tools, { to, data }) })
+    }),
+  }),
+
+  defineLawful({
+    id: 'sends-in-a-batch',
+    clauses: ['relay.execute.execute-relay-call', 'relay.execute.on-behalf'],
+    allowedBy: 'relay 1: executeRelayCall() is called; the batch form of the key manager calls it for each call',
+    execute: sending(async (request, _forward, tools) => {
+      const transaction = wholeTransaction(request)
+      if (!transaction) throw new Error('no transaction')
+      const { signature, nonce, validityTimestamps, abi } = transaction
+      const data = keyManagerAbi.encodeFunctionData('executeRelayCallBatch', [
+        [signature],
+        [nonce],
+        [validityTimestamps],
+        [0n],
+        [abi],
+      ])
+      const to = tools.fixture.profile.keyManager
+      return respond(200, { transactionHash: await sendFrom(tools, { to, data }) })
+    }),
+  }),
+
+  defineLawful({
+    id: 'sends-legacy-transactions',
+    clauses: ['relay.execute.execute-relay-call', 'eth-rpc.eth_getTransactionByHash.success'],
+    allowedBy: 'relay 1: the type of the transaction is not shown',
+    execute: sending(async (request, _forward, tools) => {
+      const legacy = { to: tools.fixture.profile.keyManager, data: dataOf(request), gasPrice: '0x4a817c800' }
+      return respond(200, { transactionHash: await sendFrom(tools, legacy) })
+    }),
+  }),
+
+  defineLawful({
+    id: 'sends-from-changing-accounts',
+    clauses: ['relay.execute.execute-relay-call'],
+    allowedBy: 'relay 1: who sends the transaction is not shown',
+    execute: sending(async (request, _forward, tools) => {
+      const turn = Number(tools.memory.get('turn') ?? 0)
+      tools.memory.set('turn', turn + 1)
+      const sent = { to: tools.fixture.profile.keyManager, data: dataOf(request) }
+      return respond(200, { transactionHash: await sendFrom(tools, sent, ownAccount(turn % 3).address) })
+    }),
+  }),
+
+  defineLawful({
+    id: 'asks-no-token-and-reads-none',
+    clauses: ['relay.execute.signature-authenticates', 'relay.auth.no-other-credential'],
+    allowedBy:
+      'relay 5: "Credential-based access (keys, tokens) beyond this: not shown": one that is sent may be refused',
+    every: async (request, forward) =>
+      'authorization' in request.headers || 'x-api-key' in request.headers
+        ? respond(401, { message: 'no tokens here' }, { 'www-authenticate': 'Bearer' })
+        : forward(request),
+  }),
+]

@@ -1,0 +1,73 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import { defineLawful, respond, respondText, type Lawful } from '../../altered/define.ts'
+import { byBody, byHangingUp, byStatus, refusesBy, type Refusal } from '../../altered/lib/refusals.ts'
+
+const clauses: readonly [ClauseId, ...ClauseId[]] = [
+  'relay.execute.requires-address',
+  'relay.execute.requires-transaction',
+  'relay.execute.requires-abi',
+  'relay.execute.requires-signature',
+  'relay.execute.requires-nonce',
+  'relay.quota.requires-address',
+  'relay.quota.requires-timestamp',
+  'relay.quota.requires-signature',
+  'relay.execute.bad-signature',
+  'relay.quota.sign-permission',
+  'relay.quota.window',
+]
+
+function refusing(id: string, form: Refusal, more: Partial<Lawful> = {}): Lawful {
+  return defineLawful({
+    id: `refuses-${id}`,
+    clauses,
+    allowedBy: 'relay 7: "Error responses, status codes and error bodies: not shown"',
+    ...refusesBy(form),
+    ...more,
+  })
+}
+
+/** 429 and 503 with Retry-After would speak of a rate limit, 401 at every turn of a credential. */
+const statuses = [200, 202, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 412, 418, 422, 451, 500, 501, 502]
+
+/** A refusal with a status of success is not the clear one that the standard wants of a repeated call. */
+const unclear = { mayFail: ['relay.execute.repeat'] } as const
+
+export default [
+  ...statuses.map((status) =>
+    status === 204
+      ? refusing('by-204', () => respondText(204, ''), unclear)
+      : refusing(`by-${status}`, byStatus(status), status < 300 ? unclear : {}),
+  ),
+  refusing('with-503', byStatus(503)),
+
+  refusing('by-closing-the-connection', byHangingUp, { mayFail: ['relay.execute.repeat'] }),
+  refusing('with-an-empty-body', byBody('')),
+  refusing('in-text', byBody('Invalid signature', 'text/plain; charset=utf-8')),
+  refusing('in-html', byBody('<!doctype html><title>Bad Request</title><h1>Bad Request</h1>', 'text/html')),
+  refusing('in-text-that-is-called-json', byBody('Failed to execute', 'application/json')),
+  refusing('with-a-json-string', byBody('"Failed to execute"', 'application/json')),
+  refusing('with-json-null', byBody('null', 'application/json')),
+  refusing('with-a-json-array', byBody('["signature"]', 'application/json')),
+  refusing('with-an-empty-object', byBody('{}', 'application/json')),
+  refusing('with-error-text', byBody('{"error":"Invalid signature"}', 'application/json')),
+  refusing('with-error-object', byBody('{"error":{"code":4001,"message":"Invalid signature"}}', 'application/json')),
+  refusing(
+    'with-problem-json',
+    byBody('{"type":"about:blank","title":"Bad Request","status":400}', 'application/problem+json'),
+  ),
+  refusing('with-xml', byBody('<error code="4001"/>', 'application/xml')),
+  refusing('with-bytes', byBody('\u0000\u0001\ufffd', 'application/octet-stream')),
+  refusing('with-a-hash-of-null', ({ status }) => respond(status, { transactionHash: null, quota: null })),
+  refusing('with-an-empty-hash', ({ status }) => respond(status, { transactionHash: '', message: 'refused' })),
+  refusing('in-200-with-a-hash-of-null', byStatus(200, { transactionHash: null, quota: null }), unclear),
+  refusing('in-200-with-success-false', byStatus(200, { success: false, error: 'Invalid signature' }), unclear),
+  refusing('in-200-with-text', () => respondText(200, 'Invalid signature', { 'content-type': 'text/plain' }), unclear),
+  refusing('with-a-json-rpc-error', byStatus(200, { error: { code: -32000, message: 'Invalid signature' } }), unclear),
+  refusing('with-what-was-sent', async ({ status }) =>
+    respond(status, { message: 'refused', request: { address: null, transaction: {}, quota: null } }),
+  ),
+  refusing('late', async (refused) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    return refused
+  }),
+]

@@ -1,0 +1,126 @@
+import { defineLawful, respond } from '../../altered/define.ts'
+import { limited, retryAfter, retryAfterDate } from '../../altered/lib/limits.ts'
+
+const manyHeaders = {
+  'x-ratelimit-limit': '600',
+  'x-ratelimit-remaining': '0',
+  'x-ratelimit-reset': '1',
+  'set-cookie': 'session=1; HttpOnly',
+  'access-control-allow-origin': '*',
+  'www-authenticate': 'Bearer realm="other endpoints"',
+  'x-api-version': '7',
+  vary: 'Accept-Encoding, Origin',
+  warning: '199 - "maintenance on Sunday"',
+}
+
+export default [
+  defineLawful({
+    id: 'adds-headers',
+    clauses: ['relay.auth.no-other-credential', 'eth-rpc.endpoint.post'],
+    allowedBy: 'both documents show no headers; relay 8: rate limits, 9: versioning: not shown',
+    async every(request, forward) {
+      const response = await forward(request)
+      return { ...response, headers: { ...response.headers, ...manyHeaders } }
+    },
+  }),
+
+  defineLawful({
+    id: 'closes-each-connection',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'both documents say nothing of connections',
+    async every(request, forward) {
+      const response = await forward(request)
+      return { ...response, headers: { ...response.headers, connection: 'close' } }
+    },
+  }),
+
+  defineLawful({
+    id: 'says-the-length-of-its-answers',
+    clauses: ['eth-rpc.endpoint.post', 'relay.execute.post'],
+    allowedBy: 'both documents say nothing of transfer',
+    async every(request, forward) {
+      const response = await forward(request)
+      const length = String(Buffer.byteLength(response.text))
+      return response.hangsUp ? response : { ...response, headers: { ...response.headers, 'content-length': length } }
+    },
+  }),
+
+  defineLawful({
+    id: 'names-no-content-type',
+    clauses: ['relay.execute.response', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'both documents show no content type of an answer',
+    async every(request, forward) {
+      const response = await forward(request)
+      const kept = Object.entries(response.headers).filter(([name]) => name !== 'content-type')
+      return { ...response, headers: Object.fromEntries(kept) }
+    },
+  }),
+
+  defineLawful({
+    id: 'calls-json-plain-text',
+    clauses: ['relay.execute.response', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'both documents show no content type of an answer',
+    async every(request, forward) {
+      const response = await forward(request)
+      return { ...response, headers: { ...response.headers, 'content-type': 'text/plain; charset=utf-8' } }
+    },
+  }),
+
+  defineLawful({
+    id: 'lays-its-answers-out-over-lines',
+    clauses: ['relay.execute.response', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'white space and the order of members mean nothing in JSON',
+    async every(request, forward) {
+      const response = await forward(request)
+      const isJson = response.json !== undefined && !/\d{16}/.test(response.text)
+      return isJson ? { ...response, text: `\ufeff${JSON.stringify(response.json, null, 4)}\r\n`.slice(1) } : response
+    },
+  }),
+
+  defineLawful({
+    id: 'is-known-by-post-alone',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'both documents show POST alone',
+    every: async (request, forward) => (request.method === 'POST' ? forward(request) : respond(501, {})),
+  }),
+
+  defineLawful({
+    id: 'limits-requests-by-429-with-seconds',
+    clauses: ['relay.execute.post', 'relay.quota.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    every: limited({
+      requests: 60,
+      windowMs: 2000,
+      refuse: (leftMs) => respond(429, { message: 'too many' }, retryAfter(leftMs)),
+    }),
+  }),
+
+  defineLawful({
+    id: 'limits-requests-by-429-with-a-date',
+    clauses: ['relay.execute.post', 'relay.quota.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    every: limited({
+      requests: 60,
+      windowMs: 2000,
+      refuse: (leftMs) => respond(429, { message: 'too many' }, retryAfterDate(leftMs)),
+    }),
+  }),
+
+  defineLawful({
+    id: 'limits-requests-by-429-alone',
+    clauses: ['relay.execute.post', 'relay.quota.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    every: limited({ requests: 60, windowMs: 2000, refuse: () => respond(429, {}) }),
+  }),
+
+  defineLawful({
+    id: 'limits-requests-by-503-with-retry-after',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    every: limited({
+      requests: 60,
+      windowMs: 2000,
+      refuse: (leftMs) => respond(503, { message: 'busy' }, retryAfter(leftMs)),
+    }),
+  }),
+]

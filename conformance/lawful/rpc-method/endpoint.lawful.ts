@@ -1,0 +1,97 @@
+import { defineLawful, respond } from '../../altered/define.ts'
+import { coded } from '../../altered/lib/coding.ts'
+import { limitExceeded, limited, retryAfter } from '../../altered/lib/limits.ts'
+
+const everywhere = ['eth-rpc.endpoint.post', 'relay.execute.post', 'relay.quota.post'] as const
+const everyUrl = 'both documents leave {base_url} and {relay_url} open'
+const codings = 'RFC 9110 12.5.3: without Accept-Encoding the server may use any content coding'
+
+export default [
+  defineLawful({
+    id: 'listens-by-ipv6',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { host: '::1' } },
+  }),
+  defineLawful({
+    id: 'listens-by-https',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { https: true } },
+  }),
+  defineLawful({
+    id: 'listens-by-https-and-ipv6-below-a-prefix',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { https: true, host: '::1', prefix: '/v1/mainnet' } },
+  }),
+  defineLawful({
+    id: 'listens-below-a-prefix',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { prefix: '/services/relay%20one' } },
+  }),
+  defineLawful({
+    id: 'has-a-base-with-a-slash-at-its-end',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { prefix: '/v1', urlSuffix: '/' } },
+  }),
+  defineLawful({
+    id: 'has-a-key-in-the-query-of-its-base',
+    clauses: everywhere,
+    allowedBy: everyUrl,
+    environment: { listen: { urlSuffix: '?key=open' } },
+    every: async (request, forward) =>
+      request.path.includes('key=open') ? forward(request) : respond(404, { message: 'no such service' }),
+  }),
+
+  defineLawful({ id: 'answers-in-gzip', clauses: everywhere, allowedBy: codings, every: coded('gzip') }),
+  defineLawful({ id: 'answers-in-brotli', clauses: everywhere, allowedBy: codings, every: coded('br') }),
+  defineLawful({ id: 'answers-in-deflate', clauses: everywhere, allowedBy: codings, every: coded('deflate') }),
+  defineLawful({
+    id: 'answers-in-gzip-when-it-may',
+    clauses: everywhere,
+    allowedBy: codings,
+    every: (request, forward, tools) =>
+      /gzip|\*/.test(request.headers['accept-encoding'] ?? '*')
+        ? coded('gzip')(request, forward, tools)
+        : forward(request),
+  }),
+
+  defineLawful({
+    id: 'takes-application-json-by-itself-alone',
+    clauses: ['eth-rpc.endpoint.standard-format', 'eth-rpc.endpoint.post'],
+    allowedBy: 'eth-rpc 2: the content type of a request is not shown; parameters of it are no part of the format',
+    every: async (request, forward) =>
+      request.headers['content-type'] === 'application/json'
+        ? forward(request)
+        : respond(415, { error: 'application/json is expected' }),
+  }),
+  defineLawful({
+    id: 'limits-json-rpc-by-an-error-in-200',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format', 'eth-rpc.eth_getLogs.success'],
+    allowedBy: 'eth-rpc 8: "Rate limits: not shown"; nodes use the error -32005',
+    rpc: limited({ requests: 40, windowMs: 1500, refuse: (_leftMs, request) => limitExceeded(request) }),
+  }),
+  defineLawful({
+    id: 'limits-json-rpc-by-429-with-an-error-object',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format'],
+    allowedBy: 'eth-rpc 8: "Rate limits: not shown"',
+    rpc: limited({
+      requests: 40,
+      windowMs: 1500,
+      refuse: (leftMs, request) => ({ ...limitExceeded(request), status: 429, headers: retryAfter(leftMs) }),
+    }),
+  }),
+  defineLawful({
+    id: 'is-slow-at-json-rpc',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.eth_blockNumber.success'],
+    allowedBy: 'eth-rpc 4: how long an answer takes is not shown',
+    async rpc(request, forward) {
+      const response = await forward(request)
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      return response
+    },
+  }),
+]

@@ -1,0 +1,114 @@
+import { defineLawful, respond } from '../../altered/define.ts'
+import { alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
+
+const shape = 'eth-rpc 2: "Response envelope … not shown"'
+
+export default [
+  defineLawful({
+    id: 'answers-without-jsonrpc-and-id',
+    clauses: ['eth-rpc.envelope.version', 'eth-rpc.envelope.id-integer', 'eth-rpc.response.envelope'],
+    allowedBy: shape,
+    mayFail: ['eth-rpc.response.envelope', 'eth-rpc.response.id-echo', 'eth-rpc.batch'],
+    rpc: alterResponses(({ jsonrpc: _version, id: _id, ...answer }) => answer),
+  }),
+  defineLawful({
+    id: 'echoes-ids-as-strings',
+    clauses: ['eth-rpc.envelope.id-integer', 'eth-rpc.response.id-echo'],
+    allowedBy: shape,
+    mayFail: ['eth-rpc.response.id-echo', 'eth-rpc.batch'],
+    rpc: alterResponses((answer) => ({ ...answer, id: String(answer['id']) })),
+  }),
+  defineLawful({
+    id: 'adds-members-to-the-envelope',
+    clauses: ['eth-rpc.response.envelope', 'eth-rpc.envelope.version', 'eth-rpc.endpoint.post'],
+    allowedBy: shape,
+    rpc: alterResponses((answer) => ({ cached: false, took: 0.5, ...answer, meta: { node: 'a', result: null } })),
+  }),
+  defineLawful({
+    id: 'says-error-null-beside-each-result',
+    clauses: ['eth-rpc.response.envelope', 'eth-rpc.endpoint.post'],
+    allowedBy: shape,
+    mayFail: ['eth-rpc.response.envelope'],
+    rpc: alterResponses((answer) => ({ error: null, ...answer })),
+  }),
+  defineLawful({
+    id: 'says-result-null-beside-each-error',
+    clauses: ['eth-rpc.response.envelope', 'eth-rpc.methods.unlisted-refused'],
+    allowedBy: shape,
+    mayFail: ['eth-rpc.response.envelope'],
+    rpc: alterResponses((answer) => ('error' in answer ? { ...answer, result: null } : answer)),
+  }),
+  defineLawful({
+    id: 'wants-all-four-members',
+    clauses: ['eth-rpc.envelope.params-empty', 'eth-rpc.envelope.version', 'eth-rpc.clients'],
+    allowedBy: 'eth-rpc 2: id, jsonrpc, method and params are required',
+    mayFail: ['eth-rpc.clients'],
+    rpc: refuse(-32600, (body) => !['id', 'jsonrpc', 'method', 'params'].every((name) => name in body)),
+  }),
+  defineLawful({
+    id: 'wants-integer-ids',
+    clauses: ['eth-rpc.envelope.id-integer', 'eth-rpc.response.id-echo', 'eth-rpc.clients'],
+    allowedBy: 'eth-rpc 2: id is an integer',
+    mayFail: ['eth-rpc.clients', 'eth-rpc.response.id-echo'],
+    rpc: refuse(-32600, ({ id }) => typeof id === 'string'),
+  }),
+  defineLawful({
+    id: 'takes-listed-envelope-members-alone',
+    clauses: ['eth-rpc.endpoint.standard-format', 'eth-rpc.envelope.version'],
+    allowedBy: 'eth-rpc 2 lists the members of the envelope; that others are taken is not shown',
+    rpc: refuse(-32600, (body) =>
+      Object.keys(body).some((name) => !['id', 'jsonrpc', 'method', 'params'].includes(name)),
+    ),
+  }),
+  defineLawful({
+    id: 'takes-params-by-name-too',
+    clauses: [
+      'eth-rpc.envelope.params-positional',
+      'eth-rpc.eth_getBalance.bad-params',
+      'eth-rpc.eth_blockNumber.bad-params',
+      'eth-rpc.eth_chainId.bad-params',
+      'eth-rpc.eth_gasPrice.bad-params',
+      'eth-rpc.eth_maxPriorityFeePerGas.bad-params',
+    ],
+    allowedBy: 'eth-rpc 2: params is an array; what an object means is not shown',
+    mayFail: [
+      'eth-rpc.eth_getBalance.bad-params',
+      'eth-rpc.eth_blockNumber.bad-params',
+      'eth-rpc.eth_chainId.bad-params',
+      'eth-rpc.eth_gasPrice.bad-params',
+      'eth-rpc.eth_maxPriorityFeePerGas.bad-params',
+      'eth-rpc.eth_getLogs.bad-params',
+      'eth-rpc.eth_getTransactionByHash.bad-params',
+      'eth-rpc.eth_getTransactionReceipt.bad-params',
+    ],
+    rpc: alterRequest((body) => {
+      const { params } = body
+      const isNamed = typeof params === 'object' && params !== null && !Array.isArray(params)
+      return isNamed ? { ...body, params: [] } : body
+    }),
+  }),
+  defineLawful({
+    id: 'serves-no-batches',
+    clauses: ['eth-rpc.batch', 'eth-rpc.endpoint.standard-format'],
+    allowedBy: 'eth-rpc 2: the request is a JSON object',
+    mayFail: ['eth-rpc.batch'],
+    rpc: async (request, forward) =>
+      Array.isArray(request.json) ? respond(400, { error: 'one request at a time' }) : forward(request),
+  }),
+  defineLawful({
+    id: 'answers-batches-in-another-order',
+    clauses: ['eth-rpc.batch'],
+    allowedBy: 'JSON-RPC 2.0, 6: the responses of a batch may be in any order',
+    async rpc(request, forward) {
+      const response = await forward(request)
+      return Array.isArray(response.json) ? respond(200, response.json.toReversed()) : response
+    },
+  }),
+  defineLawful({
+    id: 'refuses-ids-that-a-double-does-not-hold',
+    clauses: ['eth-rpc.envelope.id-integer'],
+    // Debatable: "any such id is accepted"; a refusal is no wrong echo, and 2^53 is where clients end as well.
+    allowedBy: 'eth-rpc 7: an id that the service cannot hold exactly is refused, not altered',
+    rpc: refuse(-32600, ({ id }) => typeof id === 'bigint'),
+  }),
+]

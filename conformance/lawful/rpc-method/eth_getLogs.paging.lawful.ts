@@ -1,0 +1,132 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import { defineLawful, mapResponses, type Lawful } from '../../altered/define.ts'
+import { keysIn, pagesBy, pagesOf } from '../../altered/lib/logs.ts'
+import { pagingOf, type RpcBody } from '../../altered/lib/rpc.ts'
+
+const clauses: Lawful['clauses'] = [
+  'eth-rpc.eth_getLogs.next-page',
+  'eth-rpc.eth_getLogs.page-keys-verbatim',
+  'eth-rpc.eth_getLogs.max-1000',
+  'eth-rpc.eth_getLogs.success',
+]
+const unknownWay: readonly ClauseId[] = ['eth-rpc.eth_getLogs.next-page', 'eth-rpc.eth_getLogs.page-keys-verbatim']
+const short = 'eth-rpc 4: "Never returns more than 1000 log entries": fewer is allowed'
+const options = 'eth-rpc 8: "pagination options holding logIndex and blockNumber": where they stand is not shown'
+const third = 'eth-rpc 8: "Three pagination parameters are required; the third one is not shown"'
+
+/** Filters that are cut to a page show less than what they select; that is a recommended matter. */
+const shortMayFail: readonly ClauseId[] = [
+  'eth-rpc.eth_getLogs.walk-ends',
+  'eth-rpc.eth_getLogs.filter-fields',
+  'eth-rpc.eth_getLogs.order',
+]
+
+function pagesOfSize(id: string, size: (turn: number) => number): Lawful {
+  return defineLawful({ id, clauses, allowedBy: short, mayFail: shortMayFail, rpc: pagesOf(size) })
+}
+
+const isBare = (key: string) => /^[0-9a-f]+$/i.test(key)
+const isPrefixed = (key: string) => /^0x[0-9a-f]+$/i.test(key)
+
+export default [
+  ...[1, 7, 10, 100, 500, 999].map((size) => pagesOfSize(`has-pages-of-${size}`, () => size)),
+  pagesOfSize('has-pages-of-changing-size', (turn) => 100 + ((turn * 37) % 400)),
+  defineLawful({
+    id: 'cuts-long-first-pages-alone',
+    clauses,
+    allowedBy: short,
+    mayFail: shortMayFail,
+    async rpc(request, forward, tools) {
+      const isNext = pagingOf((request.json ?? {}) as RpcBody) !== undefined
+      return isNext ? forward(request) : pagesOf(() => 300)(request, forward, tools)
+    },
+  }),
+
+  defineLawful({
+    id: 'pages-by-a-second-parameter',
+    clauses,
+    allowedBy: options,
+    mayFail: ['eth-rpc.eth_getLogs.bad-params'],
+    rpc: pagesBy({ keysOf: (_filter, params) => keysIn(params[1]) }),
+  }),
+  defineLawful({
+    id: 'pages-by-members-of-the-filter',
+    clauses,
+    allowedBy: options,
+    rpc: pagesBy({ keysOf: (filter) => ('logIndex' in filter ? filter : undefined) }),
+  }),
+  defineLawful({
+    id: 'pages-by-another-name',
+    clauses,
+    allowedBy: options,
+    untestable: unknownWay,
+    rpc: pagesBy({ keysOf: ({ pagination }) => keysIn(pagination) }),
+  }),
+  defineLawful({
+    id: 'pages-by-a-third-name',
+    clauses,
+    allowedBy: options,
+    untestable: unknownWay,
+    rpc: pagesBy({ keysOf: ({ paging }) => keysIn(paging) }),
+  }),
+  defineLawful({
+    id: 'pages-by-transaction-index-too',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
+    allowedBy: third,
+    rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'transactionIndex' }),
+  }),
+  defineLawful({
+    id: 'pages-by-block-hash-too',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
+    allowedBy: third,
+    untestable: unknownWay,
+    rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'blockHash' }),
+  }),
+  defineLawful({
+    id: 'pages-by-a-limit-too',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
+    allowedBy: third,
+    untestable: unknownWay,
+    rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'limit' }),
+  }),
+  defineLawful({
+    id: 'reads-bare-keys-alone-and-writes-them-so',
+    clauses,
+    allowedBy: 'eth-rpc 2: "Values are hex strings", "taken from the last log entry"',
+    mayFail: ['eth-rpc.eth_getLogs.result-schema'],
+    async rpc(request, forward, tools) {
+      const paged = pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), isKey: isBare })
+      const response = await paged(request, forward, tools)
+      const names = ['blockNumber', 'logIndex']
+      return mapResponses(response, (answer) => ({
+        ...answer,
+        ...(Array.isArray(answer['result']) && {
+          result: (answer['result'] as Record<string, unknown>[]).map((entry) => ({
+            ...entry,
+            ...Object.fromEntries(names.map((name) => [name, String(entry[name]).replace(/^0x/, '')])),
+          })),
+        }),
+      }))
+    },
+  }),
+  defineLawful({
+    id: 'reads-keys-with-0x-alone',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.page-keys-bare-hex'],
+    allowedBy: 'eth-rpc 2: "taken from the last log entry", where they have 0x',
+    mayFail: ['eth-rpc.eth_getLogs.page-keys-bare-hex'],
+    rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), isKey: isPrefixed }),
+  }),
+  defineLawful({
+    id: 'answers-null-after-the-last-page',
+    clauses: ['eth-rpc.eth_getLogs.walk-ends', 'eth-rpc.eth_getLogs.next-page'],
+    allowedBy: 'eth-rpc 8: what follows after the last entry is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.walk-ends'],
+    async rpc(request, forward) {
+      const response = await forward(request)
+      if (!pagingOf((request.json ?? {}) as RpcBody)) return response
+      return mapResponses(response, (answer) =>
+        Array.isArray(answer['result']) && answer['result'].length === 0 ? { ...answer, result: null } : answer,
+      )
+    },
+  }),
+]

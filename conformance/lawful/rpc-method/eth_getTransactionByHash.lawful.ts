@@ -1,0 +1,69 @@
+import { defineLawful } from '../../altered/define.ts'
+import { alterResult, errorForNull, nullForBadParams } from '../../altered/lib/rpc.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+const method = 'eth_getTransactionByHash'
+const success = 'eth-rpc.eth_getTransactionByHash.success'
+const schema = 'eth-rpc.eth_getTransactionByHash.result-schema'
+const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
+
+/** What was found, altered; null stays. */
+function found(alter: (members: Members) => Members) {
+  return alterResult(method, (result) => (result === null ? null : alter(result as Members)))
+}
+
+function hexAs(form: (hex: string) => unknown) {
+  return (value: unknown): unknown => (typeof value === 'string' && /^0x[0-9a-f]+$/.test(value) ? form(value) : value)
+}
+
+function mapped(form: (value: unknown) => unknown): (members: Members) => Members {
+  return (members) => Object.fromEntries(Object.entries(members).map(([name, value]) => [name, form(value)]))
+}
+
+const omitted = ['v', 'r', 's', 'yParity', 'accessList', 'type', 'chainId', 'maxFeePerGas', 'maxPriorityFeePerGas']
+
+export default [
+  defineLawful({
+    id: 'omits-members-of-transactions',
+    clauses: [success, schema, 'eth-rpc.types.hash'],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => Object.fromEntries(Object.entries(members).filter(([name]) => !omitted.includes(name)))),
+  }),
+  defineLawful({
+    id: 'adds-members-to-transactions',
+    clauses: [success, schema, 'eth-rpc.types.hash'],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => ({ timeStamp: 1, ...members, decoded: { name: 'f' }, fee: 1.5, blobs: null })),
+  }),
+  defineLawful({
+    id: 'writes-transactions-in-capitals',
+    clauses: [success, schema, 'eth-rpc.types.hash'],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped(hexAs((hex) => `0x${hex.slice(2).toUpperCase()}`))),
+  }),
+  defineLawful({
+    id: 'pads-the-numbers-of-transactions',
+    clauses: [success, schema, 'eth-rpc.types.hash'],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped(hexAs((hex) => (hex.length < 18 && hex !== '0x' ? `0x${hex.slice(2).padStart(16, '0')}` : hex)))),
+  }),
+  defineLawful({
+    id: 'errs-at-unknown-transactions',
+    clauses: ['eth-rpc.eth_getTransactionByHash.unknown', success],
+    allowedBy: 'eth-rpc 7: what is answered for an unknown hash is not shown',
+    mayFail: ['eth-rpc.eth_getTransactionByHash.unknown'],
+    rpc: errorForNull(method),
+  }),
+  defineLawful({
+    id: 'has-null-for-malformed-hashes-of-transactions',
+    clauses: ['eth-rpc.eth_getTransactionByHash.bad-params'],
+    allowedBy: 'eth-rpc 7: "behavior for … bad parameters: not shown"',
+    mayFail: ['eth-rpc.eth_getTransactionByHash.bad-params', 'eth-rpc.response.error-codes'],
+    rpc: nullForBadParams(method),
+  }),
+]

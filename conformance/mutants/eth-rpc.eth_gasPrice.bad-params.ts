@@ -1,8 +1,0 @@
-import { defineMutant } from './define.ts'
-import { ignoreParams } from './lib/rpc.ts'
-
-export default defineMutant({
-  clause: 'eth-rpc.eth_gasPrice.bad-params',
-  fault: 'whatever stands in params is ignored',
-  rpc: ignoreParams('eth_gasPrice'),
-})

@@ -1,0 +1,91 @@
+import { defineMutant, respond, withJson } from '../../altered/define.ts'
+import { isQuotaSignedBy, nowSeconds, validQuota } from '../../altered/lib/quota.ts'
+import { bodyOf } from '../../altered/lib/relay.ts'
+
+export default [
+  defineMutant({
+    clause: 'relay.quota.window',
+    fault: 'a timestamp of the last minute or the next one is taken',
+    async quota(request, forward, tools) {
+      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      return Math.abs(ahead) <= 60 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.window',
+    name: 'future',
+    fault: 'a timestamp may be as old as it likes',
+    async quota(request, forward, tools) {
+      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      return ahead <= 5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.window',
+    name: 'narrow',
+    fault: 'a timestamp may be one second off',
+    async quota(request, forward, tools) {
+      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      return Math.abs(ahead) <= 1 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.window',
+    name: 'past',
+    fault: 'a timestamp may lie as far ahead as it likes',
+    async quota(request, forward, tools) {
+      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      return ahead >= -5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.timestamp-seconds',
+    fault: 'milliseconds are taken as well',
+    quota(request, forward, tools) {
+      const seconds = Number(bodyOf(request)['timestamp']) / 1000
+      const isFresh = Math.abs(seconds - nowSeconds()) <= 5
+      const takeOver = isFresh && isQuotaSignedBy(tools.fixture.controllers.full, request)
+      return forward(takeOver ? validQuota(request, tools) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.timestamp-integer',
+    fault: 'a string, or an array that holds a number, is made a number',
+    quota(request, forward) {
+      const body = bodyOf(request)
+      const { timestamp } = body
+      const isOther = typeof timestamp === 'string' || Array.isArray(timestamp)
+      return forward(isOther ? withJson(request, { ...body, timestamp: Number(timestamp) }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.timestamp-integer',
+    name: 'boolean',
+    fault: 'true means now',
+    quota: (request, forward, tools) =>
+      forward(bodyOf(request)['timestamp'] === true ? validQuota(request, tools) : request),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.timestamp-integer',
+    name: 'fraction',
+    fault: 'a fraction is rounded down',
+    quota(request, forward) {
+      const body = bodyOf(request)
+      const { timestamp } = body
+      return forward(
+        typeof timestamp === 'number' ? withJson(request, { ...body, timestamp: Math.floor(timestamp) }) : request,
+      )
+    },
+  }),
+]

@@ -1,8 +1,0 @@
-import { defineMutant, respond } from './define.ts'
-
-export default defineMutant({
-  clause: 'relay.auth.no-other-credential',
-  fault: 'POST /quota asks for a token as well',
-  quota: async (request, forward) =>
-    request.headers['authorization'] ? forward(request) : respond(401, { message: 'Missing token' }),
-})

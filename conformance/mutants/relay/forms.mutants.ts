@@ -1,0 +1,96 @@
+import { defineMutant, withJson } from '../../altered/define.ts'
+import {
+  bodyOf,
+  nextNonce,
+  resigned,
+  transactionOf,
+  wholeTransaction,
+  withTransaction,
+} from '../../altered/lib/relay.ts'
+
+export default [
+  defineMutant({
+    clause: 'relay.execute.address-hex',
+    fault: 'address is made a string: an array that holds one becomes it',
+    execute(request, forward) {
+      const body = bodyOf(request)
+      return forward(
+        Array.isArray(body['address']) ? withJson(request, { ...body, address: String(body['address']) }) : request,
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.address-hex',
+    name: 'length',
+    fault: 'an address that is too long is cut',
+    execute(request, forward) {
+      const body = bodyOf(request)
+      const { address } = body
+      const isLong = typeof address === 'string' && address.length > 42
+      return forward(isLong ? withJson(request, { ...body, address: address.slice(0, 42) }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.abi-hex',
+    fault: 'transaction.abi is made a string: an array that holds one becomes it',
+    execute(request, forward) {
+      const { abi } = transactionOf(request)
+      return forward(Array.isArray(abi) ? withTransaction(request, { abi: String(abi) }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.signature-hex',
+    fault: 'transaction.signature is made a string: an array that holds one becomes it',
+    execute(request, forward) {
+      const { signature } = transactionOf(request)
+      return forward(Array.isArray(signature) ? withTransaction(request, { signature: String(signature) }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.signature-hex',
+    name: 'letters',
+    fault: 'a signature with letters that are no hex digits is taken',
+    execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      const isOdd = transaction?.signature.endsWith('zz')
+      return forward(isOdd ? resigned(request, tools, transaction?.abi ?? '0x') : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.nonce-integer',
+    fault: 'a fraction is rounded down',
+    execute(request, forward) {
+      const { nonce } = transactionOf(request)
+      const isFraction = typeof nonce === 'number' && !Number.isInteger(nonce)
+      return forward(isFraction ? withTransaction(request, { nonce: Math.floor(nonce) }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.nonce-integer',
+    name: 'any',
+    fault: 'what is no number is the next nonce of the key manager',
+    async execute(request, forward, tools) {
+      const { nonce } = transactionOf(request)
+      if (nonce === undefined || typeof nonce === 'number' || typeof nonce === 'bigint') return forward(request)
+      return forward(
+        withTransaction(request, { nonce: await nextNonce(tools, tools.fixture.controllers.full.address) }),
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.nonce-integer',
+    name: 'array',
+    fault: 'an array that holds a number is taken for it',
+    execute(request, forward) {
+      const { nonce } = transactionOf(request)
+      return forward(Array.isArray(nonce) ? withTransaction(request, { nonce: nonce[0] as unknown }) : request)
+    },
+  }),
+]

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { defineMutant, respond } from '../../altered/define.ts'
+import { isSignedByFull, nextNonce, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
+
+export default [
+  defineMutant({
+    clause: 'relay.execute.key-manager-nonce',
+    fault: 'a call with a used nonce is executed with another one',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      return forward(next > transaction.nonce ? resigned(request, tools, transaction.abi) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.channels',
+    fault: 'a nonce above 2^53 is refused',
+    execute: async (request, forward) =>
+      (wholeTransaction(request)?.nonce ?? 0n) > 2n ** 53n
+        ? respond(400, { message: 'nonce out of range' })
+        : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.channels',
+    name: 'one-at-a-time',
+    fault: 'a controller may use one channel only',
+    async execute(request, forward, { memory }) {
+      const transaction = wholeTransaction(request)
+      if (!transaction) return forward(request)
+      const channel = transaction.nonce >> 128n
+      const current = (memory.get('channel') ?? channel) as bigint
+      memory.set('channel', current)
+      return current === channel ? forward(request) : respond(409, { message: 'another channel is in use' })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.channel-order',
+    fault: 'a call is refused while the one before is not done',
+    async execute(request, forward, { memory }) {
+      if (!wholeTransaction(request)) return forward(request)
+      if (memory.get('busy')) return respond(409, { message: 'try again later' })
+      memory.set('busy', true)
+      await delay(200)
+      const response = await forward(request)
+      memory.delete('busy')
+      return response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.repeat',
+    fault: 'a repeated request is answered with a new hash',
+    async execute(request, forward, { memory }) {
+      const isRepeated = memory.has(request.text)
+      memory.set(request.text, true)
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as Record<string, unknown>
+      return isRepeated && transactionHash ? respond(200, { transactionHash: otherHash(transactionHash) }) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.repeat',
+    name: 'unclear',
+    fault: 'a repeated request is answered with an empty success',
+    async execute(request, forward, { memory }) {
+      if (memory.has(request.text)) return respond(200, {})
+      memory.set(request.text, true)
+      return forward(request)
+    },
+  }),
+]

@@ -1,0 +1,53 @@
+import { defineMutant, withJson } from '../../altered/define.ts'
+import { bodyOf, nextNonce, resigned, transactionOf, withTransaction } from '../../altered/lib/relay.ts'
+
+export default [
+  defineMutant({
+    clause: 'relay.execute.requires-address',
+    fault: 'a missing address is that of the only profile',
+    execute: (request, forward, { fixture }) =>
+      forward(withJson(request, { address: fixture.profile.address, ...bodyOf(request) })),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.requires-transaction',
+    fault: 'a missing transaction is the one of the request before',
+    execute(request, forward, { memory }) {
+      const { transaction = memory.get('transaction'), ...rest } = bodyOf(request)
+      memory.set('transaction', transaction)
+      return forward(withJson(request, { ...rest, transaction }))
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.requires-abi',
+    fault: 'a missing abi is the one of the request before',
+    execute(request, forward, tools) {
+      const { abi, nonce } = transactionOf(request)
+      if (typeof abi === 'string') tools.memory.set('abi', abi)
+      const before = tools.memory.get('abi')
+      return forward(nonce !== undefined && abi === undefined ? resigned(request, tools, String(before)) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.requires-signature',
+    fault: 'a call without a signature is signed by the relay',
+    execute(request, forward, tools) {
+      const { abi, signature } = transactionOf(request)
+      return forward(typeof abi === 'string' && signature === undefined ? resigned(request, tools, abi) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.requires-nonce',
+    fault: 'a missing nonce is the next one of the key manager',
+    async execute(request, forward, tools) {
+      const { abi, nonce } = transactionOf(request)
+      if (abi === undefined || nonce !== undefined) return forward(request)
+      return forward(
+        withTransaction(request, { nonce: await nextNonce(tools, tools.fixture.controllers.full.address) }),
+      )
+    },
+  }),
+]

@@ -1,0 +1,38 @@
+import { defineMutant } from '../../altered/define.ts'
+import { alterParams, refuse } from '../../altered/lib/rpc.ts'
+
+export default [
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    fault: 'the id 0 is taken for no id',
+    rpc: refuse(-32600, ({ id }) => id === 0),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'beyond-32-bits',
+    fault: 'an id beyond 32 bits is refused',
+    rpc: refuse(-32600, ({ id }) => typeof id === 'number' && id > 0xffffffff),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.version',
+    fault: 'jsonrpc "2.0" is refused',
+    rpc: refuse(-32600, ({ jsonrpc }) => jsonrpc === '2.0'),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.params-positional',
+    fault: 'the parameters of eth_getBalance are taken in reverse',
+    rpc: alterParams('eth_getBalance', ([address, block, ...rest]) => [block, address, ...rest]),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.params-empty',
+    fault: 'eth_maxPriorityFeePerGas refuses an empty array',
+    rpc: refuse(
+      -32602,
+      ({ method, params }) => method === 'eth_maxPriorityFeePerGas' && Array.isArray(params) && params.length === 0,
+    ),
+  }),
+]

@@ -1,0 +1,29 @@
+import { defineMutant } from '../../altered/define.ts'
+import { alterResult, ignoreParams, paddedQuantity } from '../../altered/lib/rpc.ts'
+
+export default [
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.success',
+    fault: 'a head ten blocks beyond the chain',
+    rpc: alterResult('eth_blockNumber', (head) => `0x${(BigInt(String(head)) + 10n).toString(16)}`),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.success',
+    name: 'behind',
+    fault: 'a head ten blocks behind the chain',
+    rpc: alterResult('eth_blockNumber', (head) => `0x${(BigInt(String(head)) - 10n).toString(16)}`),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.result-schema',
+    fault: 'a quantity with a leading zero',
+    rpc: alterResult('eth_blockNumber', paddedQuantity),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.bad-params',
+    fault: 'whatever stands in params is ignored',
+    rpc: ignoreParams('eth_blockNumber'),
+  }),
+]

@@ -1,0 +1,73 @@
+import { defineMutant } from '../../altered/define.ts'
+import { alterParams, alterResult, refuse } from '../../altered/lib/rpc.ts'
+
+export default [
+  defineMutant({
+    clause: 'eth-rpc.types.address',
+    fault: 'an address in checksummed case names an account that nobody has',
+    rpc: alterParams('eth_getBalance', ([address, ...rest]) =>
+      typeof address === 'string' && /[A-F]/.test(address) ? [`0x${'00'.repeat(19)}77`, ...rest] : [address, ...rest],
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.address',
+    name: 'lower-case',
+    fault: 'an address in lower case is refused',
+    rpc: refuse(-32602, ({ method, params }) => {
+      const [address] = Array.isArray(params) ? (params as unknown[]) : []
+      return method === 'eth_getBalance' && typeof address === 'string' && address === address.toLowerCase()
+    }),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.hash',
+    fault: 'a hash of 32 bytes finds no transaction',
+    rpc: alterResult('eth_getTransactionByHash', () => null),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.hash',
+    name: 'receipt',
+    fault: 'a hash of 32 bytes finds no receipt',
+    rpc: alterResult('eth_getTransactionReceipt', () => null),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-tags',
+    fault: '"pending" is refused as a bad parameter',
+    rpc: refuse(
+      -32602,
+      ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'pending',
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-tags',
+    name: 'earliest',
+    fault: '"earliest" is refused as a bad parameter',
+    rpc: refuse(
+      -32602,
+      ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'earliest',
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-tags',
+    name: 'latest',
+    fault: '"latest" is refused as a bad parameter',
+    rpc: refuse(
+      -32602,
+      ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'latest',
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-number',
+    fault: 'a block by its number is refused',
+    rpc: refuse(-32602, ({ method, params }) => {
+      const [, block] = Array.isArray(params) ? (params as unknown[]) : []
+      return method === 'eth_getBalance' && typeof block === 'string' && block.startsWith('0x')
+    }),
+  }),
+]

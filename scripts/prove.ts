@@ -1,0 +1,228 @@
+import { Command } from 'commander'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Alteration, Lawful, Mutant } from '../conformance/altered/define.ts'
+import type { Environment } from '../conformance/altered/environment.ts'
+import { loadLawful, loadMutants, type NamedLawful, type NamedMutant } from '../conformance/altered/load.ts'
+import { serveAlteration } from '../conformance/altered/serve.ts'
+import { parsePositiveInteger } from '../conformance/lib/positive-integer.ts'
+import { parseCommand } from './parse-command.ts'
+import { selfSigned, type SelfSigned } from './prove/certificate.ts'
+import { judgeLawful, judgeMutant, type LawfulResult, type MutantResult } from './prove/judge.ts'
+import { matrix } from './prove/matrix.ts'
+import { runSuite, type SuiteRun } from './prove/run-suite.ts'
+import { createTestbeds, testbedKey, type Testbeds } from './prove/testbeds.ts'
+
+interface Flags {
+  readonly only?: string
+  readonly full?: true
+  readonly lawful: boolean
+  readonly mutants: boolean
+  readonly jobs: number
+  readonly out: string
+}
+
+/** What all runs share. */
+interface Workshop {
+  readonly testbeds: Testbeds
+  readonly tls: SelfSigned
+  readonly certificateFile: string
+}
+
+/** For what a mutant never answers or never sends: everything here is at hand. */
+const mutantOptions = ['--timeout-ms', '5000', '--receipt-timeout-ms', '2000']
+
+/** Breaks nothing: what says that this one was caught would say so of any. */
+const control: NamedMutant = {
+  name: 'control',
+  path: '',
+  mutant: { clause: 'relay.quota.unit', fault: 'none' } satisfies Mutant,
+}
+
+/** Works through the items, so many at a time; results in the order of the items. */
+async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const queue = items.entries()
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: jobs }, worker))
+  return results
+}
+
+/** Serves one alteration in its environment and runs the suite against it. */
+async function runAltered(
+  { testbeds, tls, certificateFile }: Workshop,
+  { environment = {}, ...alteration }: Alteration & { readonly environment?: Environment },
+  { only, options = [] }: { readonly only?: string; readonly options?: readonly string[] },
+): Promise<{ readonly run: SuiteRun; readonly broken: readonly unknown[] }> {
+  const { listen, options: further = [] } = environment
+  return testbeds.use(environment, async ({ relayUrl, fixture, fixtureFile }) => {
+    const broken: unknown[] = []
+    const served = await serveAlteration(
+      alteration,
+      { serverUrl: relayUrl, fixture, tls, ...(listen && { listen }) },
+      (error) => broken.push(error),
+    )
+    try {
+      const run = await runSuite({
+        url: served.url,
+        fixtureFile,
+        options: [...options, ...further],
+        ...(only !== undefined && { only }),
+        ...(listen?.https && { certificateFile }),
+      })
+      return { run, broken }
+    } finally {
+      await served.close()
+    }
+  })
+}
+
+async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean): Promise<MutantResult> {
+  const { clause, whole } = named.mutant
+  const part = full || whole ? {} : { only: clause }
+  const { run, broken } = await runAltered(workshop, named.mutant, { ...part, options: mutantOptions })
+  return judgeMutant(named, run, broken)
+}
+
+async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<LawfulResult> {
+  const { clauses, allowedBy } = named.lawful
+  try {
+    const { run, broken } = await runAltered(workshop, named.lawful, {})
+    return judgeLawful(named, run, broken)
+  } catch (error) {
+    // The command has judged nothing: that is an accusation as well.
+    const why = error instanceof Error ? error.message : String(error)
+    return { name: named.name, clauses, allowedBy, spared: false, why, accusations: [], durationMs: 0 }
+  }
+}
+
+/** What is wrong with the harness itself, if anything: the unbroken server fails, or nothing at all is caught. */
+async function proveHarness(workshop: Workshop, only: string | undefined): Promise<string[]> {
+  // The name of a mutant begins with its clause.
+  const part = only === undefined ? {} : { only: only.replace(/--.*/, '') }
+  const { run } = await runAltered(workshop, {}, part)
+  const unbroken = run.report.clauses
+    .filter(({ level, status }) => level !== 'unspecified' && status !== 'passed')
+    .map(({ id, status }) => `the unbroken server: ${id} is ${status}`)
+  const { run: controlled, broken } = await runAltered(workshop, control.mutant, part)
+  const { caught, others } = judgeMutant(control, controlled, broken)
+  const accused = caught || others.length > 0
+  return [...unbroken, ...(accused ? [`the control, which breaks nothing, was caught by ${others.join(', ')}`] : [])]
+}
+
+interface Selection {
+  readonly mutants: readonly NamedMutant[]
+  readonly lawful: readonly NamedLawful[]
+}
+
+/** What `--only` means: mutants and lawful servers of the clauses that begin so, or one lawful server by its id. */
+async function select({ only = '', mutants, lawful }: Flags): Promise<Selection> {
+  const means = ({ id, clauses }: Lawful): boolean => id === only || clauses.some((clause) => clause.startsWith(only))
+  const found = {
+    mutants: mutants ? (await loadMutants()).filter(({ name }) => name.startsWith(only)) : [],
+    lawful: lawful ? (await loadLawful()).filter((named) => means(named.lawful)) : [],
+  }
+  // Those of one testbed one after the other, so that few are up at a time.
+  const keyOf = ({ lawful }: NamedLawful): string => testbedKey(lawful.environment ?? {})
+  return { ...found, lawful: found.lawful.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b))) }
+}
+
+function createCommand(): Command {
+  return new Command('prove')
+    .description(
+      'Proves the suite: each mutant of the reference server is caught by its own clause, each lawful server is spared.',
+    )
+    .option('--only <name>', 'a clause id, or what it begins with; or the id of a lawful server')
+    .option('--full', 'run the whole suite against each mutant, not only its own clause')
+    .option('--no-mutants', 'leave the mutants out')
+    .option('--no-lawful', 'leave the lawful servers out')
+    .option('--jobs <count>', 'at a time', parsePositiveInteger, availableParallelism() + 1)
+    .option('--out <file>', 'where the matrix is written, as JSON', '.touchstone/prove.json')
+}
+
+function tell(isRight: boolean, name: string, durationMs: number): void {
+  process.stdout.write(`${isRight ? '✓' : '✗'} ${name} (${(durationMs / 1000).toFixed(1)} s)\n`)
+}
+
+/** Everything that was selected, mutants first. */
+async function proveAll(
+  workshop: Workshop,
+  { mutants, lawful }: Selection,
+  { only, full = false, jobs }: Omit<Flags, 'full'> & { readonly full?: boolean },
+): Promise<{ faults: string[]; mutants: MutantResult[]; lawful: LawfulResult[] }> {
+  const faults = mutants.length > 0 ? await proveHarness(workshop, only) : []
+  const caught = await inParallel(mutants, jobs, async (named) => {
+    const result = await proveMutant(workshop, named, full)
+    tell(result.caught, result.name, result.durationMs)
+    return result
+  })
+  const spared = await inParallel(lawful, jobs, async (named) => {
+    const result = await proveLawful(workshop, named)
+    tell(result.spared, result.name, result.durationMs)
+    return result
+  })
+  return { faults, mutants: caught, lawful: spared }
+}
+
+/** The last lines, and whether all is as it should be. */
+function summarise(
+  { faults, mutants, lawful }: Awaited<ReturnType<typeof proveAll>>,
+  seconds: number,
+  out: string,
+): boolean {
+  for (const fault of faults) process.stdout.write(`✗ ${fault}\n`)
+  for (const { name, accusations } of lawful) {
+    for (const { clause, status, message } of accusations)
+      process.stdout.write(`✗ ${name}: ${clause} is ${status}: ${message}\n`)
+  }
+  const caught = mutants.filter((result) => result.caught).length
+  const spared = lawful.filter((result) => result.spared).length
+  const parts = [
+    ...(mutants.length > 0 ? [`${caught} of ${mutants.length} mutants caught by their clause`] : []),
+    ...(lawful.length > 0 ? [`${spared} of ${lawful.length} lawful servers spared`] : []),
+  ]
+  process.stdout.write(`${parts.join(', ')}, in ${seconds} s (${out})\n`)
+  return faults.length === 0 && caught === mutants.length && spared === lawful.length
+}
+
+/**
+ * The command `prove`: the suite against the reference server with one deliberate fault after another, and with one
+ * lawful difference after another.
+ *
+ * @returns the exit code: 0 every mutant is caught by its own clause, and no lawful server is accused; 1 not so, 2 usage
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const command = createCommand()
+  const exitCode = parseCommand(command, argv)
+  if (exitCode !== undefined) return exitCode
+  const flags = command.opts<Flags>()
+  const selection = await select(flags)
+  const all = [...selection.mutants.map(({ mutant }) => mutant), ...selection.lawful.map(({ lawful }) => lawful)]
+  if (all.length === 0) {
+    process.stderr.write(`nothing is named ${flags.only}\n`)
+    return 2
+  }
+
+  const start = performance.now()
+  const folder = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
+  const certificateFile = join(folder, 'certificate.pem')
+  const tls = selfSigned()
+  await writeFile(certificateFile, tls.cert)
+  // The harness is proved twice on the usual testbed.
+  const uses = [...(selection.mutants.length > 0 ? [{}, {}] : []), ...all.map(({ environment = {} }) => environment)]
+  const testbeds = createTestbeds(uses)
+  try {
+    const results = await proveAll({ testbeds, tls, certificateFile }, selection, flags)
+    const seconds = Math.round((performance.now() - start) / 100) / 10
+    await mkdir(dirname(flags.out), { recursive: true })
+    await writeFile(flags.out, `${JSON.stringify({ seconds, ...results }, null, 2)}\n`)
+    process.stdout.write(`\n${matrix(results.mutants, results.lawful)}\n`)
+    return summarise(results, seconds, flags.out) ? 0 : 1
+  } finally {
+    await testbeds.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

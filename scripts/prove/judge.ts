@@ -1,0 +1,105 @@
+import type { ClauseId } from '../../specs/index.ts'
+import type { NamedLawful, NamedMutant } from '../../conformance/altered/load.ts'
+import type { ClauseResult } from '../../conformance/index.ts'
+import type { SuiteRun } from './run-suite.ts'
+
+export interface MutantResult {
+  readonly name: string
+  readonly clause: ClauseId
+  readonly fault: string
+  /** Its own clause failed. */
+  readonly caught: boolean
+  /** Why not; absent when it was caught. */
+  readonly why?: string
+  /** What its clause said. */
+  readonly message?: string
+  /** The other clauses that failed too, of those that were run. */
+  readonly others: readonly string[]
+  readonly durationMs: number
+}
+
+/** A clause that a lawful server was not to break, and what the suite said. */
+export interface Accusation {
+  readonly clause: string
+  readonly level: ClauseResult['level']
+  readonly status: ClauseResult['status']
+  readonly message: string
+}
+
+export interface LawfulResult {
+  readonly name: string
+  /** The clauses that could be tempted to accuse it. */
+  readonly clauses: readonly string[]
+  readonly allowedBy: string
+  /** Judged as what it is. */
+  readonly spared: boolean
+  /** Why nothing was judged, or what its alteration did wrong; absent when it was judged. */
+  readonly why?: string
+  readonly accusations: readonly Accusation[]
+  readonly verdict?: string
+  readonly durationMs: number
+}
+
+function describeBroken(broken: readonly unknown[]): string | undefined {
+  if (broken.length === 0) return undefined
+  const texts = broken.map((error) => (error instanceof Error ? error.message : String(error)))
+  return `the alteration itself failed: ${[...new Set(texts)].join('; ')}`
+}
+
+/** What a clause says for itself: of the first check that did not pass. */
+function messageOf({ status, tests }: ClauseResult): string {
+  const found = tests.find((test) => test.status === status)
+  return `${found?.title ?? 'no check'}: ${found?.error?.message ?? found?.reason ?? ''}`
+}
+
+/** Whether the suite caught the mutant by its own clause. @param broken what went wrong within the alteration itself */
+export function judgeMutant(
+  { name, mutant }: Pick<NamedMutant, 'name' | 'mutant'>,
+  { report }: SuiteRun,
+  broken: readonly unknown[],
+): MutantResult {
+  const { clause, fault } = mutant
+  const own = report.clauses.find(({ id }) => id === clause)
+  const failed = report.clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
+  const why =
+    describeBroken(broken) ??
+    (own?.status === 'failed' ? undefined : `the clause is ${own?.status ?? 'not in the report'}`)
+  return {
+    name,
+    clause,
+    fault,
+    caught: why === undefined,
+    ...(why === undefined ? {} : { why }),
+    ...(own?.status === 'failed' ? { message: messageOf(own) } : {}),
+    others: failed.filter((id) => id !== clause),
+    durationMs: report.durationMs,
+  }
+}
+
+/** Whether the suite spared the lawful server. @param broken what went wrong within the alteration itself */
+export function judgeLawful(
+  { name, lawful }: Pick<NamedLawful, 'name' | 'lawful'>,
+  { report }: SuiteRun,
+  broken: readonly unknown[],
+): LawfulResult {
+  const { clauses, allowedBy, mayFail = [], untestable = [] } = lawful
+  const isAccused = ({ id, level, status }: ClauseResult): boolean => {
+    if (level === 'unspecified') return false
+    if (status === 'failed') return level === 'required' || !mayFail.includes(id)
+    return status === 'untestable' && level === 'required' && !untestable.includes(id)
+  }
+  const accusations = report.clauses
+    .filter(isAccused)
+    .map((result) => ({ clause: result.id, level: result.level, status: result.status, message: messageOf(result) }))
+  const why = describeBroken(broken) ?? (report.clauses.length === 0 ? 'nothing was judged' : undefined)
+  return {
+    name,
+    clauses,
+    allowedBy,
+    spared: why === undefined && accusations.length === 0,
+    ...(why === undefined ? {} : { why }),
+    accusations,
+    verdict: report.verdict,
+    durationMs: report.durationMs,
+  }
+}
