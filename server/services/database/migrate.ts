@@ -6,6 +6,7 @@ import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
 import { migration as offered } from './migrations/004-offered.ts'
 import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
 import { migration as heldSigners } from './migrations/006-held-signers.ts'
+import { migration as retries } from './migrations/007-retries.ts'
 import type { Tables } from './tables.ts'
 
 /** In the order of their names. */
@@ -16,6 +17,7 @@ const migrations = {
   '004-offered': offered,
   '005-planned-by-index': plannedByIndex,
   '006-held-signers': heldSigners,
+  '007-retries': retries,
 }
 
 /**

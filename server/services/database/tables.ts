@@ -58,6 +58,8 @@ export interface RelaysTable {
   gas_used: Integer | null
   /** Deep enough in the chain to stay. */
   final: Generated<boolean>
+  /** It had reverted, and another relay has its nonce since. */
+  superseded: Generated<boolean>
   created_at_ms: Integer
   /** Of the HTTP request, for the log of what follows. */
   request_id: string | null

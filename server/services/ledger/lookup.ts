@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
+import type { RelayStatus } from '../database/tables.ts'
 import { transactionData } from '../signers/transaction-data.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
@@ -15,8 +16,10 @@ export interface ChannelKey {
 export interface ChannelState {
   /** Accepted and not mined, in nonce order. */
   readonly pending: readonly PendingCall[]
-  /** Of the calls asked about: the hash that was given for them, by identity. */
+  /** Of the calls asked about, those that are pending or have succeeded: the hash that was given, by identity. */
   readonly known: ReadonlyMap<string, string>
+  /** Those that reverted when they were mined, likewise: they gave their nonces back, and may be sent anew. */
+  readonly reverted: ReadonlyMap<string, string>
 }
 
 export interface PendingCall {
@@ -31,6 +34,11 @@ export interface ChannelQuestion {
   readonly key: ChannelKey
   /** The nonce from which on the channel's pending calls are wanted. */
   readonly from: bigint
+  /**
+   * Whether calls that were seen mined count as pending until they are final: where `from` is the channel's next nonce on
+   * the chain, a reorganisation has dropped them, or the node that was asked has not seen their blocks. Default false.
+   */
+  readonly alsoMined?: boolean
   readonly identities: readonly string[]
 }
 
@@ -41,16 +49,24 @@ export const END_OF_NONCES = 1n << 256n
 export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
   const keys = questions.map(({ key }) => key)
   const identities = questions.flatMap((question) => question.identities)
-  const asked = sql<{ at: number; key_manager: string; signer: string; first: string; last: string }>`unnest(
+  const asked = sql<{
+    at: number
+    key_manager: string
+    signer: string
+    first: string
+    last: string
+    also_mined: boolean
+  }>`unnest(
     ${keys.map((_, at) => at)}::integer[],
     ${keys.map(({ keyManager }) => keyManager)}::text[],
     ${keys.map(({ signer }) => signer)}::text[],
     ${questions.map(({ from }) => String(from))}::numeric[],
-    ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[])`
+    ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[],
+    ${questions.map(({ alsoMined = false }) => alsoMined)}::boolean[])`
   const [pending, known] = await Promise.all([
     db
       .selectFrom('relays')
-      .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, first, last)`), (join) =>
+      .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, first, last, also_mined)`), (join) =>
         join
           .onRef('relays.key_manager', '=', 'asked.key_manager')
           .onRef('relays.signer', '=', 'asked.signer')
@@ -58,7 +74,14 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
       )
       // The first one: it carries the call, which later ones may not.
       .innerJoin('attempts', 'attempts.hash', 'relays.hash')
-      .where('relays.status', '=', 'pending')
+      .where('relays.status', 'in', ['pending', 'succeeded'])
+      .where('relays.superseded', '=', false)
+      .where((row) =>
+        row.or([
+          row('relays.status', '=', 'pending'),
+          row.and([row.ref('asked.also_mined'), row('relays.final', '=', false)]),
+        ]),
+      )
       .orderBy('relays.nonce')
       .select(['asked.at', 'relays.nonce', 'relays.identity', 'attempts.raw', 'relays.account'])
       .execute(),
@@ -68,10 +91,13 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
           .selectFrom('relays')
           .where('status', '<>', 'abandoned')
           .where('identity', '=', anyOf(identities))
-          .select(['identity', 'hash'])
+          .orderBy('created_at_ms')
+          .select(['identity', 'hash', 'status'])
           .execute(),
   ])
-  const hashes = new Map(known.map(({ identity, hash }) => [identity, hash]))
+  const hashesOf = (wanted: (status: RelayStatus) => boolean) =>
+    new Map(known.filter(({ status }) => wanted(status)).map(({ identity, hash }) => [identity, hash]))
+  const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
   return keys.map((_, at) => ({
     pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, raw, account }) => ({
@@ -80,6 +106,39 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
       callData: transactionData(raw),
       account,
     })),
-    known: hashes,
+    known: live,
+    reverted,
   }))
+}
+
+/** A call whose predecessor in its channel is asked for. */
+export type ChannelPlace = Pick<ChannelKey, 'keyManager' | 'signer'> & { readonly nonce: bigint }
+
+/**
+ * The relayer's accounts that have sent the calls directly before these in their channels, where those are not final: if
+ * a reorganisation drops both, only transactions of one account are sure to be mined again in their order.
+ *
+ * @returns one for each; undefined where there is none
+ */
+export async function sendersBefore(db: Queries, places: readonly ChannelPlace[]): Promise<(string | undefined)[]> {
+  const asked = sql<{ at: number; key_manager: string; signer: string; nonce: string }>`unnest(
+    ${places.map((_, at) => at)}::integer[],
+    ${places.map(({ keyManager }) => keyManager)}::text[],
+    ${places.map(({ signer }) => signer)}::text[],
+    ${places.map(({ nonce }) => String(nonce - 1n))}::numeric[])`
+  const rows = await db
+    .selectFrom('relays')
+    .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, nonce)`), (join) =>
+      join
+        .onRef('relays.key_manager', '=', 'asked.key_manager')
+        .onRef('relays.signer', '=', 'asked.signer')
+        .onRef('relays.nonce', '=', 'asked.nonce'),
+    )
+    .where('relays.status', 'in', ['pending', 'succeeded'])
+    .where('relays.superseded', '=', false)
+    .where('relays.final', '=', false)
+    .select(['asked.at', 'relays.account'])
+    .execute()
+  const accounts = new Map(rows.map(({ at, account }) => [at, account]))
+  return places.map((_, at) => accounts.get(at))
 }

@@ -4,9 +4,9 @@ import type { Acceptance } from './draft.ts'
 
 /** What the ledger already has of some calls. */
 export interface Taken {
-  /** Hash that was given for a call, by its identity. */
+  /** Hash that was given for a call, by its identity; not for one that reverted, which gave its nonce back. */
   readonly byIdentity: Map<string, string>
-  /** Nonces of calls that are pending or have succeeded. */
+  /** Nonces of calls that are pending or have succeeded; the same call has the same nonce. */
   readonly nonces: Set<string>
 }
 
@@ -15,35 +15,27 @@ export const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new S
 /** Which of these calls, or of their nonces, the ledger already has. */
 export async function takenBy(db: Queries, acceptances: readonly Acceptance[]): Promise<Taken> {
   const calls = acceptances.map(({ call }) => call)
-  const asked = sql<{ identity: string; key_manager: string; signer: string; nonce: string }>`unnest(
-    ${acceptances.map(({ identity }) => identity)}::text[],
+  const asked = sql<{ key_manager: string; signer: string; nonce: string }>`unnest(
     ${calls.map(({ keyManager }) => keyManager)}::text[],
     ${calls.map(({ signer }) => signer)}::text[],
     ${calls.map(({ nonce }) => String(nonce))}::numeric[])`
-  const askedAs = asked.as<'asked'>(sql`asked(identity, key_manager, signer, nonce)`)
+  const askedAs = asked.as<'asked'>(sql`asked(key_manager, signer, nonce)`)
   const rows = await db
     .selectFrom(askedAs)
-    .innerJoin('relays', 'relays.identity', 'asked.identity')
-    .where('relays.status', '<>', 'abandoned')
-    .select(['relays.identity', 'relays.hash', sql<string>`''`.as('key_manager'), sql<string>`''`.as('signer')])
-    .select(sql<string>`0::numeric`.as('nonce'))
-    .unionAll(
-      db
-        .selectFrom(askedAs)
-        .innerJoin('relays', (join) =>
-          join
-            .onRef('relays.key_manager', '=', 'asked.key_manager')
-            .onRef('relays.signer', '=', 'asked.signer')
-            .onRef('relays.nonce', '=', 'asked.nonce'),
-        )
-        .where('relays.status', 'in', ['pending', 'succeeded'])
-        .select(['relays.identity', 'relays.hash', 'relays.key_manager', 'relays.signer', 'relays.nonce']),
+    .innerJoin('relays', (join) =>
+      join
+        .onRef('relays.key_manager', '=', 'asked.key_manager')
+        .onRef('relays.signer', '=', 'asked.signer')
+        .onRef('relays.nonce', '=', 'asked.nonce'),
     )
+    .where('relays.status', 'in', ['pending', 'succeeded'])
+    .where('relays.superseded', '=', false)
+    .select(['relays.identity', 'relays.hash', 'relays.key_manager', 'relays.signer', 'relays.nonce'])
     .execute()
   const taken = nothingTaken()
   for (const { identity, hash, key_manager, signer, nonce } of rows) {
-    if (key_manager === '') taken.byIdentity.set(identity, hash)
-    else taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
+    taken.byIdentity.set(identity, hash)
+    taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
   }
   return taken
 }

@@ -121,7 +121,8 @@ export class Channel {
     { isFresh, startedMs }: { readonly isFresh: boolean; readonly startedMs: number },
   ): Promise<void> {
     const { key, lookUp, simulate, explainSigner } = this.#options
-    const state = await lookUp({ key, from: chainNonce, identities: entries.map(({ identity }) => identity) })
+    const identities = entries.map(({ identity }) => identity)
+    const state = await lookUp({ key, from: chainNonce, identities, alsoMined: isFresh })
     const open = this.#answerKnown(entries, state.known)
     const pending = consecutivePending(state.pending, chainNonce)
     const expected = chainNonce + BigInt(pending.length)
@@ -172,8 +173,8 @@ export class Channel {
     let open = entries
     try {
       const identities = entries.map(({ identity }) => identity)
-      const { known } = await lookUp({ key, from: END_OF_NONCES, identities })
-      open = this.#answerKnown(entries, known)
+      const { known, reverted } = await lookUp({ key, from: END_OF_NONCES, identities })
+      open = this.#answerKnown(entries, new Map([...reverted, ...known]))
     } catch {
       // The ledger does not answer: the first error tells more.
     }

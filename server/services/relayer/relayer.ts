@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
 import { commit } from '../ledger/commit.ts'
 import type { Acceptance } from '../ledger/draft.ts'
-import { END_OF_NONCES, lookUp, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
+import { END_OF_NONCES, lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
 import { microBatch } from '../micro-batch.ts'
 import type { Profiles } from '../profiles/profiles.ts'
@@ -16,6 +16,7 @@ import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Broadcaster } from './broadcast.ts'
 import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
+import { createChannelSenders } from './channel-senders.ts'
 import type { ExpiryCheck } from './expiry.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
@@ -85,6 +86,11 @@ export function createRelayer(options: RelayerOptions): Relayer {
 
   const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
     maxItems: MAX_LOOKUPS,
+  })
+  const sendersOf = createChannelSenders({
+    sendersBefore: (places) => sendersBefore(database.db, places),
+    isOurs: (account) => signers.byAddress(account) !== undefined,
+    clock,
   })
   const memory = createLedgerMemory()
   const commitTogether = microBatch(
@@ -162,7 +168,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const limits = run.map(({ gas }) => gasLimitFor(gas, cap))
     const price = maxFeePerGas(await fees.current())
     const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
-    const { account, done } = await signers.choose(costWei, required)
+    const calls = run.map(({ entry }) => entry.call)
+    const { account, done } = await signers.choose(costWei, required ?? (await sendersOf.before(calls)))
     const lane = lanes.get(account.address)
     if (!lane) throw new Error(`no lane for ${account.address}`)
     const acceptances = run.map(({ entry: { call, identity } }, index) => ({
@@ -181,6 +188,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
       switch (answer?.committed.kind) {
         case 'stored': {
           const { hash } = answer.committed
+          sendersOf.keep(entry.call, account.address)
           void settledWithin(answer.sent, BROADCAST_WAIT_MS).then(() => entry.resolve(hash))
           return []
         }
@@ -204,8 +212,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
       await options.assertLasts(call)
       return {}
     } catch (error) {
-      const { known } = await lookUpTogether({ key: keyOf(call), from: END_OF_NONCES, identities: [identity] })
-      const hash = known.get(identity)
+      const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
+      const { known, reverted } = await lookUpTogether(question)
+      const hash = known.get(identity) ?? reverted.get(identity)
       if (hash === undefined) throw error
       return { known: hash }
     }
