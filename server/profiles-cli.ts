@@ -4,17 +4,16 @@ import { pino } from 'pino'
 import { ConfigError } from './config/config-error.ts'
 import { readConfig } from './config/load.ts'
 import { discoverExternal, discoverFolder } from './core/discover.ts'
-import { ServiceError } from './core/errors.ts'
 import { PluginError } from './core/plugin-error.ts'
 import { createRegistry } from './core/registry.ts'
 import { createUpstream } from './services/chain/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
-import { FolderLockedError } from './services/database/folder-lock.ts'
 import { createRegistrations, RegistrationError, type Registrations } from './services/profiles/registrations.ts'
 import { availableIn, planOf, type Account } from './services/quotas/account.ts'
 import { amountInUnit } from './services/quotas/exact-number.ts'
 import { createPlans, PlanError, type Plans } from './services/quotas/plans.ts'
+import { startFailure } from './start-failure.ts'
 
 interface Opened {
   readonly registrations: Registrations
@@ -168,9 +167,8 @@ function failure(error: unknown): number {
     process.stderr.write(`${error.message}\n`)
     return 2
   }
-  if (error instanceof RegistrationError || error instanceof FolderLockedError || error instanceof ServiceError) {
-    process.stderr.write(`${error.message}\n`)
-    return 1
-  }
-  throw error
+  const line = error instanceof RegistrationError ? error.message : startFailure(error)
+  if (line === undefined) throw error
+  process.stderr.write(`${line}\n`)
+  return 1
 }

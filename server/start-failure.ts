@@ -1,11 +1,20 @@
 import { ConfigError } from './config/config-error.ts'
 import { ServiceError } from './core/errors.ts'
 import { PluginError } from './core/plugin-error.ts'
-import { FolderLockedError } from './services/database/folder-lock.ts'
+import { DatabaseFolderError } from './services/database/folder-error.ts'
+import { UnknownPastError } from './services/database/past.ts'
 import { LedgerMismatchError } from './services/ledger/opening.ts'
 import { PlanError } from './services/quotas/plans.ts'
 
-const mendable = [ConfigError, PluginError, PlanError, FolderLockedError, LedgerMismatchError, ServiceError]
+const mendable = [
+  ConfigError,
+  PluginError,
+  PlanError,
+  DatabaseFolderError,
+  UnknownPastError,
+  LedgerMismatchError,
+  ServiceError,
+]
 
 /**
  * What the person who starts the server can mend: configuration, plugins, ports, the database, the node.
@@ -15,7 +24,7 @@ const mendable = [ConfigError, PluginError, PlanError, FolderLockedError, Ledger
 export function startFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (mendable.some((kind) => error instanceof kind)) return error.message
-  const code = 'code' in error ? error.code : undefined
+  const code = 'code' in error ? String(error.code) : ''
   switch (code) {
     case 'EADDRINUSE':
     case 'EACCES':
@@ -23,10 +32,15 @@ export function startFailure(error: unknown): string | undefined {
       return `cannot listen: ${error.message}`
     // The node's are ServiceErrors.
     case 'ECONNREFUSED':
+    case 'ECONNRESET':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
     case 'ENOTFOUND':
+    case 'EAI_AGAIN':
     case 'ETIMEDOUT':
       return `DATABASE_URL: the database cannot be reached (${code})`
     default:
-      return undefined
+      // What PostgreSQL says by itself: no such database, wrong password, read-only, full.
+      return 'severity' in error ? `the database refuses: ${error.message} (${code})` : undefined
   }
 }

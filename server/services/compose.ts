@@ -86,7 +86,8 @@ const POOL_SIZE = 8
 /**
  * Builds every service in the order of their needs; they are closed in the reverse one.
  *
- * @throws ServiceError UPSTREAM_UNAVAILABLE no node answers; FolderLockedError; LedgerMismatchError; PlanError
+ * @throws ServiceError UPSTREAM_UNAVAILABLE no node answers; DatabaseFolderError; UnknownPastError;
+ * LedgerMismatchError; PlanError
  */
 export async function composeServices(options: ComposeOptions): Promise<Composed> {
   const closers: (() => Promise<void>)[] = []
@@ -218,7 +219,7 @@ async function compose(
   }
   const readinessChecks: ReadinessCheck[] = [
     { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
-    { name: 'database', check: async () => void (await database.db.selectFrom('facts').select('name').execute()) },
+    { name: 'database', check: () => database.assertWritable() },
     { name: 'signers', check: () => signers.assertAble() },
   ]
   return { services, readinessChecks, database, plans, giveUp: () => upstream.close() }

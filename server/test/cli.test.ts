@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -88,10 +88,15 @@ describe('the command serve', () => {
     expect(shown).to.not.include(key.slice(2)).and.not.include('hunter2')
   })
 
-  it('ends with one line and exit code 2 for what can be mended', async () => {
+  it('ends with one line and exit code 2 for what can be mended', async function () {
+    // Each is a process of its own.
+    this.timeout(180_000)
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
+    const open = path.join(folder, 'open')
+    await mkdir(open)
+    await chmod(open, 0o755)
     const cases: [says: string, config: object, env?: Record<string, string>][] = [
       ['EADDRINUSE', { ...working(), listen: { port } }],
       ["'lisen'", { ...working(), lisen: {} }],
@@ -100,6 +105,7 @@ describe('the command serve', () => {
       ['Upstream unavailable', { ...working(), chain: { rpcUrls: [`http://127.0.0.1:9`] } }],
       ['DATABASE_URL', working(), { DATABASE_URL: 'postgresql://127.0.0.1:9/relay' }],
       ['TOUCHSTONE_SIGNER_KEYS', working(), { TOUCHSTONE_SIGNER_KEYS: '0x12' }],
+      [`chmod -R go= ${open}`, { ...working(), database: { folder: open } }],
     ]
     const outcomes = await Promise.all(
       cases.map(async ([says, config, env]) => {

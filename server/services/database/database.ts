@@ -1,11 +1,14 @@
+import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
-import { lockFolder } from './folder-lock.ts'
+import { openDatabaseFolder, type DatabaseFolder } from './database-folder.ts'
+import { DatabaseFolderError } from './folder-error.ts'
 import { migrate } from './migrate.ts'
 import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
 import type { Tables } from './tables.ts'
+import { createWriteProbe } from './write-probe.ts'
 
 export type Queries = Kysely<Tables>
 
@@ -43,20 +46,28 @@ export interface Database {
    * A process that dies lets go at once. `work` must query through the `db` that it is given.
    */
   exclusively<Result>(key: string, work: (db: Queries) => Promise<Result>): Promise<Result>
+  /** Whether a commit is taken and lasts; looked at every few seconds, however often it is asked. @throws when not */
+  assertWritable(): Promise<void>
   close(): Promise<void>
 }
 
 /**
  * Opens the database and brings its tables up to date.
  *
- * @throws FolderLockedError; what the driver throws when the server cannot be reached
+ * @throws DatabaseFolderError; UnknownPastError; what the driver throws when the server cannot be reached
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = options.url === null ? await openPGlite(options) : await openPostgres(options, options.url)
+  if (options.url !== null) return broughtUpToDate(await openPostgres(options, options.url))
+  const folder = options.folder === null ? undefined : await openDatabaseFolder(options.folder)
+  return broughtUpToDate(await openPGlite(options, folder), folder)
+}
+
+async function broughtUpToDate(database: Database, folder?: DatabaseFolder): Promise<Database> {
   try {
-    await migrate(database.db, options.schema)
+    await migrate(database.db, database.schema)
     // Now, when nobody waits: on a large ledger it takes seconds.
-    if (options.url === null && options.folder !== null) await sql`vacuum`.execute(database.db)
+    if (folder) await sql`vacuum`.execute(database.db)
+    await folder?.finish()
   } catch (error) {
     await database.close()
     throw error
@@ -66,11 +77,26 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 const UPKEEP_EVERY_MS = 600_000
 
-async function openPGlite({ folder, schema, upkeepEveryMs = UPKEEP_EVERY_MS }: DatabaseOptions): Promise<Database> {
-  const [{ PGlite }, { default: pg }] = await Promise.all([import('@electric-sql/pglite'), import('pg')])
-  const lock = folder === null ? undefined : await lockFolder(folder)
-  const pglite = folder === null ? new PGlite() : new PGlite(`${folder}/pgdata`)
-  await pglite.waitReady
+/** @throws DatabaseFolderError what lies in the folder is damaged */
+async function startPGlite(folder: DatabaseFolder | undefined): Promise<PGlite> {
+  const { PGlite } = await import('@electric-sql/pglite')
+  try {
+    const pglite = new PGlite(folder?.data)
+    await pglite.waitReady
+    return pglite
+  } catch (cause) {
+    folder?.release()
+    if (!folder) throw cause
+    const problem = 'cannot be opened: the database in it is damaged, or its files belong to another user.'
+    throw new DatabaseFolderError(folder.path, `${problem} Mend the rights, or restore a backup`, { cause })
+  }
+}
+
+async function openPGlite(
+  { schema, upkeepEveryMs = UPKEEP_EVERY_MS }: DatabaseOptions,
+  folder: DatabaseFolder | undefined,
+): Promise<Database> {
+  const [pglite, { default: pg }] = await Promise.all([startPGlite(folder), import('pg')])
   // Nobody gathers statistics here, and without them the planner reads large tables from end to end.
   await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
   // One connection is all there is, and who has it has it alone.
@@ -102,11 +128,12 @@ async function openPGlite({ folder, schema, upkeepEveryMs = UPKEEP_EVERY_MS }: D
       void tail.then(() => tails.get(key) === tail && tails.delete(key))
       return result
     },
+    assertWritable: createWriteProbe(db, () => folder?.assertWritable()),
     close: async () => {
       await upkeep.stop()
       await db.destroy()
       await pglite.close()
-      lock?.release()
+      folder?.release()
     },
   }
 }
@@ -157,6 +184,7 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
           await sql`select pg_advisory_unlock(${lock})`.execute(connection)
         }
       }),
+    assertWritable: createWriteProbe(db),
     close: () => db.destroy(),
   }
 }

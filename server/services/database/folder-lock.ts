@@ -1,39 +1,40 @@
-import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { DatabaseFolderError } from './folder-error.ts'
 
 /** A folder that is ours until we close it or die. */
 export interface FolderLock {
   release(): void
 }
 
+/** The file that carries the lock. */
+export const LOCK_FILE = 'lock.sqlite'
+
+const SQLITE_BUSY = 5
+
 /**
  * Locks a folder against a second process. The lock is the operating system's own on a file, which SQLite takes: it
  * vanishes with the process however that ends, and needs no process ids, which mean nothing between containers.
  *
- * @throws FolderLockedError
+ * @throws DatabaseFolderError
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  await mkdir(folder, { recursive: true })
   const { DatabaseSync } = await import('node:sqlite')
-  const file = new DatabaseSync(path.join(folder, 'lock.sqlite'))
+  let file: InstanceType<typeof DatabaseSync> | undefined
   try {
+    file = new DatabaseSync(path.join(folder, LOCK_FILE))
     file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {
-    file.close()
-    throw new FolderLockedError(folder, { cause })
+    file?.close()
+    if ((cause as { errcode?: unknown }).errcode === SQLITE_BUSY) throw new FolderLockedError(folder, { cause })
+    throw new DatabaseFolderError(folder, `cannot be locked by ${LOCK_FILE} (${(cause as Error).message})`, { cause })
   }
-  return { release: () => file.close() }
+  const locked = file
+  return { release: () => locked.close() }
 }
 
-export class FolderLockedError extends Error {
-  readonly folder: string
-
+export class FolderLockedError extends DatabaseFolderError {
   constructor(folder: string, options?: ErrorOptions) {
-    super(
-      `the database folder ${folder} is in use by another process: stop it, or use PostgreSQL (DATABASE_URL)`,
-      options,
-    )
+    super(folder, 'is in use by another process: stop it, or use PostgreSQL (DATABASE_URL)', options)
     this.name = 'FolderLockedError'
-    this.folder = folder
   }
 }

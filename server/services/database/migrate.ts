@@ -7,10 +7,12 @@ import { migration as offered } from './migrations/004-offered.ts'
 import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
 import { migration as heldSigners } from './migrations/006-held-signers.ts'
 import { migration as retries } from './migrations/007-retries.ts'
+import frozen from './migrations/frozen.json' with { type: 'json' }
+import { assertKnownPast, recordPast } from './past.ts'
 import type { Tables } from './tables.ts'
 
-/** In the order of their names. */
-const migrations = {
+/** In the order of their names. Each has the SHA-256 of its file in `frozen.json`, and is never edited again. */
+export const migrations = {
   '001-ledger': ledger,
   '002-store-relays': storeRelays,
   '003-lean-ledger': leanLedger,
@@ -23,9 +25,11 @@ const migrations = {
 /**
  * Brings the tables of a schema up to date; processes that start together do it once.
  *
- * @throws what the database throws; nothing is changed then
+ * @throws UnknownPastError; what the database throws. Nothing is changed then
  */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
+  const hashes = new Map(Object.entries(frozen))
+  await assertKnownPast(db, schema, hashes)
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => migrations },
@@ -33,4 +37,5 @@ export async function migrate(db: Kysely<Tables>, schema: string): Promise<void>
   })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
+  await recordPast(db, hashes)
 }

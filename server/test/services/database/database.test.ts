@@ -27,7 +27,12 @@ describe('database', () => {
   const openPGlite = (where: string | null = null) => openDatabase({ url: null, folder: where, schema, poolSize: 1 })
   const openPostgres = (url: string) => openDatabase({ url, folder: null, schema, poolSize: 4 })
   const facts = async ({ db }: Database) => {
-    const rows = await db.selectFrom('facts').selectAll().orderBy('name').execute()
+    const rows = await db
+      .selectFrom('facts')
+      .selectAll()
+      .where('name', 'not like', 'migration %')
+      .orderBy('name')
+      .execute()
     return rows.map(({ name, value }) => `${name}=${value}`)
   }
 
@@ -124,7 +129,7 @@ describe('database', () => {
     }
     const first = await openDatabase({ url: null, folder: where, schema, poolSize: 1, upkeepEveryMs: 10 })
     await first.db.insertInto('facts').values({ name: 'changing', value: '0' }).execute()
-    await first.db.updateTable('facts').set({ value: '1' }).execute()
+    await first.db.updateTable('facts').set({ value: '1' }).where('name', '=', 'changing').execute()
     const attempt = { account: '0x', raw: '0x', max_fee_per_gas: '1', created_at_ms: 1 }
     await first.db
       .insertInto('attempts')

@@ -1,0 +1,179 @@
+import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { DatabaseFolderError } from './folder-error.ts'
+import { LOCK_FILE, lockFolder } from './folder-lock.ts'
+
+/** The folder of the embedded database, checked and locked. */
+export interface DatabaseFolder {
+  readonly path: string
+  /** Where PGlite keeps its files. */
+  readonly data: string
+  /** The database is whole: from now on it is never begun anew. Closes what initdb left open to others. */
+  finish(): Promise<void>
+  /** @throws DatabaseFolderError nothing can be written there */
+  assertWritable(): Promise<void>
+  release(): void
+}
+
+const DATA = 'pgdata'
+/** Lies in the folder from before the first file of a new database until it is whole. */
+const UNFINISHED = 'unfinished'
+const PROBE = 'probe'
+const OURS: ReadonlySet<string> = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, DATA, UNFINISHED, PROBE])
+/** Without one of these PostgreSQL does not start; PGlite takes a folder without the first for a new one. */
+const PARTS = ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'postgresql.conf']
+/** Of the PostgreSQL in PGlite. */
+const POSTGRES_VERSION = '18'
+/** Larger than what a file system keeps beside its blocks, so that a full disk has no room for it. */
+const PROBE_BYTES = 65_536
+/** Group and others: the ledger holds signed transactions, and who writes to it can change quotas. */
+const OTHERS = 0o077
+
+/**
+ * Makes or checks the folder, and locks it. A folder that is not ours is left as it is.
+ *
+ * @throws DatabaseFolderError
+ */
+export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder> {
+  await attempt(folder, 'cannot be made', () => mkdir(folder, { recursive: true, mode: 0o700 }))
+  await assertOurs(folder)
+  await assertWhole(folder)
+  await assertWritable(folder)
+  const lock = await lockFolder(folder)
+  try {
+    await chmod(path.join(folder, LOCK_FILE), 0o600)
+    // Once more: another process may just have begun a new one, and died.
+    await assertWhole(folder)
+    const isNew = !(await readdir(folder)).includes(DATA) || (await isUnfinished(folder))
+    if (isNew) await begin(folder)
+    return {
+      path: folder,
+      data: path.join(folder, DATA),
+      finish: async () => {
+        if (!isNew) return
+        await closeToOthers(path.join(folder, DATA))
+        await rm(path.join(folder, UNFINISHED))
+        // Would it come back after a power failure, the next start would take what is in it for nothing.
+        const entries = await open(folder)
+        await entries.sync().finally(() => entries.close())
+      },
+      assertWritable: () => assertWritable(folder),
+      release: () => lock.release(),
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+const isUnfinished = async (folder: string) => (await readdir(folder)).includes(UNFINISHED)
+
+/** What a first start left that was interrupted never held a call: it is taken away. */
+async function begin(folder: string): Promise<void> {
+  await attempt(folder, 'cannot be written', async () => {
+    await writeFile(path.join(folder, UNFINISHED), 'this database is being made\n', { mode: 0o600 })
+    await rm(path.join(folder, DATA), { recursive: true, force: true })
+  })
+}
+
+/** @throws DatabaseFolderError it is no folder, belongs to somebody else, or others may look into it */
+async function assertOurs(folder: string): Promise<void> {
+  const { mode, uid } = await attempt(folder, 'cannot be looked at', () => stat(folder))
+  // Windows has no such bits, and no user ids.
+  const user = process.getuid?.()
+  if (user === undefined) return
+  if (uid !== user) {
+    throw new DatabaseFolderError(
+      folder,
+      `belongs to another user (${uid}): run the server as that user, or: chown -R ${user} ${quoted(folder)}`,
+    )
+  }
+  if ((mode & OTHERS) !== 0) {
+    const bits = (mode & 0o777).toString(8)
+    throw new DatabaseFolderError(
+      folder,
+      `is open to other users (mode ${bits}). If nobody changed it, close it: chmod -R go= ${quoted(folder)}`,
+    )
+  }
+}
+
+/** @throws DatabaseFolderError there is something in it, and not a whole database of this server */
+async function assertWhole(folder: string): Promise<void> {
+  const names = await attempt(folder, 'cannot be read', () => readdir(folder))
+  const foreign = names.find((name) => !OURS.has(name))
+  if (foreign !== undefined && !names.includes(DATA)) {
+    throw new DatabaseFolderError(
+      folder,
+      `is not empty ('${foreign}') and holds no database of this server: name another folder (database.folder)`,
+    )
+  }
+  if (!names.includes(DATA) || names.includes(UNFINISHED)) return
+  const data = path.join(folder, DATA)
+  for (const part of PARTS) {
+    const isThere = await stat(path.join(data, part)).then(
+      () => true,
+      ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT' && code !== 'ENOTDIR',
+    )
+    if (isThere) continue
+    throw new DatabaseFolderError(
+      folder,
+      `holds no whole database: ${DATA}/${part} is missing. Restore a backup, or name another folder (database.folder)`,
+    )
+  }
+  const version = await attempt(folder, 'cannot be read', () => readFile(path.join(data, 'PG_VERSION'), 'utf8'))
+  if (version.trim() === POSTGRES_VERSION) return
+  throw new DatabaseFolderError(
+    folder,
+    `holds a database of PostgreSQL '${version.trim().slice(0, 20)}', and this server has ${POSTGRES_VERSION}: ` +
+      'start it with the version of the server that made it',
+  )
+}
+
+/** @throws DatabaseFolderError */
+async function assertWritable(folder: string): Promise<void> {
+  await attempt(folder, 'cannot be written', async () => {
+    const file = path.join(folder, PROBE)
+    try {
+      const probe = await open(file, 'w', 0o600)
+      try {
+        await probe.writeFile(Buffer.alloc(PROBE_BYTES))
+        await probe.sync()
+      } finally {
+        await probe.close()
+      }
+    } finally {
+      await rm(file, { force: true })
+    }
+  })
+}
+
+/** initdb leaves files that all may write. */
+async function closeToOthers(folder: string): Promise<void> {
+  for (const name of [folder, ...(await readdir(folder, { recursive: true }))]) {
+    const file = path.resolve(folder, name)
+    const { mode } = await lstat(file)
+    if ((mode & OTHERS) !== 0) await chmod(file, mode & 0o700)
+  }
+}
+
+async function attempt<Result>(folder: string, problem: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException
+    const why = reasons[code] ?? code
+    throw new DatabaseFolderError(folder, `${problem}: ${why}`, { cause })
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EEXIST: 'it is a file',
+  ENOTDIR: 'a part of its path is a file',
+  EROFS: 'the file system is read-only',
+  EACCES: 'the server has no right to it',
+  EPERM: 'the server has no right to it',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+}
+
+const quoted = (file: string) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`)

@@ -1,0 +1,61 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** Tables that the migrator makes before the first migration. */
+const MIGRATOR_TABLES: ReadonlySet<string> = new Set(['kysely_migration', 'kysely_migration_lock'])
+/** In `facts`: by which text a migration was made. */
+const FACT = 'migration '
+
+/** The tables were made by another version, or by somebody else: nothing in them can be relied on. */
+export class UnknownPastError extends Error {
+  constructor(schema: string, problem: string) {
+    super(
+      `the database was not made by this version: schema ${schema} ${problem}. ` +
+        'Nothing was changed: start the version that made it, or restore a backup of this one',
+    )
+    this.name = 'UnknownPastError'
+  }
+}
+
+/**
+ * Looks whether a schema is empty or was made by a beginning of these migrations, word for word; it only reads.
+ *
+ * @param hashes of the migrations' texts by name, in their order
+ * @throws UnknownPastError
+ */
+export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes: ReadonlyMap<string, string>) {
+  const { rows: tables } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = ${schema} order by tablename`.execute(db)
+  const hasMigrator = tables.some(({ name }) => name === 'kysely_migration')
+  const done = hasMigrator
+    ? await sql<{ name: string }>`
+        select name from ${sql.id(schema, 'kysely_migration')} order by name`.execute(db)
+    : { rows: [] }
+  const known = [...hashes.keys()]
+  done.rows.forEach(({ name }, index) => {
+    if (!hashes.has(name)) throw new UnknownPastError(schema, `has a migration '${name}' that is not known here`)
+    if (name !== known[index])
+      throw new UnknownPastError(schema, `lacks the migration '${known[index]}' before '${name}'`)
+  })
+  const foreign = tables.find(({ name }) => !MIGRATOR_TABLES.has(name))
+  if (done.rows.length === 0) {
+    if (foreign) throw new UnknownPastError(schema, `has a table '${foreign.name}' and no migrations`)
+    return
+  }
+  const { rows: recorded } = await sql<{ name: string; value: string }>`
+    select name, value from ${sql.id(schema, 'facts')} where starts_with(name, ${FACT})`.execute(db)
+  for (const { name: fact, value } of recorded) {
+    const name = fact.slice(FACT.length)
+    if (hashes.get(name) === value) continue
+    throw new UnknownPastError(schema, `was made by another migration '${name}' than the one here`)
+  }
+}
+
+/** Records by which texts the tables were made. Ledgers from before this was recorded are taken at their word. */
+export async function recordPast(db: Kysely<Tables>, hashes: ReadonlyMap<string, string>): Promise<void> {
+  await db
+    .insertInto('facts')
+    .values([...hashes].map(([name, value]) => ({ name: `${FACT}${name}`, value })))
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute()
+}

@@ -1,0 +1,193 @@
+import { PGlite } from '@electric-sql/pglite'
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import pg from 'pg'
+import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { migrations } from '../../../services/database/migrate.ts'
+import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
+import { UnknownPastError } from '../../../services/database/past.ts'
+import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
+import { lookUp } from '../../../services/ledger/lookup.ts'
+
+const sources = join(import.meta.dirname, '../../../services/database/migrations')
+const dumps = join(import.meta.dirname, 'dumps')
+const schema = 'touchstone_31337'
+
+describe('migrations', () => {
+  it('are never edited once they are committed', async () => {
+    const files = (await readdir(sources)).filter((name) => name.endsWith('.ts')).sort()
+    const hashes = await Promise.all(
+      files.map(async (file) => {
+        const hash = createHash('sha256').update(await readFile(join(sources, file)))
+        return [basename(file, '.ts'), hash.digest('hex')] as const
+      }),
+    )
+    expect(frozen, 'a new migration adds its line to frozen.json; no line changes').to.deep.equal(
+      Object.fromEntries(hashes),
+    )
+    expect(Object.keys(frozen)).to.deep.equal(Object.keys(migrations))
+  })
+})
+
+describe('the past of a database', () => {
+  let postgres: PostgresServer
+  let base: string
+
+  before(async () => {
+    postgres = await startPostgres()
+    base = await mkdtemp(join(tmpdir(), 'touchstone-past-'))
+  })
+  after(async () => {
+    await postgres.close()
+    await rm(base, { recursive: true, force: true })
+  })
+
+  /** A database in which these statements have been run, and what opens it. */
+  const kinds: Readonly<Record<string, (statements: string) => Promise<() => Promise<Database>>>> = {
+    PostgreSQL: async (statements) => {
+      const url = await postgres.createDatabase()
+      const client = new pg.Client(url)
+      await client.connect()
+      await client.query(statements)
+      await client.end()
+      return () => openDatabase({ url, folder: null, schema, poolSize: 2 })
+    },
+    PGlite: async (statements) => {
+      const folder = await mkdtemp(join(base, 'database-'))
+      await mkdir(join(folder, 'pgdata'))
+      const pglite = new PGlite(join(folder, 'pgdata'))
+      await pglite.exec(statements)
+      await pglite.close()
+      return () => openDatabase({ url: null, folder, schema, poolSize: 1 })
+    },
+  }
+
+  /** Every column and function, as a new database has them. */
+  async function shapeOf({ db }: Database): Promise<readonly string[]> {
+    const { rows } = await sql<{ line: string }>`
+      select concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default) as line
+        from information_schema.columns where table_schema = ${schema}
+      union all
+      select concat_ws(' ', proname, pg_get_function_identity_arguments(oid), md5(prosrc), proconfig) as line
+        from pg_proc where pronamespace = ${schema}::regnamespace
+      union all
+      select concat_ws(' ', indexname, indexdef) as line from pg_indexes where schemaname = ${schema}
+      order by line`.execute(db)
+    return rows.map(({ line }) => line)
+  }
+
+  interface Relay {
+    readonly hash: string
+    readonly identity: string
+    readonly profile: string
+    readonly key_manager: string
+    readonly signer: string
+    readonly nonce: string
+    readonly status: string
+    readonly account: string
+    readonly reserved: string
+    readonly charged: string | null
+  }
+  const relaysOf = async (query: (text: string) => Promise<unknown>) => {
+    const columns = 'hash, identity, profile, key_manager, signer, nonce, status, account, reserved, charged'
+    return (await query(`select ${columns} from ${schema}.relays order by hash`)) as Relay[]
+  }
+
+  for (const [kind, make] of Object.entries(kinds)) {
+    it(`of every release is taken over, with its books and what is on its way, on ${kind}`, async () => {
+      const fresh = await (await make('')).call(undefined)
+      const newShape = await shapeOf(fresh)
+      await fresh.close()
+      const files = await readdir(dumps)
+      expect(files).to.include('0.1.0.sql')
+      for (const file of files) {
+        const dump = await readFile(join(dumps, file), 'utf8')
+        const open = await make(dump)
+        const before = new PGlite()
+        await before.exec(dump)
+        const relays = await relaysOf(async (text) => (await before.query(text)).rows)
+        const used = (await before.query<{ used: string }>(`select used from ${schema}.profiles`)).rows
+        await before.close()
+
+        const database = await open()
+        try {
+          expect(await shapeOf(database), file).to.deep.equal(newShape)
+          const { db } = database
+          const after = await relaysOf(async (text) => (await sql.raw(text).execute(db)).rows)
+          expect(after, file).to.deep.equal(relays)
+          expect(await db.selectFrom('profiles').select('used').execute()).to.deep.equal(used)
+          const pending = relays.filter(({ status }) => status === 'pending')
+          expect(pending, 'the dump has calls under way').to.not.be.empty
+          expect(await accountsWithOpenRelays(db)).to.have.members([...new Set(pending.map(({ account }) => account))])
+          for (const { profile, key_manager: keyManager, signer, nonce, identity, hash } of pending) {
+            const key = { profile, keyManager, signer, channel: BigInt(nonce) >> 128n }
+            const [state] = await lookUp(db, [{ key, from: 0n, identities: [identity] }])
+            expect(state?.pending.map((call) => call.identity)).to.include(identity)
+            expect(state?.known.get(identity)).to.equal(hash)
+          }
+        } finally {
+          await database.close()
+        }
+        // Once more: then there is nothing to do.
+        await (await open()).close()
+      }
+    })
+  }
+
+  const made = (statements: string) => async () =>
+    `${await readFile(join(dumps, '0.1.0.sql'), 'utf8')}; set search_path to ${schema}; ${statements}`
+  const strangers: readonly [says: string, statements: () => Promise<string>][] = [
+    ["a migration '999-later' that is not known", made("insert into kysely_migration values ('999-later', '')")],
+    ["lacks the migration '002-store-relays'", made("delete from kysely_migration where name = '002-store-relays'")],
+    ["has a table 'attempts' and no migrations", made('drop table kysely_migration')],
+    ["has a table 'attempts' and no migrations", made('delete from kysely_migration')],
+    [
+      "made by another migration '003-lean-ledger'",
+      made("insert into facts values ('migration 003-lean-ledger', 'deadbeef')"),
+    ],
+    [
+      "has a table 'letters' and no migrations",
+      async () => `create schema ${schema}; create table ${schema}.letters (dear text)`,
+    ],
+  ]
+  for (const [says, statements] of strangers) {
+    it(`is refused in one line, and left as it is: ${says}`, async () => {
+      const url = await postgres.createDatabase()
+      const client = new pg.Client(url)
+      await client.connect()
+      await client.query(await statements())
+      const contents = async () => {
+        const { rows } = await client.query<{ name: string }>(
+          `select format('%I.%I', schemaname, tablename) as name from pg_tables
+            where schemaname !~ '^(pg_|information_schema)' order by name`,
+        )
+        const found: [name: string, rows: unknown[]][] = []
+        for (const { name } of rows) found.push([name, (await client.query(`table ${name}`)).rows])
+        return found
+      }
+      const before = await contents()
+      const error = await openDatabase({ url, folder: null, schema, poolSize: 2 }).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(UnknownPastError)
+      expect((error as Error).message)
+        .to.include(says)
+        .and.include(schema)
+        .and.not.include('\n')
+      expect(await contents()).to.deep.equal(before)
+      await client.end()
+    })
+  }
+
+  it('is recorded, so that a later edit of a migration is found out', async () => {
+    const database = await openDatabase({ url: null, folder: null, schema, poolSize: 1 })
+    const facts = await database.db.selectFrom('facts').selectAll().execute()
+    await database.close()
+    expect(Object.fromEntries(facts.map(({ name, value }) => [name.replace('migration ', ''), value]))).to.deep.equal(
+      frozen,
+    )
+  })
+})
