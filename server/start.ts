@@ -173,7 +173,7 @@ function rpcAnswer(
       const handle = (params: readonly unknown[]) => plugin.handle(params, picked, options)
       const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': name }
       const traced = (params: readonly unknown[]) => tracing?.span(name, { attributes }, () => handle(params))
-      return [name, { validateParams, validateResult, handle: tracing ? traced : handle }]
+      return [name, { validateParams, validateResult, handle: tracing ? traced : handle, explain: plugin.explain }]
     }),
   )
   const { bodyBytes, batchSize, nestingDepth, answerSeconds } = limits

@@ -41,6 +41,11 @@ export interface RpcMethodPlugin<
    * @returns the result; validated against the schema's `result` before it leaves
    */
   handle(params: Params, services: Pick<Services, Needs>, options: Options): unknown
+  /**
+   * A hint for who sent params that break the schema, where the refusal alone would not lead to what was meant.
+   * @param params not valid, as they came
+   */
+  readonly explain?: (params: readonly unknown[]) => string | undefined
 }
 
 /** A profile and the key manager that owns it, as found on the chain. */

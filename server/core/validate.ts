@@ -20,6 +20,8 @@ export function createValidator(mode: ValidationMode): Validator {
   const ajv = new Ajv2020({
     allErrors: mode === 'all-errors',
     useDefaults: mode === 'all-errors',
+    // With each error its schema, whose words tell a caller what would be right.
+    verbose: true,
     strict: true,
     // Request forms such as "integer or decimal string" are unions by nature.
     allowUnionTypes: true,

@@ -1,9 +1,10 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Logger } from 'pino'
 import { ServiceError } from '../core/errors.ts'
-import { fieldOf } from '../core/validate.ts'
+import { describeError } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
+import { faultOf } from './params-fault.ts'
 import { withinTime } from '../within-time.ts'
 
 /** A method that can be called, its schema compiled. */
@@ -16,6 +17,8 @@ export interface RpcMethod {
    *   however often it is returned.
    */
   readonly handle: (params: readonly unknown[]) => unknown
+  /** A hint for who sent params that break the schema; undefined: there is nothing to add. */
+  readonly explain?: ((params: readonly unknown[]) => string | undefined) | undefined
 }
 
 /** Of the HTTP request; its log is made only when it is asked for. */
@@ -40,8 +43,8 @@ interface PreparedMethod extends RpcMethod {
 /** The text of the answer to one request of a JSON-RPC endpoint with these methods. */
 export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
   const prepared = new Map<string, PreparedMethod>()
-  for (const [name, { validateParams, validateResult, handle }] of methods) {
-    prepared.set(name, { validateParams, validateResult, handle, texts: new WeakMap() })
+  for (const [name, { validateParams, validateResult, handle, explain }] of methods) {
+    prepared.set(name, { validateParams, validateResult, handle, explain, texts: new WeakMap() })
   }
 
   return async (request, context, deadlineMs) => {
@@ -90,7 +93,7 @@ function dispatch(request: JsonObject, methods: ReadonlyMap<string, PreparedMeth
   const params = request['params'] ?? []
   if (!Array.isArray(params)) throw new ServiceError('RPC_INVALID_PARAMS', 'params is an array')
   const plain = params.map(plainNumbers)
-  if (!method.validateParams(plain)) throw invalidParams(method.validateParams.errors ?? [])
+  if (!method.validateParams(plain)) throw invalidParams(method, plain)
   return { name, method, params: plain }
 }
 
@@ -116,24 +119,19 @@ function resultText(name: string, method: PreparedMethod, result: unknown, conte
 
   const text = method.validateResult(result) ? (JSON.stringify(result) as string | undefined) : undefined
   if (text === undefined) {
-    context.log.error(
-      { method: name, faults: method.validateResult.errors },
-      'a result breaks its schema and was not sent',
-    )
+    const faults = method.validateResult.errors?.map((error) => describeError(error, 'result'))
+    context.log.error({ method: name, faults }, 'a result breaks its schema and was not sent')
     throw new ServiceError('RPC_SERVER_ERROR', 'the result is not valid')
   }
   if (lasting) method.texts.set(result, text)
   return text
 }
 
-function invalidParams(errors: readonly ErrorObject[]): ServiceError {
-  // Of a union Ajv tells what is wrong with each form, and last the union itself.
-  const last = errors.at(-1)
-  const field = last ? fieldOf(last, '') : ''
-  const forms = errors.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'oneOf')
-  const reasons = [...new Set(forms.map(({ message, keyword }) => message ?? keyword))]
-  const place = ['params', field].filter(Boolean).join('/')
-  return new ServiceError('RPC_INVALID_PARAMS', `${place} ${reasons.join(' or ')}`, { details: { field: place } })
+function invalidParams({ validateParams, explain }: RpcMethod, params: readonly unknown[]): ServiceError {
+  const { field, reason } = faultOf(validateParams.errors ?? [])
+  const hint = explain?.(params)
+  const words = `${field} ${reason}${hint === undefined ? '' : `; ${hint}`}`
+  return new ServiceError('RPC_INVALID_PARAMS', words, { details: { field } })
 }
 
 const invalidRequest = (reason: string) => new ServiceError('RPC_INVALID_REQUEST', reason)

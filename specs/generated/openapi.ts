@@ -168,7 +168,7 @@ export interface components {
         readonly "common.blockNumber": string | number;
         /**
          * block
-         * @description A block by number or by name.
+         * @description A block by number (hex with 0x and without leading zeros, or an integer) or by name (latest, earliest, pending, safe or finalized).
          * @example latest
          * @example 0x1b4
          */
@@ -1175,7 +1175,7 @@ export interface components {
         };
         /**
          * pageKey
-         * @description Unsigned integer of at most 64 bits in hex, with or without 0x.
+         * @description An unsigned integer of at most 64 bits in hex, with or without 0x.
          * @example 0x3e7
          * @example 3e7
          */

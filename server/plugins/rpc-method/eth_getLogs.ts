@@ -18,5 +18,18 @@ export default defineRpcMethod({
     'eth-rpc.eth_getLogs.bad-params',
   ],
   needs: ['chain'],
+  explain: (params) => (isTryAtPaging(params) ? PAGING : undefined),
   handle: ([filter]: readonly [LogFilter], { chain }) => chain.logs(filter),
 })
+
+const PAGING =
+  'the next page is asked for by paging_options in the filter, with logIndex and blockNumber as hex strings, ' +
+  'as they stand in the last entry received'
+
+/** Whether a param, or a member of the filter, is meant to ask for a page: the document shows no example of how. */
+function isTryAtPaging(params: readonly unknown[]): boolean {
+  const names = params.flatMap((one) => (typeof one === 'object' && one !== null ? Object.keys(one) : []))
+  return names.some((name) => TRIES.test(name))
+}
+
+const TRIES = /pag(?:e|ing|ination)|cursor|offset|limit|after|next|skip|logIndex|^blockNumber/i

@@ -64,6 +64,7 @@ async function rpcMethods(services: Services): Promise<[string, RpcMethod][]> {
   return [...registry.rpcMethods].map(([name, loaded]) => {
     const { plugin, options, validateParams, validateResult } = loaded
     const picked = servicesFor(loaded, services)
-    return [name, { validateParams, validateResult, handle: (params) => plugin.handle(params, picked, options) }]
+    const handle = (params: readonly unknown[]) => plugin.handle(params, picked, options)
+    return [name, { validateParams, validateResult, handle, explain: plugin.explain }]
   })
 }

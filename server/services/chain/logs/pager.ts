@@ -83,7 +83,7 @@ export class LogPager {
     const { head, confirmations, mayRewind } = this.#options
     const [from, to] = [numberOf(fromBlock), numberOf(toBlock)]
     if (from !== undefined && to !== undefined) {
-      if (from > to) throw new ServiceError('RPC_INVALID_PARAMS', 'fromBlock lies after toBlock')
+      if (from > to) throw rangeFault()
       if (to <= (head.last?.number ?? -1) - confirmations && !mayRewind()) return { from, to }
     }
     const { number: last } = await head.probe()
@@ -181,6 +181,11 @@ export class LogPager {
     return end <= headNumber ? 'head' : 'never'
   }
 }
+
+const rangeFault = () =>
+  new ServiceError('RPC_INVALID_PARAMS', 'params/0/fromBlock lies after toBlock', {
+    details: { field: 'params/0/fromBlock' },
+  })
 
 const takesLong = (cause: unknown) =>
   new ServiceError('RPC_LIMIT_EXCEEDED', 'the range takes long: ask again, and it goes on from here', { cause })
