@@ -157,11 +157,16 @@ async function proveAll(
   const caught = await inParallel(mutants, jobs, async (named) => {
     const result = await proveMutant(workshop, named, full)
     tell(result.caught, result.name, result.durationMs)
+    if (result.why !== undefined) process.stdout.write(`  ${result.why}\n`)
     return result
   })
   const spared = await inParallel(lawful, jobs, async (named) => {
     const result = await proveLawful(workshop, named)
     tell(result.spared, result.name, result.durationMs)
+    for (const { clause, status, message } of result.accusations) {
+      process.stdout.write(`  ${clause} is ${status}: ${message}\n`)
+    }
+    if (result.why !== undefined) process.stdout.write(`  ${result.why}\n`)
     return result
   })
   return { faults, mutants: caught, lawful: spared }
@@ -174,10 +179,6 @@ function summarise(
   out: string,
 ): boolean {
   for (const fault of faults) process.stdout.write(`✗ ${fault}\n`)
-  for (const { name, accusations } of lawful) {
-    for (const { clause, status, message } of accusations)
-      process.stdout.write(`✗ ${name}: ${clause} is ${status}: ${message}\n`)
-  }
   const caught = mutants.filter((result) => result.caught).length
   const spared = lawful.filter((result) => result.spared).length
   const parts = [
