@@ -101,8 +101,8 @@ async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<Lawf
 
 /** What is wrong with the harness itself, if anything: the unbroken server fails, or nothing at all is caught. */
 async function proveHarness(workshop: Workshop, only: string | undefined): Promise<string[]> {
-  // The name of a mutant begins with its clause.
-  const part = only === undefined ? {} : { only: only.replace(/--.*/, '') }
+  // The name of a mutant begins with its clause. Of several clauses all are tried.
+  const part = only === undefined || only.includes(',') ? {} : { only: only.replace(/--.*/, '') }
   const { run } = await runAltered(workshop, {}, part)
   const unbroken = run.report.clauses
     .filter(({ level, status }) => level !== 'unspecified' && status !== 'passed')
@@ -118,16 +118,24 @@ interface Selection {
   readonly lawful: readonly NamedLawful[]
 }
 
+/** Whether `--only` names it: all when there is no such option. */
+function isNamed(only: string | undefined, ...names: readonly string[]): boolean {
+  return only === undefined || only.split(',').some((part) => names.some((name) => name.startsWith(part)))
+}
+
 /** What `--only` means: mutants and lawful servers of the clauses that begin so, or one lawful server by its id. */
-async function select({ only = '', mutants, lawful }: Flags): Promise<Selection> {
-  const means = ({ id, clauses }: Lawful): boolean => id === only || clauses.some((clause) => clause.startsWith(only))
-  const found = {
-    mutants: mutants ? (await loadMutants()).filter(({ name }) => name.startsWith(only)) : [],
-    lawful: lawful ? (await loadLawful()).filter((named) => means(named.lawful)) : [],
-  }
-  // Those of one testbed one after the other, so that few are up at a time.
+async function select({ only, mutants, lawful }: Flags): Promise<Selection> {
+  const means = ({ id, clauses }: Lawful): boolean =>
+    isNamed(only, ...clauses) || (only?.split(',').includes(id) ?? false)
+  // Those of one testbed one after the other, so that few are up at a time; the usual testbed first.
   const keyOf = ({ lawful }: NamedLawful): string => testbedKey(lawful.environment ?? {})
-  return { ...found, lawful: found.lawful.toSorted((a, b) => keyOf(a).localeCompare(keyOf(b))) }
+  const inOrder = (a: string, b: string): number => a.length - b.length || a.localeCompare(b)
+  return {
+    mutants: mutants ? (await loadMutants()).filter(({ name }) => isNamed(only, name)) : [],
+    lawful: lawful
+      ? (await loadLawful()).filter((named) => means(named.lawful)).sort((a, b) => inOrder(keyOf(a), keyOf(b)))
+      : [],
+  }
 }
 
 function createCommand(): Command {
@@ -135,7 +143,7 @@ function createCommand(): Command {
     .description(
       'Proves the suite: each mutant of the reference server is caught by its own clause, each lawful server is spared.',
     )
-    .option('--only <name>', 'a clause id, or what it begins with; or the id of a lawful server')
+    .option('--only <name>', 'a clause id, or what it begins with; or the id of a lawful server; several with commas')
     .option('--full', 'run the whole suite against each mutant, not only its own clause')
     .option('--no-mutants', 'leave the mutants out')
     .option('--no-lawful', 'leave the lawful servers out')

@@ -7,6 +7,8 @@ export interface ChainEnvironment {
   readonly blockTimeSeconds?: number
   /** Somebody else sends transactions and emits logs all the time. */
   readonly strangers?: true
+  /** So many blocks without a transaction lie between the fixture and the run. */
+  readonly emptyBlocks?: number
   /** The fixture names no logs to page through. */
   readonly withoutLogs?: true
 }

@@ -31,13 +31,16 @@ export function testbedKey({ chain = {}, server = {} }: Environment): string {
 }
 
 async function start({ chain = {}, server = {} }: Environment): Promise<Running> {
-  const { blockTimeSeconds, strangers, withoutLogs, chainId, hardfork } = chain
+  const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
     config: server,
     chain: { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) },
     ...(blockTimeSeconds !== undefined && { blockTimeSeconds }),
   })
+  if (emptyBlocks > 0) {
+    await testbed.chain.provider.request({ method: 'hardhat_mine', params: [`0x${emptyBlocks.toString(16)}`] })
+  }
   const sendAway = strangers ? letStrangersIn(testbed) : undefined
   const { logs, ...others } = testbed.fixture
   const fixture: Fixture = withoutLogs ? others : { ...others, logs }

@@ -27,7 +27,7 @@ function refusing(id: string, form: Refusal, more: Partial<Lawful> = {}): Lawful
 }
 
 /** 429 and 503 with Retry-After would speak of a rate limit, 401 at every turn of a credential. */
-const statuses = [200, 202, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 412, 418, 422, 451, 500, 501, 502]
+const statuses = [200, 202, 204, 302, 400, 401, 403, 404, 409, 418, 422, 500, 502]
 
 /** A refusal with a status of success is not the clear one that the standard wants of a repeated call. */
 const unclear = { mayFail: ['relay.execute.repeat'] } as const

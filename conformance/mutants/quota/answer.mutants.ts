@@ -1,5 +1,9 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import { holds, later, nowAndThen } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
+
+type Answer = Readonly<Record<string, unknown>>
 
 export default [
   defineMutant({
@@ -75,4 +79,80 @@ export default [
     fault: 'resetDate is the last reset',
     quota: alterAnswer('quota', (answer) => ({ ...answer, resetDate: Number(answer['resetDate']) - 40 * 86_400 })),
   }),
+
+  defineMutant({
+    clause: 'relay.quota.post',
+    name: 'refuses-now-and-then',
+    fault: 'each fourth valid request is refused with 401',
+    whole: true,
+    quota: nowAndThen(4, holds('quota'), () => respond(401, { message: 'Unauthorized' })),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.post',
+    name: 'errs-now-and-then',
+    fault: 'each fourth valid request is answered with 500',
+    whole: true,
+    quota: nowAndThen(4, holds('quota'), () => respond(500, { message: 'Internal Server Error' })),
+  }),
+
+  ...(
+    [
+      ['relay.quota.unit', 'unit is none of the three', (answer) => ({ ...answer, unit: 'wei' })],
+      ['relay.quota.quota-number', 'quota is a string', (answer) => ({ ...answer, quota: String(answer['quota']) })],
+      [
+        'relay.quota.total-quota',
+        'totalQuota is a string',
+        (answer) => ({ ...answer, totalQuota: String(answer['totalQuota']) }),
+      ],
+      [
+        'relay.quota.reset-date',
+        'resetDate is a date in ISO 8601',
+        (answer) => ({ ...answer, resetDate: new Date().toISOString() }),
+      ],
+    ] as const satisfies readonly (readonly [ClauseId, string, (answer: Answer) => object])[]
+  ).map(([clause, fault, alter]) =>
+    defineMutant({
+      clause,
+      name: 'later',
+      fault: `right for the first five answers, later ${fault}`,
+      whole: true,
+      quota: later(5, holds('quota'), ({ json }) => respond(200, alter(json as Answer))),
+    }),
+  ),
+
+  ...(
+    [
+      ['relay.quota.quota-number', 'null', 'quota is null', (answer) => ({ ...answer, quota: null })],
+      [
+        'relay.quota.quota-number',
+        'object',
+        'quota is an object',
+        (answer) => ({ ...answer, quota: { value: answer['quota'] } }),
+      ],
+      ['relay.quota.unit', 'number', 'unit is a number', (answer) => ({ ...answer, unit: 0 })],
+      ['relay.quota.unit', 'list', 'unit is a list', (answer) => ({ ...answer, unit: [answer['unit']] })],
+      ['relay.quota.unit', 'plural', 'unit is in the plural', (answer) => ({ ...answer, unit: 'transactionCounts' })],
+      [
+        'relay.quota.total-quota',
+        'object',
+        'totalQuota is an object',
+        (answer) => ({ ...answer, totalQuota: { value: answer['totalQuota'] } }),
+      ],
+      ['relay.quota.reset-date', 'null', 'resetDate is null', (answer) => ({ ...answer, resetDate: null })],
+      [
+        'relay.quota.reset-date',
+        'digits',
+        'resetDate is a string of digits',
+        (answer) => ({ ...answer, resetDate: String(answer['resetDate']) }),
+      ],
+    ] as const satisfies readonly (readonly [ClauseId, string, string, (answer: Answer) => object])[]
+  ).map(([clause, name, fault, alter]) =>
+    defineMutant({
+      clause,
+      name,
+      fault,
+      quota: alterAnswer('quota', (answer) => ({ ...alter(answer) })),
+    }),
+  ),
 ]

@@ -1,4 +1,4 @@
-import { defineMutant } from '../../altered/define.ts'
+import { defineMutant, respond } from '../../altered/define.ts'
 import { isQuotaSignedBy, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
 
@@ -44,6 +44,58 @@ export default [
       const isFresh = typeof timestamp === 'number' && Math.abs(nowSeconds() - timestamp) <= 5
       const isWhole = address === tools.fixture.profile.address && typeof signature === 'string'
       return forward(isFresh && isWhole ? validQuota(request, tools) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.sign-permission',
+    name: 'other-address',
+    fault: 'a controller of one profile is served for any other address that it signs',
+    quota(request, forward, tools) {
+      const isOther = bodyOf(request)['address'] !== tools.fixture.profile.address
+      const isFull = isQuotaSignedBy(tools.fixture.controllers.full, request)
+      return forward(isOther && isFull ? validQuota(request, tools) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.sign-permission',
+    name: 'wants-relay',
+    fault: 'a controller that holds SIGN and may not relay is refused',
+    quota: async (request, forward, tools) =>
+      isQuotaSignedBy(tools.fixture.controllers.noRelay, request)
+        ? respond(403, { message: 'Not authorised' })
+        : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.bound-to-message',
+    name: 'last-minute',
+    fault: 'a signature over any second of the last minute is taken',
+    quota(request, forward, tools) {
+      const timestamp = Number(bodyOf(request)['timestamp'])
+      const { full } = tools.fixture.controllers
+      const before = Array.from({ length: 60 }, (_, back) => timestamp - back)
+      const takeOver =
+        bodyOf(request)['address'] === tools.fixture.profile.address &&
+        before.some((second) => isQuotaSignedBy(full, request, second))
+      return forward(takeOver ? validQuota(request, tools) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.bound-to-message',
+    name: 'last-digit',
+    fault: 'of the signed timestamp the last digit is not looked at',
+    quota(request, forward, tools) {
+      const timestamp = Number(bodyOf(request)['timestamp'])
+      const { full } = tools.fixture.controllers
+      const tens = Math.floor(timestamp / 10) * 10
+      const takeOver =
+        Number.isInteger(timestamp) &&
+        bodyOf(request)['address'] === tools.fixture.profile.address &&
+        Array.from({ length: 10 }, (_, digit) => tens + digit).some((second) => isQuotaSignedBy(full, request, second))
+      return forward(takeOver ? validQuota(request, tools) : request)
     },
   }),
 ]

@@ -88,4 +88,42 @@ export default [
       )
     },
   }),
+
+  ...(
+    [
+      ['nine-seconds-ago', 'a timestamp of 9 seconds ago is taken', -9, 5],
+      ['nineteen-seconds-ago', 'a timestamp of 19 seconds ago is taken', -19, 5],
+      ['twenty-eight-seconds-ahead', 'a timestamp of 28 seconds ahead is taken', -5, 28],
+      ['ten-either-way', 'a timestamp of 10 seconds ago or ahead is taken', -10, 10],
+      ['future-alone', 'a timestamp of the past is refused', 0, 5],
+    ] as const
+  ).map(([name, fault, least, most]) =>
+    defineMutant({
+      clause: 'relay.quota.window',
+      name,
+      fault,
+      async quota(request, forward, tools) {
+        const timestamp = bodyOf(request)['timestamp']
+        if (!isQuotaSignedBy(tools.fixture.controllers.full, request) || !Number.isInteger(timestamp)) {
+          return forward(request)
+        }
+        const ahead = Number(timestamp) - nowSeconds()
+        return ahead >= least && ahead <= most
+          ? forward(validQuota(request, tools))
+          : respond(401, { message: 'Stale timestamp' })
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'relay.quota.timestamp-integer',
+    name: 'hex',
+    fault: 'a timestamp in hex is taken',
+    quota(request, forward) {
+      const body = bodyOf(request)
+      const { timestamp } = body
+      const isHex = typeof timestamp === 'string' && /^0x[0-9a-f]+$/i.test(timestamp)
+      return forward(isHex ? withJson(request, { ...body, timestamp: Number(timestamp) }) : request)
+    },
+  }),
 ]

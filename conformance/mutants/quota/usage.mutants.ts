@@ -1,3 +1,4 @@
+import { keepsBooks } from '../../altered/lib/books.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
 
@@ -37,5 +38,63 @@ export default [
       ...answer,
       quota: Number(answer['totalQuota']) - Number(answer['quota']),
     })),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'count-by-gas',
+    fault: 'a quota of transactions falls by gas',
+    ...keepsBooks({ total: 1_000_000_000n, unit: 'transactionCount', cost: ({ gasUsed }) => gasUsed }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'used-after-a-reservation',
+    fault: 'quota is what was used, beside a reservation that is released',
+    ...keepsBooks({
+      total: 20_000_000n,
+      unit: 'gas',
+      cost: ({ gasUsed }) => gasUsed,
+      reserve: 5_000_000n,
+      bookedAfterMs: 1000,
+      alter: ({ quota, totalQuota, ...answer }) => ({
+        ...answer,
+        quota: BigInt(totalQuota as bigint) - BigInt(quota as bigint),
+        totalQuota,
+      }),
+    }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'gas-by-count',
+    fault: 'a quota of gas falls by one for a transaction',
+    ...keepsBooks({ total: 20_000_000n, unit: 'gas', cost: () => 1n }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'rises',
+    fault: 'quota rises by what is used',
+    ...keepsBooks({ total: 20_000_000n, unit: 'gas', cost: ({ gasUsed }) => -gasUsed }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'released-and-never-booked',
+    fault: 'what is reserved is given back, and nothing is booked',
+    ...keepsBooks({ total: 20_000_000n, unit: 'gas', cost: () => 0n, reserve: 5_000_000n, bookedAfterMs: 3000 }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'rounded',
+    fault: 'quota beyond 2^53 is rounded, so that what is used does not show',
+    ...keepsBooks({
+      total: 10n ** 24n,
+      unit: 'gas',
+      cost: ({ gasUsed }) => gasUsed,
+      show: (amount) => BigInt(Number(amount)),
+    }),
   }),
 ]

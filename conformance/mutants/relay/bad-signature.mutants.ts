@@ -1,4 +1,4 @@
-import { defineMutant } from '../../altered/define.ts'
+import { defineMutant, respond } from '../../altered/define.ts'
 import { isSignedByFull, resigned, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
 
 export default [
@@ -51,6 +51,58 @@ export default [
       const transaction = wholeTransaction(request)
       const isZero = transaction && /^0x0+$/.test(transaction.signature)
       return forward(isZero ? resigned(request, tools, transaction.abi) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'fifteen-seconds-later',
+    fault: 'a call with a wrong signature is refused, and executed fifteen seconds later',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      const response = await forward(request)
+      if (transaction && !isSignedByFull(tools, transaction) && response.status === 401) {
+        const later = resigned(request, tools, transaction.abi)
+        // The run may be over by then, and the server gone.
+        setTimeout(() => void forward(later).catch(() => undefined), 15_000)
+      }
+      return response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'other-nonce',
+    fault: 'a signature over the next nonce is taken',
+    execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      const next = transaction && { ...transaction, nonce: transaction.nonce + 1n }
+      const takeOver = next && isSignedByFull(tools, next)
+      return forward(takeOver ? resigned(request, tools, next.abi) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'any-well-formed',
+    fault: 'any signature from which a signer can be recovered is taken',
+    execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      const takeOver = transaction && !isSignedByFull(tools, transaction) && signerOf(tools, transaction)
+      return forward(takeOver ? resigned(request, tools, transaction.abi) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'hangs-up-and-executes',
+    fault: 'a call with a wrong signature is executed, and answered with 401',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || isSignedByFull(tools, transaction)) return forward(request)
+      await forward(resigned(request, tools, transaction.abi))
+      return respond(401, { message: 'Invalid signature' })
     },
   }),
 ]

@@ -1,9 +1,17 @@
-import { hexlify, Interface, randomBytes } from 'ethers'
-import { defineMutant, respond } from '../../altered/define.ts'
-import { alterAnswer, isSignedByFull, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
+import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
+import { holds, later, nowAndThen } from '../../altered/lib/when.ts'
+import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
+import { type AlteredResponse, defineMutant, respond, withJson } from '../../altered/define.ts'
+import { alterAnswer, bodyOf, isSignedByFull, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
 import { profileAbi } from '../../lib/relay/abi.ts'
 
 const keyManager = new Interface(['function execute(bytes payload) payable returns (bytes)'])
+
+interface Answer {
+  readonly transactionHash?: unknown
+}
+
+const isTaken: (response: AlteredResponse) => boolean = holds('transactionHash')
 
 export default [
   defineMutant({
@@ -80,5 +88,248 @@ export default [
     fault: 'POST /execute asks for a token as well',
     execute: async (request, forward) =>
       request.headers['authorization'] ? forward(request) : respond(401, { message: 'Missing token' }),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'answers-500-after-it',
+    fault: 'a call that is executed is answered with 500',
+    async execute(request, forward) {
+      const response = await forward(request)
+      return isTaken(response) ? respond(500, { message: 'Internal Server Error' }) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'answers-500-now-and-then',
+    fault: 'each fourth call that is executed is answered with 500',
+    whole: true,
+    execute: nowAndThen(4, isTaken, () => respond(500, { message: 'Internal Server Error' })),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'refuses-now-and-then',
+    fault: 'each fourth valid call is refused with 401, and not executed',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const asked = Number(tools.memory.get('asked') ?? 0)
+      tools.memory.set('asked', asked + 1)
+      return asked % 4 === 3 ? respond(401, { message: 'Unauthorized' }) : forward(request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'refuses-after-ten',
+    fault: 'after ten calls every call is refused with 500, with the quota as it was',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const asked = Number(tools.memory.get('asked') ?? 0)
+      tools.memory.set('asked', asked + 1)
+      return asked >= 10 ? respond(500, { message: 'Failed to execute' }) : forward(request)
+    },
+  }),
+
+  ...(
+    [
+      ['later', 'right for the first five calls, later the hash has another name', (hash) => ({ hash })],
+      [
+        'number-later',
+        'right for the first five calls, later the hash is a number',
+        (hash) => ({ transactionHash: BigInt(hash) }),
+      ],
+      [
+        'cut-later',
+        'right for the first five calls, later the hash lacks its last byte',
+        (hash) => ({ transactionHash: hash.slice(0, -2) }),
+      ],
+      ['absent-later', 'right for the first five calls, later the answer is empty', () => ({})],
+    ] as const satisfies readonly (readonly [string, string, (hash: string) => object])[]
+  ).map(([name, fault, answer]) =>
+    defineMutant({
+      clause: 'relay.execute.response',
+      name,
+      fault,
+      whole: true,
+      execute: later(5, isTaken, ({ json }) => respond(200, answer(String((json as Answer).transactionHash)))),
+    }),
+  ),
+
+  ...(
+    [
+      ['cut', 'transactionHash lacks its last byte', (hash) => ({ transactionHash: hash.slice(0, -2) })],
+      ['list', 'transactionHash is a list that holds it', (hash) => ({ transactionHash: [hash] })],
+      ['nested', 'transactionHash stands in a member of the answer', (hash) => ({ data: { transactionHash: hash } })],
+      [
+        'url',
+        'transactionHash is the address of a page',
+        (hash) => ({ transactionHash: `https://explorer.invalid/tx/${hash}` }),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (hash: string) => object])[]
+  ).map(([name, fault, answer]) =>
+    defineMutant({
+      clause: 'relay.execute.response',
+      name,
+      fault,
+      execute: alterAnswer('transactionHash', ({ transactionHash }) => ({ ...answer(String(transactionHash)) })),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'later',
+    fault: 'right for the first five calls, later the hash of something else',
+    whole: true,
+    execute: later(5, isTaken, ({ json }) =>
+      respond(200, { transactionHash: otherHash((json as Answer).transactionHash) }),
+    ),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'payload',
+    fault: 'transactionHash is the hash of the payload',
+    async execute(request, forward) {
+      const response = await forward(request)
+      const transaction = wholeTransaction(request)
+      return transaction && isTaken(response) ? respond(200, { transactionHash: keccak256(transaction.abi) }) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'for-a-used-nonce',
+    fault: 'a used nonce is answered with 200 and a hash that the chain never sees',
+    whole: true,
+    async execute(request, forward) {
+      const response = await forward(request)
+      return response.status === 409
+        ? respond(200, { transactionHash: keccak256(Buffer.from(request.text)) })
+        : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'for-a-bad-signature',
+    fault: 'a bad signature is answered with 200 and a hash that the chain never sees',
+    whole: true,
+    async execute(request, forward) {
+      const response = await forward(request)
+      return response.status === 401
+        ? respond(200, { transactionHash: keccak256(Buffer.from(request.text)) })
+        : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'for-a-missing-permission',
+    fault: 'a call that is not permitted is answered with 200 and a hash that the chain never sees',
+    whole: true,
+    async execute(request, forward) {
+      const response = await forward(request)
+      return response.status === 403
+        ? respond(200, { transactionHash: keccak256(Buffer.from(request.text)) })
+        : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'previous',
+    fault: 'transactionHash is that of the call before',
+    whole: true,
+    async execute(request, forward, { memory }) {
+      const response = await forward(request)
+      if (!isTaken(response)) return response
+      const { transactionHash } = response.json as Answer
+      const before = memory.get('before') ?? transactionHash
+      memory.set('before', transactionHash)
+      return respond(200, { transactionHash: before })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'another-address',
+    fault: 'a call for another well-formed address is executed on the profile of the signer',
+    execute(request, forward, { fixture }) {
+      const body = bodyOf(request)
+      const isAddress = typeof body['address'] === 'string' && /^0x[0-9a-f]{40}$/i.test(body['address'])
+      return forward(isAddress ? withJson(request, { ...body, address: fixture.profile.address }) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'reverts',
+    fault: 'calls are sent with too little gas, and revert',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const sent = { to: tools.fixture.profile.keyManager, data: relayCallData(transaction), gas: '0xb000' }
+      return respond(200, { transactionHash: await sendFrom(tools, sent) })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'later',
+    fault: 'right for the first five calls, later another call is executed than the one that was signed',
+    whole: true,
+    execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const asked = Number(tools.memory.get('asked') ?? 0)
+      tools.memory.set('asked', asked + 1)
+      const other = profileAbi.encodeFunctionData('setData', [hexlify(randomBytes(32)), '0x01'])
+      return forward(asked < 5 ? request : resigned(request, tools, other, transaction.nonce))
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'twice',
+    fault: 'each call is executed a second time, with a signature and a nonce of the relay',
+    async execute(request, forward, tools) {
+      const response = await forward(request)
+      const transaction = wholeTransaction(request)
+      if (transaction && isTaken(response)) await forward(resigned(request, tools, transaction.abi))
+      return response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.execute-relay-call',
+    name: 'direct-later',
+    fault: 'after five calls they are executed by execute(), by a relay that is a controller itself',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const asked = Number(tools.memory.get('asked') ?? 0)
+      tools.memory.set('asked', asked + 1)
+      if (asked < 5) return forward(request)
+      const { profile, controllers } = tools.fixture
+      const data = keyManager.encodeFunctionData('execute', [transaction.abi])
+      return respond(200, {
+        transactionHash: await sendFrom(tools, { to: profile.keyManager, data }, controllers.full.address),
+      })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.signature-authenticates',
+    name: 'cookie',
+    fault: 'POST /execute asks for a session as well',
+    execute: async (request, forward) =>
+      request.headers['cookie'] ? forward(request) : respond(403, { message: 'No session' }),
   }),
 ]

@@ -93,4 +93,58 @@ export default [
       return forward(Array.isArray(nonce) ? withTransaction(request, { nonce: nonce[0] as unknown }) : request)
     },
   }),
+
+  defineMutant({
+    clause: 'relay.execute.address-hex',
+    name: 'null',
+    fault: 'an address of null is that of the only profile',
+    execute(request, forward, { fixture }) {
+      const body = bodyOf(request)
+      return forward(
+        body['address'] === null ? withJson(request, { ...body, address: fixture.profile.address }) : request,
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.abi-hex',
+    name: 'letters',
+    fault: 'letters in abi that are no hex digits are read as zeros',
+    execute(request, forward, tools) {
+      const { abi } = transactionOf(request)
+      const isOdd = typeof abi === 'string' && abi.endsWith('zz')
+      return forward(isOdd ? resigned(request, tools, abi.replace('zz', '00')) : request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.signature-hex',
+    name: 'null',
+    fault: 'a signature of null is made by the relay',
+    execute(request, forward, tools) {
+      const { signature, abi } = transactionOf(request)
+      return forward(signature === null ? resigned(request, tools, String(abi)) : request)
+    },
+  }),
+
+  ...(
+    [
+      ['negative', 'a negative nonce is made positive', (nonce) => typeof nonce === 'number' && nonce < 0],
+      ['null', 'a nonce of null is the next one', (nonce) => nonce === null],
+      ['boolean', 'a nonce of true or false is the next one', (nonce) => typeof nonce === 'boolean'],
+      ['empty', 'an empty string is the next nonce', (nonce) => nonce === ''],
+    ] as const satisfies readonly (readonly [string, string, (nonce: unknown) => boolean])[]
+  ).map(([name, fault, isTaken]) =>
+    defineMutant({
+      clause: 'relay.execute.nonce-integer',
+      name,
+      fault,
+      async execute(request, forward, tools) {
+        const { nonce } = transactionOf(request)
+        if (!isTaken(nonce)) return forward(request)
+        const next = await nextNonce(tools, tools.fixture.controllers.full.address)
+        return forward(withTransaction(request, { nonce: next }))
+      },
+    }),
+  ),
 ]

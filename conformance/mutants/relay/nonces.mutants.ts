@@ -73,4 +73,17 @@ export default [
       return forward(request)
     },
   }),
+
+  defineMutant({
+    clause: 'relay.execute.key-manager-nonce',
+    name: 'refused-and-executed',
+    fault: 'a call with a used nonce is refused, and executed with another one',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      if (next > transaction.nonce) await forward(resigned(request, tools, transaction.abi))
+      return forward(request)
+    },
+  }),
 ]

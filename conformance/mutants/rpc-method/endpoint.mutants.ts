@@ -1,3 +1,5 @@
+import { refuse } from '../../altered/lib/rpc.ts'
+import { nowAndThen } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 
 export default [
@@ -17,5 +19,53 @@ export default [
       request.headers['content-type']?.includes('charset')
         ? respond(415, { error: 'application/json is expected' })
         : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.post',
+    name: 'now-and-then',
+    fault: 'each tenth request is answered with 500',
+    whole: true,
+    rpc: nowAndThen(
+      10,
+      ({ status }) => status === 200,
+      () => respond(500, { error: 'oops' }),
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.post',
+    name: 'errs-now-and-then',
+    fault: 'each tenth request is answered with an internal error in 200',
+    whole: true,
+    rpc: nowAndThen(
+      10,
+      ({ json }) => typeof json === 'object' && json !== null && 'result' in json,
+      ({ json }) =>
+        respond(200, { jsonrpc: '2.0', id: (json as { id?: unknown }).id, error: { code: -32603, message: 'oops' } }),
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.standard-format',
+    name: 'order',
+    fault: 'the envelope must begin with jsonrpc',
+    rpc: async (request, forward) =>
+      /^\s*(\[|\{\s*"jsonrpc")/.test(request.text) ? forward(request) : respond(400, { error: 'bad request' }),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.standard-format',
+    name: 'white-space',
+    fault: 'white space between members is refused',
+    rpc: async (request, forward) =>
+      request.text.includes('\n') ? respond(400, { error: 'bad request' }) : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.standard-format',
+    name: 'prices',
+    fault: 'eth_gasPrice is served with an object for params alone',
+    rpc: refuse(-32602, ({ method, params }) => method === 'eth_gasPrice' && Array.isArray(params)),
   }),
 ]

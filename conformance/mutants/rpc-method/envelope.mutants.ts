@@ -1,5 +1,5 @@
 import { defineMutant } from '../../altered/define.ts'
-import { alterParams, refuse } from '../../altered/lib/rpc.ts'
+import { alterParams, alterResponses, refuse } from '../../altered/lib/rpc.ts'
 
 export default [
   defineMutant({
@@ -34,5 +34,28 @@ export default [
       -32602,
       ({ method, params }) => method === 'eth_maxPriorityFeePerGas' && Array.isArray(params) && params.length === 0,
     ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'beyond-a-double',
+    fault: 'an id beyond 2^53 comes back as another number',
+    rpc: alterResponses((answer) =>
+      typeof answer['id'] === 'bigint' ? { ...answer, id: BigInt(Number(answer['id'])) } : answer,
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'negative',
+    fault: 'a negative id is refused',
+    rpc: refuse(-32600, ({ id }) => typeof id === 'number' && id < 0),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.params-empty',
+    name: 'all',
+    fault: 'an empty array is refused, and no params at all are wanted',
+    rpc: refuse(-32602, ({ params }) => Array.isArray(params) && params.length === 0),
   }),
 ]

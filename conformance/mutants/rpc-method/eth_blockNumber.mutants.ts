@@ -26,4 +26,17 @@ export default [
     fault: 'whatever stands in params is ignored',
     rpc: ignoreParams('eth_blockNumber'),
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.success',
+    name: 'stuck',
+    fault: 'the first head that was asked for is answered ever after',
+    whole: true,
+    async rpc(request, forward, tools) {
+      return alterResult('eth_blockNumber', (head) => {
+        if (!tools.memory.has('head')) tools.memory.set('head', head)
+        return tools.memory.get('head')
+      })(request, forward, tools)
+    },
+  }),
 ]

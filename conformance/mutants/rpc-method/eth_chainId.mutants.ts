@@ -19,4 +19,18 @@ export default [
     fault: 'whatever stands in params is ignored',
     rpc: ignoreParams('eth_chainId'),
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_chainId.success',
+    name: 'later',
+    fault: 'right for the first five answers, another chain’s later',
+    whole: true,
+    async rpc(request, forward, tools) {
+      return alterResult('eth_chainId', (id) => {
+        const asked = Number(tools.memory.get('asked') ?? 0)
+        tools.memory.set('asked', asked + 1)
+        return asked < 5 ? id : '0x2a'
+      })(request, forward, tools)
+    },
+  }),
 ]

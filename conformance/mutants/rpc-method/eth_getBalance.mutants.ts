@@ -34,4 +34,71 @@ export default [
       ...rest,
     ]),
   }),
+
+  ...(
+    [
+      ['pending', 'the balance at "pending" is one wei too high', (block) => block === 'pending'],
+      ['latest', 'the balance at "latest" is one wei too high', (block) => block === 'latest'],
+      ['by-number', 'a balance at a block by its number is one wei too high', (block) => block.startsWith('0x')],
+    ] as const satisfies readonly (readonly [string, string, (block: string) => boolean])[]
+  ).map(([name, fault, isWrong]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getBalance.success',
+      name,
+      fault,
+      rpc: alterResult('eth_getBalance', (balance, { params }) =>
+        Array.isArray(params) && isWrong(String(params[1]))
+          ? `0x${(BigInt(String(balance)) + 1n).toString(16)}`
+          : balance,
+      ),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'pending-is-nothing',
+    fault: 'the balance at "pending" is zero',
+    rpc: alterResult('eth_getBalance', (balance, { params }) =>
+      Array.isArray(params) && params[1] === 'pending' ? '0x0' : balance,
+    ),
+  }),
+
+  ...([4n, 16n] as const).map((depth) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getBalance.success',
+      name: `older-than-${depth}`,
+      fault: `blocks more than ${depth} before the head are taken for the latest`,
+      async rpc(request, forward, tools) {
+        const head = BigInt(String(await tools.chain('eth_blockNumber')))
+        return alterParams('eth_getBalance', ([address, block, ...rest]) => [
+          address,
+          typeof block === 'string' && /^0x[0-9a-f]+$/i.test(block) && BigInt(block) + depth < head ? 'latest' : block,
+          ...rest,
+        ])(request, forward, tools)
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'next-block',
+    fault: 'a block by its number is the one after it',
+    async rpc(request, forward, tools) {
+      const head = BigInt(String(await tools.chain('eth_blockNumber')))
+      return alterParams('eth_getBalance', ([address, block, ...rest]) => [
+        address,
+        typeof block === 'string' && /^0x[0-9a-f]+$/i.test(block) && BigInt(block) < head
+          ? `0x${(BigInt(block) + 1n).toString(16)}`
+          : block,
+        ...rest,
+      ])(request, forward, tools)
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'through-a-double',
+    fault: 'balances are rounded through a double',
+    rpc: alterResult('eth_getBalance', (balance) => `0x${BigInt(Number(balance)).toString(16)}`),
+  }),
 ]

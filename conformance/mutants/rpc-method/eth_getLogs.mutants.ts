@@ -1,5 +1,7 @@
-import { defineMutant } from '../../altered/define.ts'
-import { alterFilter, alterResult } from '../../altered/lib/rpc.ts'
+import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { alterFilter, alterResult, filterOf, type RpcBody } from '../../altered/lib/rpc.ts'
+
+type Log = Readonly<Record<string, unknown>>
 
 export default [
   defineMutant({
@@ -74,5 +76,85 @@ export default [
       ...others,
       topics: Array.isArray(topics) ? topics : undefined,
     })),
+  }),
+
+  ...(
+    [
+      [
+        'large-index',
+        'an index beyond 255 loses its upper digits',
+        (log) => ({ ...log, logIndex: `0x${(Number(log['logIndex']) & 0xff).toString(16)}` }),
+      ],
+      [
+        'index-beyond-1000',
+        'an index beyond 1000 is counted anew',
+        (log) => ({ ...log, logIndex: `0x${(Number(log['logIndex']) % 1000).toString(16)}` }),
+      ],
+      [
+        'long-data',
+        'data of more than a kilobyte is cut',
+        (log) => ({ ...log, data: String(log['data']).slice(0, 2 + 2 * 1024) }),
+      ],
+      [
+        'four-topics',
+        'the fourth topic is left out',
+        (log) => ({ ...log, topics: (log['topics'] as unknown[]).slice(0, 3) }),
+      ],
+      ['transaction', 'logs of another transaction', (log) => ({ ...log, transactionHash: log['blockHash'] })],
+      ['address', 'logs of another address', (log) => ({ ...log, address: `0x${'22'.repeat(20)}` })],
+    ] as const satisfies readonly (readonly [string, string, (log: Log) => Log])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.success',
+      name,
+      fault,
+      rpc: alterResult('eth_getLogs', (logs) =>
+        Array.isArray(logs) ? (logs as Log[]).map((log): Log => alter(log)) : logs,
+      ),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'earliest-is-latest',
+    fault: '"earliest" as fromBlock is taken for the latest block',
+    rpc: alterFilter((filter) => (filter['fromBlock'] === 'earliest' ? { ...filter, fromBlock: 'latest' } : filter)),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'no-end-is-the-beginning',
+    fault: 'a range that names no last block ends with its first one',
+    rpc: alterFilter((filter) => ({ toBlock: filter['fromBlock'], ...filter })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'any-address',
+    fault: 'the address is ignored',
+    rpc: alterFilter(({ address: _address, ...filter }) => filter),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'repeats',
+    fault: 'the first entry stands there twice',
+    rpc: alterResult('eth_getLogs', (logs) =>
+      Array.isArray(logs) && logs.length > 1 && logs.length < 1000
+        ? [logs[0] as unknown, ...(logs as unknown[])]
+        : logs,
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'wildcard',
+    fault: 'null among the topics selects nothing',
+    rpc: async (request, forward) => {
+      const response = await forward(request)
+      const topics = filterOf((request.json ?? {}) as RpcBody)?.['topics']
+      const hasNull = Array.isArray(topics) && topics.some((topic) => topic === null)
+      return hasNull ? mapResponses(response, (answer) => ({ ...answer, result: [] })) : response
+    },
   }),
 ]

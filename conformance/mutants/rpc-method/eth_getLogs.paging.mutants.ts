@@ -1,8 +1,55 @@
-import { defineMutant, mapResponses, respond } from '../../altered/define.ts'
-import { alterPaging, alterResult, filterOf, pagingOf, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
+import {
+  type AlteredRequest,
+  type AlteredTools,
+  defineMutant,
+  type Forward,
+  mapResponses,
+  respond,
+  withJson,
+} from '../../altered/define.ts'
+import {
+  alterFilter,
+  alterPaging,
+  alterResult,
+  filterOf,
+  pagingOf,
+  refuse,
+  type RpcBody,
+} from '../../altered/lib/rpc.ts'
 
 function decimal(key: string): string {
   return /^[0-9a-f]+$/i.test(key) ? `0x${(parseInt(key, 10) || 0).toString(16)}` : key
+}
+
+type Filter = Readonly<Record<string, unknown>>
+
+/** A page of up to 1500 entries, put together from two. */
+async function longPage(request: AlteredRequest, forward: Forward, keys: Filter) {
+  const first = await forward(request)
+  const { result } = (first.json ?? {}) as { result?: unknown }
+  if (!Array.isArray(result) || result.length < 1000) return first
+  const { blockNumber, logIndex } = (result as Filter[]).at(-1) ?? {}
+  const body = request.json as RpcBody
+  const filter = { ...filterOf(body), paging_options: { ...keys, blockNumber, logIndex } }
+  const second = await forward(withJson(request, { ...body, params: [filter] }))
+  const more = ((second.json ?? {}) as { result?: unknown[] }).result ?? []
+  return mapResponses(first, (answer) => ({ ...answer, result: [...(result as unknown[]), ...more].slice(0, 1500) }))
+}
+
+/** What some filters select is answered as a whole, as the node has it. */
+function uncut(isWhole: (filter: Filter) => boolean) {
+  return async (request: AlteredRequest, forward: Forward, tools: AlteredTools) => {
+    const body = (request.json ?? {}) as RpcBody
+    const filter = filterOf(body)
+    if (!filter || !isWhole(filter)) return forward(request)
+    // What the node refuses, the server refuses in its own words.
+    const result = await tools.chain('eth_getLogs', [filter]).catch(() => undefined)
+    return result === undefined ? forward(request) : respond(200, { jsonrpc: '2.0', id: body['id'], result })
+  }
+}
+
+function withKeys(filter: Filter, change: object): Filter {
+  return { ...filter, paging_options: { ...(filter['paging_options'] as object), ...change } }
 }
 
 export default [
@@ -124,5 +171,89 @@ export default [
     name: 'short-pages',
     fault: 'pages of 999 entries',
     rpc: alterResult('eth_getLogs', (logs) => (Array.isArray(logs) ? logs.slice(0, 999) : logs)),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.max-1000',
+    name: 'later-pages',
+    fault: 'pages after the first hold 1500 entries',
+    async rpc(request, forward) {
+      const keys = pagingOf((request.json ?? {}) as RpcBody)
+      return keys ? longPage(request, forward, keys) : forward(request)
+    },
+  }),
+
+  ...(
+    [
+      ['by-topics', 'a filter by topics is not cut', ({ topics }) => Array.isArray(topics) && topics.some(Boolean)],
+      ['by-several-addresses', 'a filter of several addresses is not cut', ({ address }) => Array.isArray(address)],
+      ['without-an-end', 'a range that names no last block is not cut', ({ toBlock }) => toBlock === undefined],
+      ['without-an-address', 'a filter without an address is not cut', ({ address }) => address === undefined],
+      ['of-one-block', 'a range of one block is not cut', ({ fromBlock, toBlock }) => fromBlock === toBlock],
+    ] as const satisfies readonly (readonly [string, string, (filter: Filter) => boolean])[]
+  ).map(([name, fault, isWhole]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.max-1000',
+      name,
+      fault,
+      rpc: uncut((filter) => isWhole(filter) && filter['paging_options'] === undefined),
+    }),
+  ),
+
+  ...(
+    [
+      ['forgets-topics', 'the next page forgets the topics', ({ topics: _topics, ...filter }) => filter],
+      ['forgets-the-address', 'the next page forgets the address', ({ address: _address, ...filter }) => filter],
+      ['forgets-the-end', 'the next page goes on beyond toBlock', (filter) => ({ ...filter, toBlock: 'latest' })],
+      [
+        'skips-the-block-of-two-addresses',
+        'with two addresses the next page begins with the next block',
+        (filter) => (Array.isArray(filter['address']) ? withKeys(filter, { logIndex: '0xffffffff' }) : filter),
+      ],
+      [
+        'skips-the-block-of-topics',
+        'with topics the next page begins with the next block',
+        (filter) => (Array.isArray(filter['topics']) ? withKeys(filter, { logIndex: '0xffffffff' }) : filter),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (filter: Filter) => object])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.next-page',
+      name,
+      fault,
+      rpc: alterFilter((filter) => (filter['paging_options'] === undefined ? filter : alter(filter))),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.next-page',
+    name: 'gap-in-the-third',
+    fault: 'the third page begins an entry late',
+    rpc: alterResult('eth_getLogs', (logs, body) => {
+      const keys = pagingOf(body)
+      if (!keys || !Array.isArray(logs) || logs.length === 1000) return logs
+      return (logs as unknown[]).slice(1)
+    }),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.next-page',
+    name: 'ends-early',
+    fault: 'after the second page there is nothing',
+    rpc: async (request, forward, tools) => {
+      const keys = JSON.stringify(pagingOf((request.json ?? {}) as RpcBody))
+      const first = (tools.memory.get('first') ?? keys) as string | undefined
+      if (keys !== undefined) tools.memory.set('first', first)
+      const isLater = keys !== undefined && keys !== first
+      const response = await forward(request)
+      return isLater ? mapResponses(response, (answer) => ({ ...answer, result: [] })) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.page-keys-verbatim',
+    name: 'eight-bits',
+    fault: 'of logIndex only the last two digits are read',
+    rpc: alterPaging((keys) => ({ ...keys, logIndex: `0x${String(keys['logIndex']).slice(-2).replace('x', '')}` })),
   }),
 ]

@@ -1,6 +1,37 @@
 import { defineMutant, mapResponses } from '../../altered/define.ts'
 import { alterResult, nullForBadParams } from '../../altered/lib/rpc.ts'
 
+type Found = Readonly<Record<string, unknown>>
+
+const method = 'eth_getTransactionByHash'
+const clause = 'eth-rpc.eth_getTransactionByHash.success'
+
+/** One more. */
+function more(quantity: unknown): string {
+  return `0x${(BigInt(String(quantity)) + 1n).toString(16)}`
+}
+
+/** A fault in those of one kind: which member has which value. */
+type Kind = readonly [name: string, fault: string, member: string, value: string | null, alter: (found: Found) => Found]
+
+/** The fault on the usual chain, and on one where nothing of the kind was mined for long. */
+function ofKind([name, fault, member, value, alter]: Kind) {
+  const rpc = alterResult(method, (found) => {
+    const isOfKind = found !== null && (found as Found)[member] === value
+    return isOfKind ? alter(found as Found) : found
+  })
+  return [
+    defineMutant({ clause, name, fault, rpc }),
+    defineMutant({
+      clause,
+      name: `${name}-on-a-quiet-chain`,
+      fault: `on a quiet chain ${fault}`,
+      environment: { chain: { emptyBlocks: 100 } },
+      rpc,
+    }),
+  ]
+}
+
 export default [
   defineMutant({
     clause: 'eth-rpc.eth_getTransactionByHash.success',
@@ -53,4 +84,63 @@ export default [
     fault: 'null instead of an error for a malformed hash',
     rpc: nullForBadParams('eth_getTransactionByHash'),
   }),
+
+  ...(
+    [
+      [
+        'through-a-double',
+        'the value is rounded through a double',
+        (found) => ({ ...found, value: `0x${BigInt(Number(found['value'])).toString(16)}` }),
+      ],
+      ['value', 'the value is one wei too high', (found) => ({ ...found, value: more(found['value']) })],
+      ['nonce', 'the nonce is one too high', (found) => ({ ...found, nonce: more(found['nonce']) })],
+      ['block', 'the block is the one after', (found) => ({ ...found, blockNumber: more(found['blockNumber']) })],
+      [
+        'index',
+        'the place in the block is the one after',
+        (found) => ({ ...found, transactionIndex: more(found['transactionIndex']) }),
+      ],
+      [
+        'input-cut',
+        'input of more than a kilobyte is cut',
+        (found) => ({ ...found, input: String(found['input']).slice(0, 2050) }),
+      ],
+      ['price', 'the price is one wei too high', (found) => ({ ...found, gasPrice: more(found['gasPrice']) })],
+    ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({ clause, name, fault, rpc: alterResult(method, (found) => found && alter(found as Found)) }),
+  ),
+
+  ...(
+    [
+      [
+        'legacy',
+        'the price of a legacy transaction is one wei too high',
+        'type',
+        '0x0',
+        (found) => ({ ...found, gasPrice: more(found['gasPrice']) }),
+      ],
+      [
+        'legacy-nonce',
+        'the nonce of a legacy transaction is one too high',
+        'type',
+        '0x0',
+        (found) => ({ ...found, nonce: more(found['nonce']) }),
+      ],
+      [
+        'creation',
+        'a transaction that creates a contract names an address it goes to',
+        'to',
+        null,
+        (found) => ({ ...found, to: `0x${'00'.repeat(20)}` }),
+      ],
+      [
+        'creation-input',
+        'a transaction that creates a contract has no input',
+        'to',
+        null,
+        (found) => ({ ...found, input: '0x' }),
+      ],
+    ] as const satisfies readonly Kind[]
+  ).flatMap(ofKind),
 ]

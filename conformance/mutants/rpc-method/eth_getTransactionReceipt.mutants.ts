@@ -1,6 +1,37 @@
 import { defineMutant, mapResponses } from '../../altered/define.ts'
 import { alterResult, nullForBadParams } from '../../altered/lib/rpc.ts'
 
+type Found = Readonly<Record<string, unknown>>
+
+const method = 'eth_getTransactionReceipt'
+const clause = 'eth-rpc.eth_getTransactionReceipt.success'
+
+/** One more. */
+function more(quantity: unknown): string {
+  return `0x${(BigInt(String(quantity)) + 1n).toString(16)}`
+}
+
+/** A fault in those of one kind: which member has which value. */
+type Kind = readonly [name: string, fault: string, member: string, value: string | null, alter: (found: Found) => Found]
+
+/** The fault on the usual chain, and on one where nothing of the kind was mined for long. */
+function ofKind([name, fault, member, value, alter]: Kind) {
+  const rpc = alterResult(method, (found) => {
+    const isOfKind = found !== null && (found as Found)[member] === value
+    return isOfKind ? alter(found as Found) : found
+  })
+  return [
+    defineMutant({ clause, name, fault, rpc }),
+    defineMutant({
+      clause,
+      name: `${name}-on-a-quiet-chain`,
+      fault: `on a quiet chain ${fault}`,
+      environment: { chain: { emptyBlocks: 100 } },
+      rpc,
+    }),
+  ]
+}
+
 export default [
   defineMutant({
     clause: 'eth-rpc.eth_getTransactionReceipt.success',
@@ -49,4 +80,60 @@ export default [
     fault: 'null instead of an error for a malformed hash',
     rpc: nullForBadParams('eth_getTransactionReceipt'),
   }),
+
+  ...(
+    [
+      ['block', 'the block is the one after', (found) => ({ ...found, blockNumber: more(found['blockNumber']) })],
+      ['sender', 'sender and receiver change places', (found) => ({ ...found, from: found['to'], to: found['from'] })],
+      [
+        'price',
+        'the price is ten times what was paid',
+        (found) => ({ ...found, effectiveGasPrice: `${String(found['effectiveGasPrice'])}0` }),
+      ],
+      [
+        'cumulative',
+        'the gas of the block is that of the transaction and a bit more',
+        (found) => ({ ...found, cumulativeGasUsed: more(found['cumulativeGasUsed']) }),
+      ],
+      ['failed', 'every transaction has failed', (found) => ({ ...found, status: '0x0' })],
+      [
+        'log-data-cut',
+        'the data of its logs is cut after a kilobyte',
+        (found) => ({
+          ...found,
+          logs: (found['logs'] as Found[]).map((log) => ({ ...log, data: String(log['data']).slice(0, 2050) })),
+        }),
+      ],
+      [
+        'log-index',
+        'its logs are counted from zero',
+        (found) => ({
+          ...found,
+          logs: (found['logs'] as Found[]).map((log, index) => ({ ...log, logIndex: `0x${index.toString(16)}` })),
+        }),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({ clause, name, fault, rpc: alterResult(method, (found) => found && alter(found as Found)) }),
+  ),
+
+  ...(
+    [
+      ['reverted', 'a reverted transaction has succeeded', 'status', '0x0', (found) => ({ ...found, status: '0x1' })],
+      [
+        'creation',
+        'the contract that a transaction created is left out',
+        'to',
+        null,
+        (found) => ({ ...found, contractAddress: null }),
+      ],
+      [
+        'legacy',
+        'the price of a legacy transaction is one wei too high',
+        'type',
+        '0x0',
+        (found) => ({ ...found, effectiveGasPrice: more(found['effectiveGasPrice']) }),
+      ],
+    ] as const satisfies readonly Kind[]
+  ).flatMap(ofKind),
 ]

@@ -19,4 +19,20 @@ export default [
     fault: 'whatever stands in params is ignored',
     rpc: ignoreParams('eth_maxPriorityFeePerGas'),
   }),
+
+  ...(
+    [
+      ['ether', 'a fee of ten coins for each gas', '0x8ac7230489e80000'],
+      ['thousandfold', 'a fee of ten thousand gwei', '0x9184e72a000'],
+      ['negative', 'a fee below zero', '-0x1'],
+      ['words', 'a fee in words', '1 gwei'],
+    ] as const
+  ).map(([name, fault, fee]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_maxPriorityFeePerGas.success',
+      name,
+      fault,
+      rpc: alterResult('eth_maxPriorityFeePerGas', () => fee),
+    }),
+  ),
 ]

@@ -1,4 +1,63 @@
-import { defineMutant, mapResponses, respond } from '../../altered/define.ts'
+import { alterRequest, type RpcBody } from '../../altered/lib/rpc.ts'
+import { defineMutant, type Handler, mapResponses, respond, withJson } from '../../altered/define.ts'
+
+/** What is tried first, by anyone who looks for unlisted methods. */
+const often = new Set([
+  'eth_syncing',
+  'net_version',
+  'eth_accounts',
+  'eth_call',
+  'eth_getBlockByNumber',
+  'eth_getTransactionCount',
+  'web3_clientVersion',
+  'eth_sendRawTransaction',
+])
+
+/** Others of the standard, and of many nodes. */
+const beyond = [
+  'eth_getBlockByHash',
+  'eth_getBlockTransactionCountByNumber',
+  'eth_getCode',
+  'eth_getStorageAt',
+  'eth_estimateGas',
+  'eth_feeHistory',
+  'eth_getBlockReceipts',
+  'eth_getProof',
+  'eth_newBlockFilter',
+  'eth_sendTransaction',
+  'eth_sign',
+  'net_listening',
+  'web3_sha3',
+  'debug_traceTransaction',
+  'txpool_status',
+]
+
+const listed = [
+  'eth_blockNumber',
+  'eth_chainId',
+  'eth_gasPrice',
+  'eth_getBalance',
+  'eth_getLogs',
+  'eth_getTransactionByHash',
+  'eth_getTransactionReceipt',
+  'eth_maxPriorityFeePerGas',
+]
+
+/** The listed name that this one becomes; the name itself where it becomes none. */
+function spelt({ method }: RpcBody, normal: (name: string) => string): unknown {
+  if (typeof method !== 'string') return method
+  return listed.find((name) => normal(name) === normal(method)) ?? method
+}
+
+/** Hands some methods to the node, where they are not listed and the node has a result. */
+function serves(isServed: (method: string) => boolean): Handler {
+  return async (request, forward, tools) => {
+    const { method, params, id } = (request.json ?? {}) as RpcBody
+    if (typeof method !== 'string' || listed.includes(method) || !isServed(method)) return forward(request)
+    const result = await tools.chain(method, Array.isArray(params) ? params : []).catch(() => undefined)
+    return result === undefined ? forward(request) : respond(200, { jsonrpc: '2.0', id, result })
+  }
+}
 
 export default [
   defineMutant({
@@ -21,5 +80,54 @@ export default [
           ? { jsonrpc: '2.0', id: answer['id'], result: {} }
           : answer,
       ),
+  }),
+
+  ...beyond.map((method) =>
+    defineMutant({
+      clause: 'eth-rpc.methods.unlisted-refused',
+      name: method.toLowerCase().replaceAll('_', '-'),
+      fault: `${method}, which is not listed, has a result`,
+      rpc: async (request, forward) => {
+        const body = (request.json ?? {}) as RpcBody
+        return body['method'] === method
+          ? respond(200, { jsonrpc: '2.0', id: body['id'], result: '0x1' })
+          : forward(request)
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'beyond-the-usual',
+    fault: 'every unlisted method is handed to the node, but for nine that are often tried',
+    rpc: serves((asked) => !often.has(asked)),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'any-case',
+    fault: 'names are taken in any case of their letters',
+    rpc: alterRequest((body) => ({ ...body, method: spelt(body, (name) => name.toLowerCase()) })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'trimmed',
+    fault: 'names are taken with white space around them',
+    rpc: alterRequest((body) => ({ ...body, method: spelt(body, (name) => name.trim()) })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'in-a-batch',
+    fault: 'in a batch unlisted methods are handed to the node',
+    async rpc(request, forward, tools) {
+      if (!Array.isArray(request.json)) return forward(request)
+      const one = serves((asked) => !often.has(asked) || asked === 'eth_syncing' || asked === 'net_version')
+      const answers: unknown[] = []
+      for (const json of request.json as unknown[])
+        answers.push((await one(withJson(request, json), forward, tools)).json)
+      return answers.length === 0 ? forward(request) : respond(200, answers)
+    },
   }),
 ]

@@ -70,4 +70,24 @@ export default [
       return method === 'eth_getBalance' && typeof block === 'string' && block.startsWith('0x')
     }),
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-tags',
+    name: 'pending-is-null',
+    fault: 'the balance at "pending" is null',
+    rpc: alterResult('eth_getBalance', (balance, { params }) =>
+      Array.isArray(params) && params[1] === 'pending' ? null : balance,
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.types.block-number',
+    name: 'decimal',
+    fault: 'the digits of a block number are read as decimal',
+    rpc: alterParams('eth_getBalance', ([address, block, ...rest]) => [
+      address,
+      typeof block === 'string' && /^0x[0-9]+$/.test(block) ? `0x${Number(block.slice(2)).toString(16)}` : block,
+      ...rest,
+    ]),
+  }),
 ]
