@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { loadConfig } from './config/load.ts'
-import { redactSecrets } from './config/secrets.ts'
+import { redactConfig } from './config/redact.ts'
 import { startFailure } from './start-failure.ts'
 import { openTracing } from './services/tracing/open-tracing.ts'
 import { startServer } from './start.ts'
@@ -39,8 +39,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const loaded = await loadConfig(options.config, process.env)
     if (options['print-config']) {
-      const shown = { ...loaded.config, secrets: redactSecrets(loaded.secrets) }
-      process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+      process.stdout.write(`${JSON.stringify(redactConfig(loaded), null, 2)}\n`)
       return 0
     }
     const log = pino({ level: loaded.config.log.level })

@@ -61,12 +61,3 @@ export async function resolveSecrets(config: Config, environment: Environment): 
   if (faults.length > 0) throw new ConfigError(faults)
   return { signerKeys, keystores: opened, ...(databaseUrl === undefined ? {} : { databaseUrl }) }
 }
-
-/** The secrets as `serve --print-config` shows them: how many, and where, never what. */
-export function redactSecrets({ signerKeys, keystores, databaseUrl }: Secrets): Record<string, unknown> {
-  return {
-    signerKeys: `${signerKeys.length} (redacted)`,
-    keystores: keystores.map(({ file }) => file),
-    ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrl.replace(/\/\/[^@/]*@/, '//(redacted)@') }),
-  }
-}

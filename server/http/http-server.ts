@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../specs/index.ts'
+import { addressOf } from './client-address.ts'
 
 export interface HttpServer {
   /** @throws Error with code EADDRINUSE */
@@ -24,7 +25,11 @@ const STALLED_MS = 120_000
 const PROBE_MS = 30_000
 
 /** The HTTP server in front of the app: slow clients, and those who have gone, do not hold what others need. */
-export function createHttpServer({ limits, shutdown }: Pick<Config, 'limits' | 'shutdown'>): HttpServer {
+export function createHttpServer({
+  listen,
+  limits,
+  shutdown,
+}: Pick<Config, 'listen' | 'limits' | 'shutdown'>): HttpServer {
   let draining = false
   const server = createServer({
     headersTimeout: Math.min(limits.headersSeconds, limits.requestSeconds) * 1000,
@@ -36,6 +41,8 @@ export function createHttpServer({ limits, shutdown }: Pick<Config, 'limits' | '
   })
   server.timeout = STALLED_MS
   server.maxConnections = limits.connections
+  // Those of a proxy are all its own.
+  if (listen.trustedProxies === 0) boundConnectionsPerAddress(server, limits.connectionsPerAddress)
 
   return {
     listen: async ({ host, port }, handle) => {
@@ -60,4 +67,21 @@ export function createHttpServer({ limits, shutdown }: Pick<Config, 'limits' | '
       clearTimeout(timer)
     },
   }
+}
+
+/** Closes connections of an address beyond the most that one may have; 0: no limit. */
+function boundConnectionsPerAddress(server: Server, most: number): void {
+  if (most === 0) return
+  const open = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const address = addressOf(socket.remoteAddress ?? '') ?? ''
+    const count = (open.get(address) ?? 0) + 1
+    if (count > most) return void socket.destroy()
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
+    })
+  })
 }

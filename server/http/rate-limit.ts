@@ -1,6 +1,7 @@
 import type { Context } from 'koa'
 import { ServiceError } from '../core/errors.ts'
 import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/rate-limits.ts'
+import { clientAddress } from './client-address.ts'
 import type { Exchange } from './fast-lane.ts'
 
 /**
@@ -18,7 +19,7 @@ export async function countRequests(
   if (!limits.isLimited(subject)) return
   const ctx = exchange.context()
   try {
-    setHeaders(ctx, await limits.consume(subject, key ?? ctx.ip, points))
+    setHeaders(ctx, await limits.consume(subject, key ?? addressIn(ctx), points))
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'RATE_LIMITED') {
       setHeaders(ctx, error.details as unknown as RateLimitState)
@@ -27,6 +28,8 @@ export async function countRequests(
     throw error
   }
 }
+
+const addressIn = ({ req, app }: Context) => clientAddress(req, app.proxy ? app.maxIpsCount : 0)
 
 function setHeaders(ctx: Context, state: RateLimitState | undefined): void {
   if (state === undefined) return

@@ -181,6 +181,21 @@ describe('startServer', () => {
     })
     after(() => limited.close())
 
+    it('counts an IPv6 /64, each spelling of an address, and garbage as one caller', async () => {
+      const callers = [
+        ['2001:db8::1', '[2001:db8::2]:443', '2001:0db8:0:0:ffff::3', '2001:db8::4'],
+        ['192.0.2.9', '192.0.2.9:1000', '::ffff:192.0.2.9', '[::ffff:c000:209]:7'],
+        ['garbage-1', 'garbage-2', 'unknown', '<4>'],
+      ]
+      for (const spellings of callers) {
+        const statuses: number[] = []
+        for (const address of spellings) {
+          statuses.push((await post(`${limited.url}/quota`, {}, { 'X-Forwarded-For': address })).status)
+        }
+        expect(statuses, spellings[0]).to.deep.equal([400, 400, 400, 429])
+      }
+    })
+
     it('refuses in the form of the endpoint, with the standard headers, each address by itself', async () => {
       const from = (address: string) => ({ 'X-Forwarded-For': address })
       for (let count = 1; count <= 3; count++) {

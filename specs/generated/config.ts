@@ -238,7 +238,7 @@ export interface components {
                  */
                 readonly nestingDepth: number;
                 /**
-                 * @description Most requests a minute from one address, each call of a batch counted; 0: no limit.
+                 * @description Most requests a minute from one address (IPv6: one /64), each call of a batch counted; 0: no limit.
                  * @default 6000
                  */
                 readonly requestsPerMinute: number;
@@ -257,6 +257,11 @@ export interface components {
                  * @default 2000
                  */
                 readonly connections: number;
+                /**
+                 * @description Most connections at a time from one address (IPv6: one /64); further ones are closed at once. 0: no limit. Not counted behind trusted proxies, which share their own.
+                 * @default 500
+                 */
+                readonly connectionsPerAddress: number;
                 /**
                  * @description Seconds that a client may take to send the headers of a request, from connecting on.
                  * @default 10

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
 import { environmentVariables } from '../../config/environment.ts'
 import { loadConfig, type Environment } from '../../config/load.ts'
-import { redactSecrets } from '../../config/secrets.ts'
+import { redactConfig } from '../../config/redact.ts'
 
 const key = `0x${'11'.repeat(32)}`
 const keys = { TOUCHSTONE_SIGNER_KEYS: key }
@@ -106,8 +106,8 @@ describe('config/load', () => {
     const lines = await faults(chain, { TOUCHSTONE_SIGNER_KEYS: `${key},${secret}` })
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include('key 2').and.not.include(secret)
-    const { secrets } = await load(chain, { ...keys, DATABASE_URL: 'postgresql://user:hunter2@host/db' })
-    expect(JSON.stringify(redactSecrets(secrets)))
+    const loaded = await load(chain, { ...keys, DATABASE_URL: 'postgresql://user:hunter2@host/db' })
+    expect(JSON.stringify(redactConfig(loaded)))
       .to.include('host/db')
       .and.not.include('hunter2')
       .and.not.include(key)

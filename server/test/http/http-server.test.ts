@@ -106,6 +106,22 @@ describe('createHttpServer', () => {
     expect(await ask('again')).to.equal('again')
   })
 
+  it('closes connections of one address beyond the most that it may have, except behind a proxy', async () => {
+    await start({ limits: { connectionsPerAddress: 2 } })
+    const kept = [open(), open()]
+    await Promise.all(kept.map((socket) => once(socket, 'connect')))
+    expect((await untilClosed(open())).answer).to.equal('')
+    kept[0]?.end('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi')
+    expect((await untilClosed(kept[0] as Socket)).answer).to.include('hi')
+    expect(await ask('again')).to.equal('again')
+    kept[1]?.destroy()
+    await server.stop()
+
+    await start({ listen: { trustedProxies: 1 }, limits: { connectionsPerAddress: 1 } })
+    open()
+    expect(await ask('one of many')).to.equal('one of many')
+  })
+
   it('serves on while it drains, says goodbye on every connection, and then takes no more', async () => {
     await start({ shutdown: { drainSeconds: 1, graceSeconds: 1 } })
     expect(server.isDraining()).to.equal(false)
