@@ -54,6 +54,11 @@ export interface CheckOptions {
   readonly rateLimitTimeoutMs?: number
   /** For a target that died to listen again; absent: 5,000. */
   readonly restartTimeoutMs?: number
+  /**
+   * Between the last call that must not be executed and the last look for its effect, which ends the run; absent: 0, no
+   * waiting.
+   */
+  readonly lingerMs?: number
   readonly expectedFailures?: readonly ExpectedFailure[]
   /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
   readonly acceptFailures?: boolean
@@ -163,7 +168,7 @@ export async function planCheck(options: CheckOptions): Promise<Plan> {
 export async function check(options: CheckOptions): Promise<Report> {
   const { edition = 'documents', only = null, readOnly = false, progress } = options
   const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = defaultMaxTransactions } = options
-  const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000 } = options
+  const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000, lingerMs = 0 } = options
   const { relayUrl, ethRpcUrl, suites, plan } = await select(options)
 
   const startedAt = new Date()
@@ -186,6 +191,7 @@ export async function check(options: CheckOptions): Promise<Report> {
         receiptMs: receiptTimeoutMs,
         rateLimitMs: rateLimitTimeoutMs,
         restartMs: restartTimeoutMs,
+        lingerMs,
       }),
       clock,
       spending,

@@ -9,6 +9,8 @@ export interface CheckDefinition {
   readonly title: string
   /** What this check wants beyond the URL; absent: what the clause's row says. */
   readonly needs: readonly ClauseNeed[] | undefined
+  /** Made when all other checks of the run are done. */
+  readonly isLast?: boolean
   readonly body: CheckBody
 }
 
@@ -18,10 +20,15 @@ export interface ClauseSuite {
   readonly checks: readonly CheckDefinition[]
 }
 
+export interface CheckOptions {
+  readonly needs?: readonly ClauseNeed[]
+  readonly isLast?: boolean
+}
+
 /** Adds a check to the clause. */
 export interface DefineCheck {
   (title: string, body: CheckBody): void
-  (title: string, options: { readonly needs: readonly ClauseNeed[] }, body: CheckBody): void
+  (title: string, options: CheckOptions, body: CheckBody): void
 }
 
 /**
@@ -38,9 +45,9 @@ export interface DefineCheck {
  */
 export function clause(id: ClauseId, define: (check: DefineCheck) => void): ClauseSuite {
   const checks: CheckDefinition[] = []
-  const add = (title: string, ...rest: [CheckBody] | [{ readonly needs: readonly ClauseNeed[] }, CheckBody]): void => {
+  const add = (title: string, ...rest: [CheckBody] | [CheckOptions, CheckBody]): void => {
     const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
-    checks.push({ title, needs: options?.needs, body })
+    checks.push({ title, needs: options?.needs, isLast: options?.isLast ?? false, body })
   }
   define(add)
   return { id, checks }

@@ -1,5 +1,6 @@
 import type { ChainTruth } from './chain-truth.ts'
 import type { Fixture } from './fixture.ts'
+import type { Fault } from './outcome.ts'
 import type { Patience } from './patience.ts'
 import type { RelayTarget } from './relay-target.ts'
 import type { Edition } from './report-types.ts'
@@ -27,6 +28,8 @@ export interface CheckContext {
   note(text: string): void
   /** Records what is seen and not judged. */
   observe(text: string): void
+  /** Hands in what speaks against a clause, this one or the fault's `of`, and lets the check go on. */
+  accuse(fault: Fault): void
   /**
    * Work that several checks share, done by the first that asks. Its exchanges appear under each of them.
    * What it throws, it throws at each of them.

@@ -5,7 +5,7 @@ import { createEndpoint, type EndpointState } from './endpoint.ts'
 import type { Evidence } from './evidence.ts'
 import type { Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
-import { Untestable } from './outcome.ts'
+import { Untestable, type Fault } from './outcome.ts'
 import type { Patience } from './patience.ts'
 import { createRelayTarget } from './relay-target.ts'
 import type { Edition, Exchange } from './report-types.ts'
@@ -38,12 +38,15 @@ interface Shared {
   readonly outcome: { readonly value: unknown } | { readonly error: unknown }
   readonly exchanges: readonly Exchange[]
   readonly observations: readonly string[]
+  readonly accusations: readonly Fault[]
 }
 
 /** What a check leaves behind. */
 export interface CheckRecord {
   readonly exchanges: Exchange[]
   readonly observations: string[]
+  /** Faults that did not end the check. */
+  readonly accusations: Fault[]
 }
 
 /** @throws Untestable with the first of the needs that is not met */
@@ -75,17 +78,19 @@ export function createContext(environment: Environment, clause: ClauseId, record
     spending: environment.spending.of(clause),
     note: (text) => void (environment.notes.includes(text) || environment.notes.push(text)),
     observe: (text) => void record.observations.push(text),
+    accuse: (fault) => void record.accusations.push(fault),
     async once<T>(key: string, make: (t: CheckContext) => Promise<T>): Promise<T> {
       const shared = await (environment.shared.get(key) ?? share(key, make))
       record.exchanges.push(...shared.exchanges)
       record.observations.push(...shared.observations)
+      record.accusations.push(...shared.accusations)
       if ('error' in shared.outcome) throw shared.outcome.error
       return shared.outcome.value as T
     },
   }
 
   function share(key: string, make: (t: CheckContext) => Promise<unknown>): Promise<Shared> {
-    const own: CheckRecord = { exchanges: [], observations: [] }
+    const own: CheckRecord = { exchanges: [], observations: [], accusations: [] }
     const made = make(createContext(environment, clause, own)).then(
       (value): Shared => ({ outcome: { value }, ...own }),
       (error: unknown): Shared => ({ outcome: { error }, ...own }),

@@ -27,3 +27,21 @@ export function parseLossless(text: string): unknown {
       : value
   return JSON.parse(text, revive)
 }
+
+/** The numbers of a JSON object's own members as they are written; empty for any other text. */
+export function numberSources(text: string): ReadonlyMap<string, string> {
+  const sources = new Map<string, string>()
+  const revive = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+    if (typeof value === 'number' && context?.source !== undefined) return new NumberLiteral(context.source)
+    return value
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text, revive)
+  } catch {
+    return sources
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return sources
+  for (const [key, value] of Object.entries(parsed)) if (value instanceof NumberLiteral) sources.set(key, value.text)
+  return sources
+}

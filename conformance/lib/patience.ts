@@ -10,6 +10,8 @@ export interface PatienceOptions {
   readonly rateLimitMs: number
   /** For a target that died to listen again. */
   readonly restartMs: number
+  /** Between the last call that must not be executed and the last look for its effect; absent: 0. */
+  readonly lingerMs?: number
 }
 
 /** How long the run waits for what; shared by the whole run, so that a target that keeps it waiting ends in time. */
@@ -22,9 +24,11 @@ export interface Patience {
   mayWait(waitMs: number): boolean
   /** For a target that died to listen again, in ms. */
   readonly restartMs: number
+  /** Between the last call that must not be executed and the last look for its effect, in ms. */
+  readonly lingerMs: number
 }
 
-export function createPatience({ receiptMs, rateLimitMs, restartMs }: PatienceOptions): Patience {
+export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0 }: PatienceOptions): Patience {
   let receiptWaitMs = receiptMs
   let rateLimitLeftMs = rateLimitMs
   return {
@@ -38,5 +42,6 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs }: PatienceOp
       return true
     },
     restartMs,
+    lingerMs,
   }
 }

@@ -45,10 +45,15 @@ function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[])
   return { status: 'untestable', reason: `a fault of the suite itself, not of the target: ${name}: ${message}` }
 }
 
+/** What was sent in one check may show its effect in a later one. */
+function keepExchange({ exchange }: Fault, { exchanges }: CheckRecord): void {
+  if (exchange !== undefined && !exchanges.includes(exchange)) exchanges.push(exchange)
+}
+
 /** Runs one check and says what came of it. Never throws. */
 export async function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
   const { level, needs } = clauses[id]
-  const record: CheckRecord = { exchanges: [], observations: [] }
+  const record: CheckRecord = { exchanges: [], observations: [], accusations: [] }
   const start = performance.now()
   let outcome: Outcome = { status: level === 'unspecified' ? 'observed' : 'passed' }
   try {
@@ -56,15 +61,22 @@ export async function runCheck(environment: Environment, id: ClauseId, check: Ch
     requireNeeds(check.needs ?? needs, context)
     await check.body(context)
   } catch (error) {
+    if (error instanceof Fault) keepExchange(error, record)
     outcome = outcomeOf(error, id, record.exchanges)
-    if (error instanceof Fault && error.of !== undefined && error.of !== id) {
-      environment.evidence.add(error, { id, title: check.title }, errorOf(error, record.exchanges), record.exchanges)
+    if (error instanceof Fault) record.accusations.push(error)
+  }
+  for (const fault of record.accusations) {
+    keepExchange(fault, record)
+    if (fault.of !== undefined && fault.of !== id) {
+      environment.evidence.add(fault, { id, title: check.title }, errorOf(fault, record.exchanges), record.exchanges)
+    } else if (outcome.status !== 'failed') {
+      outcome = outcomeOf(fault, id, record.exchanges)
     }
-    // A question has no verdict: what went wrong with it is an answer as well.
-    if (level === 'unspecified' && outcome.status === 'failed') {
-      record.observations.push(outcome.error?.message ?? '')
-      outcome = { status: 'observed' }
-    }
+  }
+  // A question has no verdict: what went wrong with it is an answer as well.
+  if (level === 'unspecified' && outcome.status === 'failed') {
+    record.observations.push(outcome.error?.message ?? '')
+    outcome = { status: 'observed' }
   }
   const observations = [...new Set(record.observations)]
   return {

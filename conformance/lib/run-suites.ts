@@ -30,14 +30,21 @@ function collector(onChecked: OnChecked) {
 }
 
 /** What could spend, or is only recommended, comes later: a target that dies of it has been judged by then. */
-function stageOf({ id }: ClauseSuite): number {
+function stageOf({ id, checks }: ClauseSuite): number {
+  if (checks.every(({ isLast }) => isLast)) return 4
   const { level, needs } = clauses[id]
   return (level === 'required' ? 0 : 2) + (needs.includes('spend') ? 1 : 0)
 }
 
+/** The checks that come when all others are done stand for themselves. */
+function withoutLast({ id, checks }: ClauseSuite): ClauseSuite[] {
+  const parts = [checks.filter(({ isLast }) => !isLast), checks.filter(({ isLast }) => isLast)]
+  return parts.filter((part) => part.length > 0).map((part) => ({ id, checks: part }))
+}
+
 /**
  * Runs the checks under mocha: one suite per document and stage, in it one per clause. Required clauses come before
- * the others, and in both halves what spends nothing comes first.
+ * the others, and in both halves what spends nothing comes first; then come the checks that are to be the last.
  *
  * @param onChecked is told each result as it comes, in order
  * @param isHopeless asked after each check; when it says so, the rest is not run
@@ -51,7 +58,7 @@ export function runSuites(
   // Each request and each wait has a deadline of its own.
   const mocha = new Mocha({ timeout: 0, reporter: collector(onChecked) as unknown as Mocha.ReporterConstructor })
   const parents = new Map<string, Mocha.Suite>()
-  const inOrder = suites.toSorted((a, b) => stageOf(a) - stageOf(b))
+  const inOrder = suites.flatMap(withoutLast).toSorted((a, b) => stageOf(a) - stageOf(b))
   for (const suiteOfClause of inOrder) {
     const { id, checks } = suiteOfClause
     const title = `${clauses[id].document}, stage ${stageOf(suiteOfClause)}`

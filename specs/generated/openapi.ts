@@ -12,13 +12,13 @@ export interface paths {
         readonly put?: never;
         /**
          * Execute a signed relay call
-         * @description - The service takes POST {relay_url}/execute with the documented body and succeeds. (`relay.execute.post`)
-         *     - The response of POST /execute carries transactionHash, a hex string. (`relay.execute.response`)
-         *     - transactionHash is the hash of the transaction, as the service calculates it: the chain knows a transaction by that hash. (`relay.execute.hash-of-transaction`)
+         * @description - The service takes POST {relay_url}/execute with the documented body and succeeds: any status of success, with a nonce of channel 0. (`relay.execute.post`)
+         *     - The response of POST /execute carries transactionHash, a hex string of 32 bytes, with or without 0x; a call that was executed is answered with it. (`relay.execute.response`)
+         *     - transactionHash is the hash of the transaction, as the service calculates it: the chain comes to know the transaction that executed the call by that hash. A hash that is told for a refused call as well must be that of a transaction: one that the chain never sees says what is not true. (`relay.execute.hash-of-transaction`)
          *     - The service executes the signed call by calling executeRelayCall() on the key manager of the profile, with the signature, nonce and payload of the request. (`relay.execute.execute-relay-call`)
-         *     - The signed call is executed on behalf of the profile: its effect is the profile’s. (`relay.execute.on-behalf`)
-         *     - The signed message in the request authenticates POST /execute; no separate credential is needed. (`relay.execute.signature-authenticates`)
-         *     - A request whose signature is not a controller’s over this relay message (another signer, payload, nonce, key manager or chain; a truncated or all-zero signature) executes nothing. (`relay.execute.bad-signature`)
+         *     - The signed call is executed on behalf of the profile: its effect is that of the profile at address, and with the address of anything else nothing is executed. (`relay.execute.on-behalf`)
+         *     - The signed message in the request authenticates POST /execute; no separate credential is needed: a validly signed call is not answered with 401, 403 or 407, neither at first nor now and then. (`relay.execute.signature-authenticates`)
+         *     - A request whose signature is not a controller’s over this relay message (another signer, payload, nonce, key manager or chain; a truncated or all-zero signature) executes nothing, neither at once nor until the run ends. (`relay.execute.bad-signature`)
          *     - address is required in the body of POST /execute: without it there is no transactionHash. (`relay.execute.requires-address`)
          *     - transaction is required in the body of POST /execute: without it there is no transactionHash. (`relay.execute.requires-transaction`)
          *     - transaction.abi is required in the body of POST /execute: without it there is no transactionHash. (`relay.execute.requires-abi`)
@@ -48,17 +48,17 @@ export interface paths {
         readonly put?: never;
         /**
          * Ask for the quota left
-         * @description - The service takes POST {relay_url}/quota with the documented body and answers with the quota left for a registered profile. (Whose address it is could be read two ways, since a controller signs; the field table and the permission rule both say the profile’s, and that reading is judged.) (`relay.quota.post`)
+         * @description - The service takes POST {relay_url}/quota with the documented body and answers with the quota left for a registered profile, each time that a valid message is sent; whether the same message is served twice is not said. (Whose address it is could be read two ways, since a controller signs; the field table and the permission rule both say the profile’s, and that reading is judged.) (`relay.quota.post`)
          *     - quota is a number: the balance left, in the unit that unit names. (`relay.quota.quota-number`)
          *     - unit is one of the strings gas, lyx and transactionCount. (`relay.quota.unit`)
          *     - totalQuota is a number, the total limit; only a pay-as-you-go model may omit it. (`relay.quota.total-quota`)
-         *     - totalQuota is the available quota plus what was used since the last reset: it is never below quota, and an execution lowers quota by what it used and leaves totalQuota as it is. (`relay.quota.total-is-available-plus-used`)
+         *     - totalQuota is the available quota plus what was used since the last reset: it is never below quota, and an execution lowers quota by what it used and leaves totalQuota as it is. How a service books is its own: at least half of the gas for gas, one for transactionCount and anything for lyx, in an amount that the unit can mean. Use is judged as it is shown by the receipt timeout of the run, 30 seconds at most: a service that gives every small call for free, or books later, shows no use. (`relay.quota.total-is-available-plus-used`)
          *     - resetDate is an integer, the timestamp at which the available quota resets; only a pay-as-you-go model may omit it. (`relay.quota.reset-date`)
          *     - The signature of POST /quota is over keccak256 of address (the profile’s, as in the body) and timestamp (uint256) in solidity packing, hashed once more by the signing library as a personal message (EIP-191). The document calls this an "EIP-712 style hash", which read by itself would be something else; the packed-hash function and the libraries that hash by themselves decide for this reading. (`relay.quota.hash`)
-         *     - The signer recovered from the signature must hold the SIGN permission on the profile at address: a controller that holds it is served, a controller without it and a stranger are refused. (`relay.quota.sign-permission`)
+         *     - The signer recovered from the signature must hold the SIGN permission on the profile at address: a controller that holds it is served; a controller without it and a stranger are refused, and so is every controller at an address where it holds none. (`relay.quota.sign-permission`)
          *     - The service reconstructs the message from address and timestamp of the request: a signature over another address or another timestamp, or one that was tampered with, is refused. (`relay.quota.bound-to-message`)
-         *     - timestamp must be the current time within plus or minus 5 seconds: now is served, 30 seconds ago and 30 seconds ahead are refused. (`relay.quota.window`)
-         *     - timestamp is a time in seconds: the same time in milliseconds is refused. (`relay.quota.timestamp-seconds`)
+         *     - timestamp must be the current time within plus or minus 5 seconds: now is served, 30 seconds ago and 30 seconds ahead are refused, and the served timestamps reach over 10 seconds, from 8.5 to 12.5 with the rounding to whole seconds. The width is judged, which no clock can excuse; where the middle lies is observed. (`relay.quota.window`)
+         *     - timestamp is a time in seconds: it is served, and the same time in milliseconds is refused. (`relay.quota.timestamp-seconds`)
          *     - timestamp must be of integer type: a string, a fraction and a boolean are refused. (`relay.quota.timestamp-integer`)
          *     - address is required in the body of POST /quota: without it there is no quota. (`relay.quota.requires-address`)
          *     - timestamp is required in the body of POST /quota: without it there is no quota. (`relay.quota.requires-timestamp`)

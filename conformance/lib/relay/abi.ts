@@ -4,6 +4,7 @@ import { Interface } from 'ethers'
 export const profileAbi = new Interface([
   'function setData(bytes32 dataKey, bytes dataValue)',
   'function getData(bytes32 dataKey) view returns (bytes)',
+  'function getDataBatch(bytes32[] dataKeys) view returns (bytes[])',
   'function owner() view returns (address)',
   'event DataChanged(bytes32 indexed dataKey, bytes dataValue)',
 ])

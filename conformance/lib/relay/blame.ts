@@ -1,7 +1,9 @@
-import { objectOf, type Answer } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { Untestable } from '../outcome.ts'
-import { askQuota, isServed, requireVerifiedFixture } from './quota.ts'
+import { toNumber } from '../decimal.ts'
+import { Fault, Untestable } from '../outcome.ts'
+import { askQuota } from './quota.ts'
+import { requireVerifiedFixture } from './quota-session.ts'
 
 /** Less gas than a relay may set aside for one call. */
 const leastGas = 1_000_000
@@ -16,12 +18,14 @@ const leastGas = 1_000_000
 export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
   requireVerifiedFixture(t, refusal)
   // The target may not serve /quota at all: then there is no such excuse.
-  const answer = await askQuota(t)
-  if (!isServed(answer)) return
-  const { quota, unit } = objectOf(answer) ?? {}
-  if (typeof quota !== 'number') return
-  if (quota <= 0 || (unit === 'gas' && quota < leastGas) || (unit === 'transactionCount' && quota < 1)) {
-    const spent = `the profile's quota is used up: ${quota} ${String(unit)} are left`
+  const told = await askQuota(t).catch((error: unknown) => {
+    if (error instanceof Fault || error instanceof Untestable) return undefined
+    throw error
+  })
+  if (!told?.quota) return
+  const quota = toNumber(told.quota)
+  if (quota <= 0 || (told.unit === 'gas' && quota < leastGas) || (told.unit === 'transactionCount' && quota < 1)) {
+    const spent = `the profile's quota is used up: ${quota} ${String(told.unit)} are left`
     t.note(spent)
     throw new Untestable(`${spent}, refused with ${refusal.status}`)
   }

@@ -1,10 +1,10 @@
 import { hexlify, randomBytes } from 'ethers'
-import { describe, isSuccess, objectOf, type Answer } from '../answer.ts'
+import { isSuccess, objectOf, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { Fault, Untestable } from '../outcome.ts'
+import type { SendOptions } from '../endpoint.ts'
+import { Untestable } from '../outcome.ts'
 import { keyManagerAbi } from './abi.ts'
 import type { RelayCall } from './call.ts'
-import { requireBlame } from './blame.ts'
 
 /** What stands in `transactionHash`, with whatever status; undefined when there is nothing. */
 export function hashIn(answer: Answer): unknown {
@@ -12,9 +12,14 @@ export function hashIn(answer: Answer): unknown {
   return hash === undefined || hash === null || hash === '' ? undefined : hash
 }
 
-/** Whether it is a hash of a transaction: 32 bytes in hex. */
+/** Whether it is a hash of a transaction: 32 bytes in hex, with or without 0x. */
 export function isHash(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value)
+  return typeof value === 'string' && /^(0x)?[0-9a-f]{64}$/i.test(value)
+}
+
+/** A hash as nodes write it. */
+export function normalHash(hash: string): string {
+  return `0x${hash.toLowerCase().replace(/^0x/, '')}`
 }
 
 /** Whether the target took the call: a status of success and a hash. */
@@ -23,11 +28,11 @@ export function isAccepted(answer: Answer): boolean {
 }
 
 /** Sends a body that the target could turn into a transaction, and keeps account. @throws Untestable: the budget */
-export async function execute(t: CheckContext, body: unknown): Promise<Answer> {
+export async function execute(t: CheckContext, body: unknown, options: SendOptions = {}): Promise<Answer> {
   t.spending.ask()
-  const answer = await t.relay.execute(body)
+  const answer = await t.relay.execute(body, options)
   const hash = hashIn(answer)
-  if (isHash(hash)) t.spending.caused(hash)
+  if (isHash(hash)) t.spending.caused(normalHash(hash))
   if (answer.failure) t.spending.unknown()
   return answer
 }
@@ -46,32 +51,4 @@ export async function requireExecutable(t: CheckContext, call: RelayCall): Promi
   const from = hexlify(randomBytes(20))
   const outcome = await t.chain.attempt('eth_call', [{ from, to: message.keyManager, data }, 'latest'])
   if ('error' in outcome) throw new Untestable(`the chain itself refuses this call: ${outcome.error.message}`)
-}
-
-/**
- * Sends a valid call that the clause itself asks the target to take.
- * @returns the answer with its hash
- * @throws Fault when the target refuses it; Untestable when the documents leave the refusal open
- */
-export async function expectAccepted(t: CheckContext, answer: Answer): Promise<string> {
-  const hash = hashIn(answer)
-  if (isSuccess(answer) && isHash(hash)) return hash
-  await requireBlame(t, answer)
-  throw new Fault('a valid call was not taken', {
-    expected: 'a status of success and a transactionHash of 32 bytes in hex',
-    actual: describe(answer),
-  })
-}
-
-/**
- * Sends the accepted twin of a request that is to be refused.
- * @returns its hash
- * @throws Untestable when the target refuses it: then a refusal of the other proves nothing
- */
-export async function executeTwin(t: CheckContext, call: RelayCall): Promise<string> {
-  await requireExecutable(t, call)
-  const answer = await execute(t, call.body)
-  const hash = hashIn(answer)
-  if (isSuccess(answer) && isHash(hash)) return hash
-  throw new Untestable(`the accepted twin was refused: ${describe(answer)}`)
 }

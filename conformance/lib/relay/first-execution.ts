@@ -1,101 +1,114 @@
-import { describe, type Answer } from '../answer.ts'
+import { toBeHex } from 'ethers'
+import type { ClauseId } from '../../../specs/index.ts'
+import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { Untestable } from '../outcome.ts'
-import { nonceIn, randomChannel, signCall, type CallOptions, type RelayCall } from './call.ts'
-import { execute, hashIn, isAccepted, isHash, requireExecutable } from './execute.ts'
-import { readData, readNonce } from './profile.ts'
-import { poll, waitForReceipt } from './receipt.ts'
+import { Fault, Untestable } from '../outcome.ts'
+import { attemptCall, inTurn, nextNonce, type Attempt, type ValidOptions } from './attempt.ts'
+import { signCall, withTransaction, type RelayCall } from './call.ts'
+import { demandsCredential } from './credential.ts'
+import { execute, isAccepted } from './execute.ts'
+import { relayForm } from './form.ts'
+import { olderDigests, signDigest } from './message.ts'
 
-/** How long another run's transaction, which may have taken the nonce, is waited for. */
-const raceMs = 3000
-/** In so many runs at once somebody has to be lucky. */
-const attempts = 10
+/** What the standard has beyond the document, and some relays insist on. */
+const validityTexts = ['0x0', toBeHex(0, 32)]
 
-/** A valid call as the document has it, and the answer. */
-export interface Execution {
-  readonly call: RelayCall
-  readonly answer: Answer
-  /**
-   * Whether the target takes LSP25 channels, as integers above 2^53. The document does not say that it must: where it
-   * does not, the suite stays in channel 0, which runs in parallel share.
-   */
-  readonly takesChannels: boolean
-}
+/** Nobody is there: no other form will be taken. */
+const hopelessStatuses = [404, 405, 501]
 
-/** The next nonce of the full controller in channel 0. */
-export async function channelZeroNonce(t: CheckContext): Promise<bigint> {
-  const { profile, controllers } = t.fixture
-  return readNonce(t.chain, profile.keyManager, controllers.full.address, 0n)
-}
-
-async function isExecuted(t: CheckContext, call: RelayCall, answer: Answer): Promise<boolean> {
-  if (!isAccepted(answer)) return false
-  if (!t.hasChain) return true
-  await waitForReceipt(t, String(hashIn(answer)))
-  return (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
+/** Whether the target took the call and it was executed; without a chain its word counts. */
+export function isDone(t: CheckContext, { hash, isExecuted }: Attempt): boolean {
+  return t.hasChain ? isExecuted : hash !== undefined
 }
 
 /**
- * The first execution of the run, which the clauses on what an execution is look at together. It is tried in a channel
- * of its own; where that does not work, in channel 0: the least that the document asks.
+ * What speaks against the target's taking of the call, if anything.
+ *
+ * @param clause where a call was executed in the end, only what speaks against this one
  */
-export async function firstExecution(t: CheckContext): Promise<Execution> {
+export function refusalIn({ faults, isExecuted }: Attempt, clause?: ClauseId): Fault | undefined {
+  const own = clause === undefined ? undefined : faults.find(({ of }) => of === clause)
+  if (own || (clause !== undefined && isExecuted)) return own
+  return faults.find(({ of }) => of === 'relay.execute.post' || of === 'relay.execute.signature-authenticates')
+}
+
+/**
+ * The first execution of the run, which the clauses on what an execution is look at together: the documented body, in
+ * channel 0 with the controller's next nonce. Where that is refused, forms that relays are known to insist on are
+ * tried: the target breaks one sentence, and the others are judged with the form that it takes.
+ */
+export function firstExecution(t: CheckContext): Promise<Attempt> {
   return t.once('relay.first-execution', async (once) => {
-    const inChannel = signCall(once, { nonce: nonceIn(randomChannel(), 0n) })
-    await requireExecutable(once, inChannel)
-    const first = await execute(once, inChannel.body)
-    if (await isExecuted(once, inChannel, first)) return { call: inChannel, answer: first, takesChannels: true }
-    if (!once.hasChain) return { call: inChannel, answer: first, takesChannels: false }
-    const { call, answer } = await executeInZero(once)
-    return { call, answer, takesChannels: false }
+    const first = await attemptCall(once)
+    const { status = 0 } = first.answer
+    if (!once.hasChain || !refusalIn(first) || first.answer.failure || hopelessStatuses.includes(status)) return first
+    if (await demandsCredential(first.answer, () => once.relay.execute({}))) return first
+    return (await withValidity(once, first)) ?? (await withOlderMessage(once, first)) ?? first
   })
 }
 
-/** Sends a valid call in channel 0. Another run may take the nonce first: then the next one is tried, a few times. */
-async function executeInZero(t: CheckContext): Promise<{ call: RelayCall; answer: Answer }> {
-  for (let attempt = 1; ; attempt++) {
-    const call = signCall(t, { nonce: await channelZeroNonce(t) })
-    const isTaken = async () => (await channelZeroNonce(t)) > call.message.nonce || undefined
-    try {
-      await requireExecutable(t, call)
-    } catch (error) {
-      if (attempt < attempts && (await isTaken())) continue
-      throw error
-    }
-    const answer = await execute(t, call.body)
-    if (isHash(hashIn(answer)) || attempt === attempts || !(await poll(isTaken, raceMs))) return { call, answer }
+/** Tries the same call with validityTimestamps. */
+async function withValidity(t: CheckContext, first: Attempt): Promise<Attempt | undefined> {
+  for (const validityText of validityTexts) {
+    const attempt = await attemptCall(t, { validityText })
+    if (!isDone(t, attempt)) continue
+    const again = await attemptCall(t)
+    // The target refuses now and then, with or without.
+    if (isDone(t, again)) return { ...again, faults: [...first.faults, ...again.faults] }
+    ;(await relayForm(t)).validityText = validityText
+    t.note('validityTimestamps is sent with every call, since the target takes none without')
+    const fault = new Fault('a call without validityTimestamps is refused, and with it is taken', {
+      expected: 'the documented body is taken: address, and transaction with abi, signature and nonce',
+      actual: describe(first.answer),
+      answer: first.answer,
+      of: 'relay.execute.post',
+    })
+    return { ...attempt, faults: [fault, ...attempt.faults] }
   }
+  return undefined
+}
+
+/** Tries the messages that were signed before LSP25: they cannot be executed here, and say what the target expects. */
+async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attempt | undefined> {
+  return inTurn(t, async () => {
+    for (const [name, digest] of olderDigests) {
+      const call = signCall(t, { nonce: await nextNonce(t) })
+      const signature = signDigest(call.controller.privateKey, digest(call.message))
+      const answer = await execute(t, withTransaction(call.body, { signature }))
+      if (!isAccepted(answer)) continue
+      const fault = new Fault(`what is taken is the relay message of ${name}`, {
+        expected: 'the message of LSP25, which the key manager of the profile verifies, is taken',
+        actual: `${describe(first.answer)}; with the other message: ${describe(answer)}`,
+        answer: first.answer,
+        of: 'relay.execute.post',
+      })
+      return { ...first, faults: [fault] }
+    }
+    return undefined
+  })
+}
+
+/** @throws Fault when the first call of the run was not executed: what differs by a fault would prove nothing */
+export async function requireService(t: CheckContext): Promise<void> {
+  const first = await firstExecution(t)
+  if (!isDone(t, first)) throw first.faults[0] ?? new Untestable('the first call was not executed')
 }
 
 /**
- * An accepted twin in channel 0.
- * @throws Untestable when it is refused
+ * Sends a valid call, near which another one is to be refused, and sees it executed.
+ *
+ * @throws Fault when it is not, of the clause that says so
  */
-export async function twinInChannelZero(t: CheckContext): Promise<void> {
-  const first = await firstExecution(t)
-  const { answer } = isAccepted(first.answer) ? await executeInZero(t) : first
-  if (!isAccepted(answer)) throw new Untestable(`the accepted twin was refused: ${describe(answer)}`)
+export async function expectTwin(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
+  await requireService(t)
+  const attempt = await attemptCall(t, options)
+  if (!isDone(t, attempt)) throw attempt.faults[0] ?? new Untestable('the accepted twin was not executed')
+  for (const fault of attempt.faults) t.accuse(fault)
+  return attempt
 }
 
-/** Calls with consecutive nonces of a channel of their own, where the target takes channels. */
-export async function freshCalls(
-  t: CheckContext,
-  count: number,
-  options: Omit<CallOptions, 'nonce'> = {},
-): Promise<RelayCall[]> {
-  const { takesChannels } = await firstExecution(t)
-  const start = takesChannels ? nonceIn(randomChannel(), 0n) : await nonceInZero(t, options)
-  return Array.from({ length: count }, (_, index) => signCall(t, { ...options, nonce: start + BigInt(index) }))
-}
-
-async function nonceInZero(t: CheckContext, options: Omit<CallOptions, 'nonce'>): Promise<bigint> {
-  const { profile, controllers } = t.fixture
-  return readNonce(t.chain, profile.keyManager, (options.controller ?? controllers.full).address, 0n)
-}
-
-/** One call, as `freshCalls`. */
-export async function freshCall(t: CheckContext, options: Omit<CallOptions, 'nonce'> = {}): Promise<RelayCall> {
-  const [call] = await freshCalls(t, 1, options)
-  if (!call) throw new Error('freshCalls gave none')
-  return call
+/** A valid call with the next nonce, for requests whose answer is only looked at; call it in a turn. */
+export async function freshCall(t: CheckContext, options: ValidOptions = {}): Promise<RelayCall> {
+  const form = await relayForm(t)
+  return signCall(t, { ...form, ...options, nonce: options.nonce ?? (await nextNonce(t, options.controller)) })
 }

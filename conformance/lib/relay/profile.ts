@@ -19,6 +19,16 @@ export async function readData(chain: ChainTruth, profile: string, key: string):
   return String(await read(chain, profileAbi, profile, 'getData', [key]))
 }
 
+/** The values under several data keys, in their order. @throws Untestable */
+export async function readDataBatch(
+  chain: ChainTruth,
+  profile: string,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const values = await read(chain, profileAbi, profile, 'getDataBatch', [keys])
+  return [...(values as Iterable<string>)]
+}
+
 /** The owner of the profile. @throws Untestable */
 export async function readOwner(chain: ChainTruth, profile: string): Promise<string> {
   return String(await read(chain, profileAbi, profile, 'owner', []))

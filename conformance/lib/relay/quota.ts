@@ -1,112 +1,108 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { describe, isSuccess, objectOf, type Answer } from '../answer.ts'
+import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
-import { Fault, Untestable } from '../outcome.ts'
-import { quotaReadings, signQuota, type QuotaReading } from './quota-message.ts'
-import { setClock } from './quota-clock.ts'
+import { Fault } from '../outcome.ts'
+import { ourTimeMs } from '../target-clock.ts'
+import { excuseMs } from './excuse.ts'
+import { isServed, readTold, type Told } from './quota-answer.ts'
+import {
+  nextSecond,
+  quotaSession,
+  refusalAfter,
+  sendBody,
+  signBody,
+  unusedSecond,
+  type QuotaBody,
+  type QuotaSession,
+  type SentQuota,
+} from './quota-session.ts'
 
-/** The documented body of POST /quota. */
-export interface QuotaBody {
-  readonly address: string
-  readonly timestamp: number
-  readonly signature: string
-}
+/** A twin that was served within this time counts for the next refusal as well: the target may limit what it serves. */
+const twinLastsMs = 5000
+/** How often a second is tried that another run may have used before. */
+const attempts = 8
+/** An answer that takes longer may have been late for the window. */
+const slowSeconds = 1
 
-export interface QuotaOptions {
-  /** Absent: the target's now. */
-  readonly timestamp?: number
-  /** Absent: the controller with every permission. */
-  readonly controller?: Account
-  /** Absent: the one that the target takes. */
-  readonly reading?: QuotaReading
-}
-
-/** Without the chain nobody knows whether the fixture is still true. @throws Untestable then */
-export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
-  if (t.hasChain) return
-  throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describe(refusal)}`)
-}
-
-/** Whether the target told a quota. */
-export function isServed(answer: Answer): boolean {
-  const body = objectOf(answer)
-  return isSuccess(answer) && body !== undefined && (body['quota'] ?? null) !== null
-}
-
-/** Builds and signs a body. */
-export function signQuotaBody(t: CheckContext, options: QuotaOptions & { readonly reading: QuotaReading }): QuotaBody {
-  const { profile, controllers } = t.fixture
-  const timestamp = options.timestamp ?? t.clock.now()
-  const message = { address: profile.address, timestamp }
-  return { ...message, signature: signQuota(message, options.controller ?? controllers.full, options.reading) }
-}
-
-/** What the target takes for the signed message; undefined: nothing that this suite knows. */
-function takenReading(t: CheckContext): Promise<QuotaReading | undefined> {
-  return t.once('quota.reading', async (once) => {
-    const ask = async (reading: QuotaReading, timestamp?: number): Promise<boolean> =>
-      isServed(
-        await once.relay.quota(signQuotaBody(once, { reading, ...(timestamp === undefined ? {} : { timestamp }) })),
-      )
-    await setClock(once, (timestamp) => ask('personal message', timestamp))
-    for (const reading of quotaReadings) if (await ask(reading)) return reading
-    return undefined
-  })
-}
-
-/**
- * The reading of the signed message that the target takes, so that one clause judges it and the others do not suffer.
- * Sets the clock as well. The described one when the target takes none.
- */
-export async function quotaReading(t: CheckContext): Promise<QuotaReading> {
-  return (await takenReading(t)) ?? 'personal message'
-}
-
-/**
- * Asks with a valid body. A target may take a signed message only once: where it has served before, a refusal is asked
- * again in the next second.
- */
-async function askSigned(t: CheckContext, options: QuotaOptions & { readonly reading: QuotaReading }): Promise<Answer> {
-  const answer = await t.relay.quota(signQuotaBody(t, options))
-  if (isServed(answer) || answer.failure || options.timestamp !== undefined) return answer
-  if ((await takenReading(t)) !== options.reading) return answer
-  const nowMs = Date.now() + t.clock.offsetSeconds * 1000
-  await delay(1000 - (nowMs % 1000) + 20)
-  return t.relay.quota(signQuotaBody(t, options))
-}
-
-/** POST /quota with a body that is valid but for what `options` say. */
-export async function askQuota(t: CheckContext, options: QuotaOptions = {}): Promise<Answer> {
-  return askSigned(t, { ...options, reading: options.reading ?? (await quotaReading(t)) })
-}
-
-/** The quota that the clause asks the target to tell. @throws Fault when it does not */
-export async function expectQuota(
+/** Sends a body for a second that was not used before; where replays are served, it may be. */
+async function sendFresh(
   t: CheckContext,
-  options: QuotaOptions = {},
-): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await askQuota(t, options)
-  if (isServed(answer)) return objectOf(answer) ?? {}
-  requireVerifiedFixture(t, answer)
-  throw new Fault('a valid request was not served', {
-    expected: 'a status of success and an object with quota',
-    actual: describe(answer),
-  })
+  session: QuotaSession,
+  make: (seconds: number) => unknown,
+  isValid: boolean,
+): Promise<SentQuota> {
+  const { used, servesReplays } = session
+  while (!servesReplays && unusedSecond(t, used) === undefined) await nextSecond(t)
+  const choose = (): number => {
+    const second = (servesReplays ? undefined : unusedSecond(t, used)) ?? t.clock.now()
+    used.add(second)
+    return second
+  }
+  return sendBody(t, choose, make, isValid)
 }
 
-/** A valid request, served; its body is the twin of what is to be refused. @throws Untestable when it is refused */
-export async function quotaTwin(t: CheckContext): Promise<{ body: QuotaBody; reading: QuotaReading }> {
-  const reading = await quotaReading(t)
-  const answer = await askSigned(t, { reading })
-  if (!isServed(answer)) throw new Untestable(`the accepted twin was refused: ${describe(answer)}`)
-  return { body: signQuotaBody(t, { reading }), reading }
+/**
+ * Asks with a valid body.
+ * @throws Fault when the target refuses it: it has served others
+ */
+export async function askQuota(t: CheckContext, controller?: Account): Promise<Told> {
+  const session = await quotaSession(t)
+  for (let attempt = 1; ; attempt++) {
+    const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds, controller), true)
+    if (sent.isServed) {
+      session.lastServedMs = ourTimeMs()
+      return readTold(sent.answer)
+    }
+    const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
+    const waitMs = excuseMs(sent.answer, attempt)
+    const mayBeUsed = !session.servesReplays && attempt < attempts
+    if (!mayBeUsed && waitMs === undefined && !(isSlow && attempt < attempts)) throw await refusalAfter(sent.answer)
+    if (waitMs !== undefined) await delayFor(waitMs)
+  }
+}
+
+function delayFor(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** What the first valid message of the run was told. @throws Fault */
+export async function firstTold(t: CheckContext): Promise<Told> {
+  return readTold((await quotaSession(t)).first)
+}
+
+/**
+ * Sends a body that is to be refused, near a valid one that is served.
+ *
+ * @param make the body, out of the valid one
+ * @returns the answer
+ * @throws Fault when the valid one is refused: then a refusal of the other proves nothing
+ */
+export async function sendForbidden(
+  t: CheckContext,
+  make: (valid: QuotaBody, session: QuotaSession) => unknown,
+): Promise<Answer> {
+  const session = await quotaSession(t)
+  if (ourTimeMs() - session.lastServedMs > twinLastsMs) await askQuota(t)
+  const { answer } = await sendFresh(t, session, (seconds) => make(signBody(t, session, seconds), session), false)
+  return answer
 }
 
 /** @throws Fault when the target told a quota; no answer at all is none, and is noted */
 export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): void {
   if (answer.failure) t.observe(`${fault}: ${answer.failure.message}`)
-  if (isServed(answer)) {
-    throw new Fault(`a quota was told for ${fault}`, { expected: 'an answer without quota', actual: describe(answer) })
-  }
+  if (!isServed(answer)) return
+  throw new Fault(`a quota was told for ${fault}`, {
+    expected: 'an answer without quota',
+    actual: describe(answer),
+    answer,
+  })
+}
+
+/** Sends a body that is to be refused. @throws Fault when it is served */
+export async function expectRefused(
+  t: CheckContext,
+  what: string,
+  make: (valid: QuotaBody, session: QuotaSession) => unknown,
+): Promise<void> {
+  expectNoQuota(t, await sendForbidden(t, make), what)
 }

@@ -2,6 +2,8 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
+import type { RelayCall } from './call.ts'
+import { readData } from './profile.ts'
 
 /** A log entry of a receipt, as the node gives it. */
 export interface ReceiptLog {
@@ -37,28 +39,71 @@ export async function poll<T>(ask: () => Promise<T | null | undefined>, timeoutM
   }
 }
 
+/** What became of a call that was taken. */
+export interface Settled {
+  /** Undefined: the chain does not know the transaction. */
+  readonly receipt: Receipt | undefined
+  /** The profile holds what the call sets. */
+  readonly isExecuted: boolean
+}
+
+/** The chain may tell of the effect a moment before it tells of the receipt: at first, and when it did not. */
+const graceMs = [1500, 200] as const
+
+function receiptOf(t: CheckContext, hash: string): Promise<Receipt | null> {
+  return t.chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>
+}
+
 /**
- * Waits until the transaction is mined.
+ * Waits until the transaction is mined, or its effect is there and it is still not known.
  *
- * @returns undefined when the chain does not come to know it within the run's patience
- * @throws Untestable when the chain knows it and does not mine it in that time
+ * @returns undefined without a chain
+ * @throws Untestable when the chain knows the transaction and does not mine it in the run's patience
  */
-export async function waitForReceipt(t: CheckContext, hash: string): Promise<Receipt | undefined> {
+export async function settle(t: CheckContext, call: RelayCall, hash: string): Promise<Settled | undefined> {
+  if (!t.hasChain) return undefined
+  const isExecuted = async (): Promise<boolean> =>
+    (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
   const timeoutMs = t.patience.receiptMs()
-  const ask = async () => (await t.chain.send('eth_getTransactionReceipt', [hash])) as Receipt | null
-  const receipt = await poll(ask, timeoutMs)
-  if (receipt) return receipt
+  let seenAt: number | undefined
+  const unknown = await t.once('relay.unknown hashes', async () => ({ count: 0 }))
+  const waitMs = graceMs[unknown.count === 0 ? 0 : 1]
+  const settled = await poll(async (): Promise<Settled | undefined> => {
+    const receipt = await receiptOf(t, hash)
+    if (receipt) return { receipt, isExecuted: await isExecuted() }
+    if (seenAt === undefined && (await isExecuted())) seenAt = performance.now()
+    return seenAt !== undefined && performance.now() - seenAt > waitMs
+      ? { receipt: undefined, isExecuted: true }
+      : undefined
+  }, timeoutMs)
+  if (settled?.receipt === undefined) unknown.count++
+  if (settled) return settled
+  await requireMined(t, hash, timeoutMs)
+  return { receipt: undefined, isExecuted: seenAt !== undefined }
+}
+
+/** @throws Untestable when the chain knows the transaction and has not mined it in all of that time */
+async function requireMined(t: CheckContext, hash: string, timeoutMs: number): Promise<void> {
   if (await t.chain.send('eth_getTransactionByHash', [hash])) {
     throw new Untestable(`the transaction ${hash} is still pending after ${timeoutMs / 1000} s`)
   }
   t.patience.disappointed()
-  return undefined
 }
 
-/** Whether the chain comes to know a transaction by that hash, mined or pending, within the run's patience. */
-export async function isKnown(t: CheckContext, hash: string): Promise<boolean> {
-  const ask = async () => (await t.chain.send('eth_getTransactionByHash', [hash])) as object | null
-  if (await poll(ask, t.patience.receiptMs())) return true
-  t.patience.disappointed()
-  return false
+/**
+ * Waits until the transaction is mined.
+ *
+ * @param timeoutMs absent: the run's patience
+ * @returns undefined when the chain does not come to know it within that time
+ * @throws Untestable when the chain knows it and does not mine it in that time
+ */
+export async function waitForReceipt(
+  t: CheckContext,
+  hash: string,
+  timeoutMs = t.patience.receiptMs(),
+): Promise<Receipt | undefined> {
+  const receipt = await poll(() => receiptOf(t, hash), timeoutMs)
+  if (receipt) return receipt
+  await requireMined(t, hash, timeoutMs)
+  return undefined
 }

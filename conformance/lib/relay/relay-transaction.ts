@@ -1,7 +1,8 @@
-import { dataSlice } from 'ethers'
+import { dataSlice, id } from 'ethers'
+import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
-import { keyManagerAbi } from './abi.ts'
+import { keyManagerAbi, profileAbi } from './abi.ts'
 import type { RelayCall } from './call.ts'
 import { readNonce } from './profile.ts'
 import type { Receipt } from './receipt.ts'
@@ -41,43 +42,79 @@ function pointOf(signature: string): string {
   return dataSlice(signature, 0, 64).toLowerCase()
 }
 
+/** Function selectors of key managers from before LSP25, which the fixture's does not have. */
+const olderFunctions: Readonly<Record<string, string>> = Object.fromEntries(
+  ['executeRelayCall(bytes,uint256,bytes)', 'executeRelayCall(address,uint256,bytes,bytes)'].map((name) => [
+    id(name).slice(0, 10),
+    name,
+  ]),
+)
+
+function nameOf(input: string): string {
+  const selector = input.slice(0, 10)
+  const older = olderFunctions[selector]
+  if (older !== undefined) return `${older}, of key managers from before LSP25`
+  return `call data ${selector}… of ${(input.length - 2) / 2} bytes`
+}
+
+/** Whether the transaction changed the profile's data under the key of the call. */
+export function hasEvent(t: CheckContext, { key }: RelayCall, { logs }: Receipt): boolean {
+  const topic = profileAbi.getEvent('DataChanged')?.topicHash
+  const profile = t.fixture.profile.address.toLowerCase()
+  return logs.some(
+    ({ address, topics }) => address.toLowerCase() === profile && topics[0] === topic && topics[1] === key,
+  )
+}
+
 /**
  * The transaction carries the signed call to the key manager. Where it goes to another contract first, what it did is
  * the proof: only executeRelayCall counts the controller's nonce, and the key manager says whom it verified.
  *
- * @throws Fault
+ * @returns the fault of relay.execute.execute-relay-call, if there is one
  */
-export async function expectRelayTransaction(t: CheckContext, call: RelayCall, receipt: Receipt): Promise<void> {
+export async function relayTransactionFault(
+  t: CheckContext,
+  call: RelayCall,
+  receipt: Receipt,
+  answer: Answer,
+): Promise<Fault | undefined> {
   const { keyManager, nonce, payload } = call.message
-  const transaction = (await t.chain.send('eth_getTransactionByHash', [receipt.transactionHash])) as {
+  const { to, input } = (await t.chain.send('eth_getTransactionByHash', [receipt.transactionHash])) as {
     to: string | null
     input: string
   }
-  if (transaction.to?.toLowerCase() === keyManager.toLowerCase()) {
-    const same = relayCallsIn(transaction.input).some(
+  const fault = (message: string, expected: string, actual: string): Fault =>
+    new Fault(message, { expected, actual, answer, of: 'relay.execute.execute-relay-call' })
+  if (receipt.status !== '0x1') {
+    return fault(
+      'the transaction reverted',
+      'a transaction that executes the call',
+      `status ${receipt.status}, ${nameOf(input)}`,
+    )
+  }
+  if (to?.toLowerCase() === keyManager.toLowerCase()) {
+    const isSame = relayCallsIn(input).some(
       (part) =>
         part.nonce === nonce &&
         part.payload === payload.toLowerCase() &&
         pointOf(part.signature) === pointOf(call.signature),
     )
-    if (same) return
-    throw new Fault('the transaction does not relay the signed call', {
-      expected: 'executeRelayCall with the signature, nonce and payload of the request',
-      actual: `call data ${transaction.input.slice(0, 10)}… of ${(transaction.input.length - 2) / 2} bytes`,
-    })
+    if (isSame) return undefined
+    const expected = 'executeRelayCall with the signature, nonce and payload of the request'
+    return fault('the transaction does not relay the signed call', expected, nameOf(input))
   }
   const counted = (await readNonce(t.chain, keyManager, call.controller.address, nonce >> 128n)) > nonce
   const verified = keyManagerAbi.getEvent('PermissionsVerified')?.topicHash
   const signer = call.controller.address.slice(2).toLowerCase()
-  const named = receipt.logs.some(
+  const isNamed = receipt.logs.some(
     ({ address, topics }) =>
       address.toLowerCase() === keyManager.toLowerCase() && topics[0] === verified && topics[1]?.endsWith(signer),
   )
-  if (!counted || !named) {
-    throw new Fault('the transaction does not call the key manager with the signed call', {
-      expected: `executeRelayCall on ${keyManager}, which counts the nonce of the controller`,
-      actual: `a transaction to ${transaction.to ?? 'no address (a creation)'}`,
-    })
+  if (!counted || !isNamed) {
+    const expected = `executeRelayCall on ${keyManager}, which counts the nonce of the controller`
+    const actual = `a transaction to ${to ?? 'no address (a creation)'}`
+    return fault('the transaction does not call the key manager with the signed call', expected, actual)
   }
   t.observe('executeRelayCall is called through another contract')
+  return undefined
 }

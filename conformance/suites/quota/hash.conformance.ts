@@ -1,20 +1,25 @@
 import { describe, summarise } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { askQuota, expectQuota, isServed, quotaReading, requireVerifiedFixture } from '../../lib/relay/quota.ts'
+import { sendForbidden } from '../../lib/relay/quota.ts'
+import { isServed } from '../../lib/relay/quota-answer.ts'
 import { quotaReadings } from '../../lib/relay/quota-message.ts'
+import { quotaSession, signBody } from '../../lib/relay/quota-session.ts'
 
 export default [
   clause('relay.quota.hash', (check) => {
     check('the packed message, hashed again as a personal message, is served', async (t) => {
-      const answer = await askQuota(t, { reading: 'personal message' })
+      const session = await quotaSession(t)
+      if (session.reading === 'personal message') return
+      const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
+        signBody(t, { perSecond, reading: 'personal message' }, timestamp / perSecond),
+      )
       if (isServed(answer)) return
-      const other = await quotaReading(t)
-      if (other !== 'personal message') t.observe(`what is taken instead: ${other}`)
-      requireVerifiedFixture(t, answer)
-      throw new Fault('the described signature was not taken', {
+      t.observe(`what is taken instead: ${session.reading}`)
+      throw new Fault(`the described signature was not taken, and another was: ${session.reading}`, {
         expected: 'an object with quota',
         actual: describe(answer),
+        answer,
       })
     })
   }),
@@ -22,8 +27,9 @@ export default [
   clause('relay.quota.hash-other', (check) => {
     for (const reading of quotaReadings.slice(1)) {
       check(`another reading: ${reading}`, async (t) => {
-        await expectQuota(t)
-        const answer = await askQuota(t, { reading, timestamp: t.clock.now() })
+        const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
+          signBody(t, { perSecond, reading }, timestamp / perSecond),
+        )
         t.observe(`${reading}: ${isServed(answer) ? 'taken' : `refused with ${summarise(answer)}`}`)
       })
     }

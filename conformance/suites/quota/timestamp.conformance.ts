@@ -1,74 +1,74 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
-import { Fault, Untestable } from '../../lib/outcome.ts'
-import { askQuota, expectNoQuota, expectQuota, isServed, quotaTwin } from '../../lib/relay/quota.ts'
-import { reach } from '../../lib/relay/quota-clock.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { signQuota } from '../../lib/relay/quota-message.ts'
+import { halfWindowSeconds, quotaSession } from '../../lib/relay/quota-session.ts'
+import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
 
-/** Well inside and well outside of the window of each edition, in seconds. */
-const windows = { documents: { inside: 3, outside: 30 }, lip: { inside: 270, outside: 330 } }
-/** A request that takes longer eats up the margin. */
-const slowMs = 1000
-/** How far the edge is looked for. */
-const edgeLimitSeconds = 900
+/** Beyond the window of each edition whatever the clocks show, in seconds. */
+const outsideSeconds = { documents: 30, lip: 330 }
 
-/** Asks for a time beside the target's now. */
-function askAt(t: CheckContext, offsetSeconds: number) {
-  return askQuota(t, { timestamp: t.clock.now() + offsetSeconds })
+function tenths(seconds: number): string {
+  return String(Math.round(seconds * 10) / 10)
 }
-
-const sides = [
-  ['ago', -1],
-  ['ahead', 1],
-] as const
 
 export default [
   clause('relay.quota.window', (check) => {
     check('now is served', async (t) => {
-      await expectQuota(t)
+      await firstTold(t)
     })
 
-    for (const [word, sign] of sides) {
-      check(`inside of the window: some seconds ${word} are served`, async (t) => {
-        const { inside } = windows[t.edition]
-        await quotaTwin(t)
-        let answer = await askAt(t, sign * inside)
-        // A target may take a signed message only once, and another check may have sent this one.
-        if (!isServed(answer)) answer = await delay(1100).then(() => askAt(t, sign * inside))
-        if (isServed(answer)) return
-        if (answer.durationMs > slowMs)
-          throw new Untestable(`the answer took ${answer.durationMs} ms: too slow to tell`)
-        throw new Fault(`a timestamp ${inside} s ${word} was refused`, {
-          expected: 'a quota',
-          actual: describe(answer),
+    check('the served timestamps reach over as many seconds as documented', async (t) => {
+      const { window } = await quotaSession(t)
+      const half = halfWindowSeconds[t.edition]
+      const { least, most } = allowedWidth(half)
+      const away = ({ timestamp, sentAt }: Probe): number => timestamp - Math.floor(sentAt + t.clock.offsetSeconds)
+      const [ago, ahead] = [-away(window.earliest), away(window.latest)]
+      t.observe(`clock edges at ${ago} s ago and ${ahead} s ahead`)
+      const expected = `${2 * half} s from the earliest to the latest timestamp, give or take the rounding`
+      if (window.leastWidth > most) {
+        const { answer } = ago > ahead ? window.earliest : window.latest
+        const actual = `at least ${tenths(window.leastWidth)} s: from ${ago} s ago to ${ahead} s ahead`
+        throw new Fault('the window is too wide', { expected, actual, answer })
+      }
+      const { tooEarly, tooLate, mostWidth } = window
+      if (mostWidth < least && tooEarly && tooLate) {
+        const { answer } = -away(tooEarly) < away(tooLate) ? tooEarly : tooLate
+        const actual = `less than ${tenths(mostWidth)} s: ${-away(tooEarly)} s ago and ${away(tooLate)} s ahead are refused`
+        throw new Fault('the window is too narrow', { expected, actual, answer })
+      }
+    })
+
+    for (const [word, sign] of [
+      ['ago', -1],
+      ['ahead', 1],
+    ] as const) {
+      check(`outside of the window: many seconds ${word} are refused`, async (t) => {
+        const outside = outsideSeconds[t.edition]
+        await expectRefused(t, `a timestamp ${outside} s ${word}`, (valid, { perSecond, reading }) => {
+          const message = { ...valid, timestamp: valid.timestamp + sign * outside * perSecond }
+          return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
         })
       })
-
-      check(`outside of the window: many seconds ${word} are refused`, async (t) => {
-        const { outside } = windows[t.edition]
-        await quotaTwin(t)
-        expectNoQuota(t, await askAt(t, sign * outside), `a timestamp ${outside} s ${word}`)
-      })
     }
-
-    check('where the edges lie', async (t) => {
-      await quotaTwin(t)
-      const accepts = async (offsetSeconds: number): Promise<boolean> => isServed(await askAt(t, offsetSeconds))
-      const [ago, ahead] = [await reach(accepts, 0, -1, edgeLimitSeconds), await reach(accepts, 0, 1, edgeLimitSeconds)]
-      const edge = (seconds: number): string => (seconds < edgeLimitSeconds ? `${seconds} s` : `more than ${seconds} s`)
-      t.observe(`clock edges at ${edge(ago)} ago and ${edge(ahead)} ahead`)
-    })
   }),
 
   clause('relay.quota.timestamp-seconds', (check) => {
-    check('milliseconds are refused', async (t) => {
-      const { body, reading } = await quotaTwin(t)
-      const timestamp = body.timestamp * 1000
-      const signature = signQuota({ ...body, timestamp }, t.fixture.controllers.full, reading)
-      expectNoQuota(t, await t.relay.quota({ ...body, timestamp, signature }), 'a timestamp in milliseconds')
+    check('seconds are served, and milliseconds are refused', async (t) => {
+      const { perSecond, secondsRefused } = await quotaSession(t)
+      if (perSecond === 1000 && secondsRefused) {
+        throw new Fault('a timestamp in seconds is refused, and in milliseconds is served', {
+          expected: 'a timestamp in seconds is served',
+          actual: describe(secondsRefused),
+          answer: secondsRefused,
+        })
+      }
+      await expectRefused(t, 'a timestamp in milliseconds', (valid, { reading }) => {
+        const message = { ...valid, timestamp: valid.timestamp * 1000 }
+        return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+      })
     })
   }),
 
@@ -81,11 +81,10 @@ export default [
       ['null', () => null],
     ]
     for (const [what, value] of variants) {
-      check(`${what} is refused`, async (t) => {
+      check(`${what} is refused`, (t) =>
         // Signed over the integer that a lenient reader would make of it.
-        const { body } = await quotaTwin(t)
-        expectNoQuota(t, await t.relay.quota({ ...body, timestamp: value(body.timestamp) }), `${what} as timestamp`)
-      })
+        expectRefused(t, `${what} as timestamp`, (valid) => ({ ...valid, timestamp: value(valid.timestamp) })),
+      )
     }
   }),
 ]

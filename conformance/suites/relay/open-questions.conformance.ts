@@ -1,16 +1,28 @@
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { summarise, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { askQuota, isServed } from '../../lib/relay/quota.ts'
-import { signCall, withTransaction } from '../../lib/relay/call.ts'
-import { execute, executeTwin, isAccepted } from '../../lib/relay/execute.ts'
-import { firstExecution, freshCall } from '../../lib/relay/first-execution.ts'
+import type { CheckContext } from '../../lib/context.ts'
+import { showDecimal, toNumber } from '../../lib/decimal.ts'
+import { inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
+import { withTransaction, type RelayCall } from '../../lib/relay/call.ts'
+import { execute, hashIn, isAccepted, normalHash } from '../../lib/relay/execute.ts'
+import { expectTwin, firstExecution, freshCall } from '../../lib/relay/first-execution.ts'
 import { relayDigest, signDigest } from '../../lib/relay/message.ts'
-import { objectOf } from '../../lib/answer.ts'
+import { askQuota } from '../../lib/relay/quota.ts'
+import { waitForReceipt } from '../../lib/relay/receipt.ts'
 
 /** `taken`, or how it was refused. */
 function outcome(answer: Answer): string {
   return isAccepted(answer) ? 'taken' : `refused with ${summarise(answer)}`
+}
+
+/** Sends what is made of a valid call with the next nonce, and waits until that nonce is free again. */
+function offer(t: CheckContext, alter: (call: RelayCall) => unknown, options?: ValidOptions): Promise<Answer> {
+  return inTurn(t, async () => {
+    const answer = await execute(t, alter(await freshCall(t, options)))
+    if (isAccepted(answer) && t.hasChain) await waitForReceipt(t, normalHash(String(hashIn(answer))))
+    return answer
+  })
 }
 
 export default [
@@ -21,26 +33,26 @@ export default [
     ] as const
     for (const [what, write] of forms) {
       check(`a ${what}`, async (t) => {
-        await t.once('relay.execute.nonce-as-string twin', async (once) => executeTwin(once, await freshCall(once)))
-        const call = await freshCall(t)
-        const nonce = write(call.message.nonce)
-        t.observe(`${what} ${outcome(await execute(t, withTransaction(call.body, { nonce })))}`)
+        await t.once('relay.execute.nonce-as-string twin', expectTwin)
+        const answer = await offer(t, ({ body, message }) => withTransaction(body, { nonce: write(message.nonce) }))
+        t.observe(`${what} ${outcome(answer)}`)
       })
     }
   }),
 
   clause('relay.execute.unknown-fields', (check) => {
     check('beside address and transaction', async (t) => {
-      const call = await freshCall(t)
-      const body = { ...call.body, keyManagerAddress: call.message.keyManager, note: 'unknown' }
-      t.observe(`unknown members of the body: ${outcome(await execute(t, body))}`)
+      const answer = await offer(t, ({ body, message }) => ({
+        ...body,
+        keyManagerAddress: message.keyManager,
+        note: 'unknown',
+      }))
+      t.observe(`unknown members of the body: ${outcome(answer)}`)
     })
 
     check('in transaction', async (t) => {
-      const { body } = await freshCall(t)
-      t.observe(
-        `unknown members of transaction: ${outcome(await execute(t, withTransaction(body, { note: 'unknown' })))}`,
-      )
+      const answer = await offer(t, ({ body }) => withTransaction(body, { note: 'unknown' }))
+      t.observe(`unknown members of transaction: ${outcome(answer)}`)
     })
   }),
 
@@ -56,31 +68,32 @@ export default [
     })
 
     check('calls that cannot be executed', { needs: ['fixture', 'spend'] }, async (t) => {
-      const bad = await freshCall(t)
-      const signature = signDigest(Wallet.createRandom().privateKey, relayDigest(bad.message))
-      t.observe(`a stranger’s signature: ${summarise(await execute(t, withTransaction(bad.body, { signature })))}`)
+      const stranger = await offer(t, ({ body, message }) => {
+        const signature = signDigest(Wallet.createRandom().privateKey, relayDigest(message))
+        return withTransaction(body, { signature })
+      })
+      t.observe(`a stranger’s signature: ${summarise(stranger)}`)
       const { call } = await firstExecution(t)
-      const used = signCall(t, { nonce: call.message.nonce })
-      t.observe(`a used nonce: ${summarise(await execute(t, used.body))}`)
-      const { body } = await freshCall(t)
+      const used = await offer(t, ({ body }) => body, { nonce: call.message.nonce })
+      t.observe(`a used nonce: ${summarise(used)}`)
       const address = hexlify(randomBytes(20))
-      t.observe(`an address without a profile: ${summarise(await execute(t, { ...body, address }))}`)
-      const noRelay = await freshCall(t, { controller: t.fixture.controllers.noRelay })
-      t.observe(`a controller without the permission: ${summarise(await execute(t, noRelay.body))}`)
+      t.observe(`an address without a profile: ${summarise(await offer(t, ({ body }) => ({ ...body, address })))}`)
+      const noRelay = await offer(t, ({ body }) => body, { controller: t.fixture.controllers.noRelay })
+      t.observe(`a controller without the permission: ${summarise(noRelay)}`)
     })
   }),
 
   clause('relay.execute.exhausted', (check) => {
     check('a call when nothing is left', async (t) => {
-      const answer = await askQuota(t)
-      if (!isServed(answer)) return t.observe(`not asked: POST /quota tells no quota (${summarise(answer)})`)
-      const { quota, unit } = objectOf(answer) ?? {}
-      if (typeof quota === 'number' && quota <= 0) {
-        const { body } = await freshCall(t)
-        t.spending.ask()
-        return t.observe(`answered with ${summarise(await t.relay.execute(body, { takeRateLimit: true }))}`)
+      const { quota, unit } = await askQuota(t)
+      if (!quota) return t.observe('not asked: POST /quota tells no number')
+      if (toNumber(quota) > 0) {
+        t.observe(`not asked: ${showDecimal(quota)} ${String(unit)} are left, and this suite does not spend them all`)
+        return
       }
-      t.observe(`not asked: ${String(quota)} ${String(unit)} are left, and this suite does not spend them all`)
+      const { body } = await freshCall(t)
+      t.spending.ask()
+      t.observe(`answered with ${summarise(await t.relay.execute(body, { takeRateLimit: true }))}`)
     })
   }),
 ]

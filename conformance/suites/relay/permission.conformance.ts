@@ -1,18 +1,24 @@
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { freshCall } from '../../lib/relay/first-execution.ts'
-import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
-import { expectTwinExecuted } from '../../lib/relay/twin.ts'
+import { expectTwin } from '../../lib/relay/first-execution.ts'
+import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 
 export default [
   clause('relay.execute.permission', (check) => {
-    check('a controller without EXECUTE_RELAY_CALL', { needs: ['chain', 'fixture', 'spend'] }, async (t) => {
-      await expectTwinExecuted(t, await freshCall(t))
-      const call = await freshCall(t, { controller: t.fixture.controllers.noRelay })
-      const forbidden = { body: call.body, keys: [call.key], what: 'a controller without EXECUTE_RELAY_CALL' }
-      const { receipt } = await expectNotExecuted(t, forbidden, await freshCall(t))
-      if (receipt)
-        throw new Fault('a transaction was spent on it', { expected: 'none', actual: receipt.transactionHash })
+    const needs = ['chain', 'fixture', 'spend'] as const
+
+    check('a controller without EXECUTE_RELAY_CALL', { needs }, async (t) => {
+      await expectTwin(t)
+      const { answer, receipt } = await expectNotExecuted(t, {
+        of: 'relay.execute.permission',
+        what: 'a controller without EXECUTE_RELAY_CALL',
+        options: { controller: t.fixture.controllers.noRelay },
+        alter: ({ body }) => ({ body }),
+      })
+      if (!receipt) return
+      throw new Fault('a transaction was spent on it', { expected: 'none', actual: receipt.transactionHash, answer })
     })
+
+    check('nor later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))
   }),
 ]

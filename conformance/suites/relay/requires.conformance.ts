@@ -1,24 +1,22 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
-import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
-import { execute, executeTwin } from '../../lib/relay/execute.ts'
-import { channelZeroNonce, twinInChannelZero, freshCalls } from '../../lib/relay/first-execution.ts'
-import { expectNoHash } from '../../lib/relay/no-hash.ts'
+import { inTurn } from '../../lib/relay/attempt.ts'
+import { withTransaction, type RelayCall } from '../../lib/relay/call.ts'
+import { expectTwin } from '../../lib/relay/first-execution.ts'
+import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 
 const needs = ['fixture', 'spend'] as const
 
-/** Sends a valid call, then its successor without one of the fields. */
-async function expectRequired(t: CheckContext, field: string, without: (call: RelayCall) => unknown): Promise<void> {
-  const [twin, call] = await freshCalls(t, 2)
-  if (!twin || !call) return
-  await executeTwin(t, twin)
-  expectNoHash(t, await execute(t, without(call)), `a body without ${field}`)
-}
-
+/** A valid call, then its successor without one of the fields: what was sent just before must not stand in for it. */
 function requires(id: ClauseId, field: string, without: (call: RelayCall) => unknown) {
   return clause(id, (check) => {
-    check(`without ${field} there is no transactionHash`, { needs }, (t) => expectRequired(t, field, without))
+    check(`without ${field} there is no transactionHash`, { needs }, (t) =>
+      inTurn(t, async () => {
+        await expectTwin(t)
+        const what = `a body without ${field}`
+        await expectNotExecuted(t, { of: id, what, hasNoHash: true, alter: (call) => ({ body: without(call) }) })
+      }),
+    )
   })
 }
 
@@ -29,17 +27,8 @@ export default [
   requires('relay.execute.requires-signature', 'transaction.signature', ({ body }) =>
     withTransaction(body, { signature: undefined }),
   ),
-
-  clause('relay.execute.requires-nonce', (check) => {
-    // In channel 0, so that a target that makes up for the missing nonce with the chain's would have it right.
-    check('without transaction.nonce there is no transactionHash', { needs: ['chain', ...needs] }, async (t) => {
-      await twinInChannelZero(t)
-      const call = signCall(t, { nonce: await channelZeroNonce(t) })
-      expectNoHash(
-        t,
-        await execute(t, withTransaction(call.body, { nonce: undefined })),
-        'a body without transaction.nonce',
-      )
-    })
-  }),
+  // In channel 0, so that a target that makes up for the missing nonce with the chain's would have it right.
+  requires('relay.execute.requires-nonce', 'transaction.nonce', ({ body }) =>
+    withTransaction(body, { nonce: undefined }),
+  ),
 ]

@@ -1,8 +1,9 @@
+import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { expectAccepted } from '../../lib/relay/execute.ts'
-import { firstExecution } from '../../lib/relay/first-execution.ts'
-import { expectQuota } from '../../lib/relay/quota.ts'
-import type { Answer } from '../../lib/answer.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { demandsCredential } from '../../lib/relay/credential.ts'
+import { firstExecution, refusalIn } from '../../lib/relay/first-execution.ts'
+import { firstTold } from '../../lib/relay/quota.ts'
 
 /** `name: value` of the headers whose name fits. */
 function headersLike(answer: Answer, pattern: RegExp): string {
@@ -13,24 +14,33 @@ function headersLike(answer: Answer, pattern: RegExp): string {
 export default [
   clause('relay.auth.no-other-credential', (check) => {
     check('POST /execute', { needs: ['fixture', 'spend'] }, async (t) => {
-      await expectAccepted(t, (await firstExecution(t)).answer)
+      const first = await firstExecution(t)
+      const refusal = refusalIn(first, 'relay.auth.no-other-credential')
+      if (!refusal) return
+      const { answer } = first
+      if (!(await demandsCredential(answer, () => t.relay.execute({})))) throw refusal
+      throw new Fault('a signed call is asked for another credential', {
+        expected: 'the signature in the request is enough',
+        actual: describe(answer),
+        answer,
+      })
     })
 
     check('POST /quota', { needs: ['fixture'] }, async (t) => {
-      await expectQuota(t)
+      await firstTold(t)
     })
   }),
 
   clause('relay.limits.rate', (check) => {
     check('headers of POST /quota', async (t) => {
-      const answer = await t.relay.quota({}, { takeRateLimit: true })
+      const answer = await t.once('relay.quota {}', ({ relay }) => relay.quota({}, { takeRateLimit: true }))
       t.observe(headersLike(answer, /rate-?limit|retry-after/) || 'no header tells of a rate limit')
     })
   }),
 
   clause('relay.versioning', (check) => {
     check('headers of POST /quota', async (t) => {
-      const answer = await t.relay.quota({})
+      const answer = await t.once('relay.quota {}', ({ relay }) => relay.quota({}, { takeRateLimit: true }))
       t.observe(headersLike(answer, /version/) || 'no header tells a version')
     })
   }),
