@@ -71,17 +71,22 @@ export function createChain(options: CreateChainOptions): CachedChain {
   })
   let id: string | undefined
 
-  const quantity = async (method: string, ...params: unknown[]) =>
-    toQuantity(await upstream.request(method, params)) as string
+  const quantity = async (method: string, ...params: unknown[]) => {
+    const answer = toQuantity(await upstream.request(method, params))
+    if (typeof answer !== 'string' || !QUANTITY.test(answer)) throw unusable(method, answer)
+    return answer
+  }
 
   function lifetimeOfBlock(number: number, { number: headNumber }: BlockRef): Lifetime {
     if (number > headNumber) return 'unproven'
     return number <= headNumber - confirmations ? 'final' : 'head'
   }
 
-  /** What is mined holds; what is pending, or unknown, may be mined at any time. */
-  const lifetimeOfMined = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime =>
-    typeof mined?.blockNumber === 'string' ? lifetimeOfBlock(Number(mined.blockNumber), at) : 'never'
+  /** What is mined holds; what is pending, or unknown, may be mined at any time. What lacks a member is not kept. */
+  const lifetimeOfMined = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime => {
+    const isWhole = typeof mined?.blockNumber === 'string' && Object.values(mined).every((value) => value !== undefined)
+    return isWhole ? lifetimeOfBlock(Number(mined.blockNumber), at) : 'never'
+  }
 
   /** What belongs to the head, unless tools may change it without a block (`hardhat_setBalance` and its like). */
   async function readAtBlock(
@@ -106,6 +111,23 @@ export function createChain(options: CreateChainOptions): CachedChain {
     return readAtBlock(['eth_getBalance', address, toQuantity(number)], (_balance, at) => lifetimeOfBlock(number, at))
   }
 
+  /** What belongs to a transaction. */
+  function readByHash<T extends { readonly blockNumber: string | null }>(
+    method: string,
+    hash: string,
+    project: (raw: unknown) => T | null,
+    hashOf: (found: T) => unknown,
+  ): Promise<T | null> {
+    const asked = String(toData(hash))
+    const fetch = async () => {
+      const found = project(await upstream.request(method, [asked]))
+      // Of another transaction, or of none: an answer that went astray between the node and here.
+      if (found !== null && (typeof found !== 'object' || hashOf(found) !== asked)) throw unusable(method, found)
+      return freeze(found)
+    }
+    return cache.read({ key: `${method} ${asked}`, fetch, lifetime: lifetimeOfMined })
+  }
+
   return {
     cacheStatistics,
     id: async () => {
@@ -125,20 +147,9 @@ export function createChain(options: CreateChainOptions): CachedChain {
       return flights.fresh(`eth_getBalance ${account} ${block}`, () => quantity('eth_getBalance', account, block))
     },
 
-    transaction: (hash) =>
-      cache.read({
-        key: `eth_getTransactionByHash ${String(toData(hash))}`,
-        fetch: async () =>
-          freeze(projectTransaction(await upstream.request('eth_getTransactionByHash', [toData(hash)]))),
-        lifetime: lifetimeOfMined,
-      }),
+    transaction: (hash) => readByHash('eth_getTransactionByHash', hash, projectTransaction, (found) => found.hash),
 
-    receipt: (hash) =>
-      cache.read({
-        key: `eth_getTransactionReceipt ${String(toData(hash))}`,
-        fetch: async () => freeze(projectReceipt(await upstream.request('eth_getTransactionReceipt', [toData(hash)]))),
-        lifetime: lifetimeOfMined,
-      }),
+    receipt: (hash) => readByHash('eth_getTransactionReceipt', hash, projectReceipt, (found) => found.transactionHash),
 
     logs: (filter) => pager.page(filter),
   }
@@ -147,3 +158,10 @@ export function createChain(options: CreateChainOptions): CachedChain {
 function freeze<T extends object | null>(value: T): T {
   return value === null ? value : Object.freeze(value)
 }
+
+const QUANTITY = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/
+
+const unusable = (method: string, answer: unknown) =>
+  new ServiceError('UPSTREAM_UNAVAILABLE', `the node answers ${method} with ${JSON.stringify(answer).slice(0, 40)}`, {
+    retryAfterSeconds: 1,
+  })

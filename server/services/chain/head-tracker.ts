@@ -55,7 +55,8 @@ export class HeadTracker {
   probe(): Promise<BlockRef> {
     return this.#flights.fresh('head', async () => {
       const head = await this.block('latest')
-      if (head === null) throw new ServiceError('RPC_SERVER_ERROR', 'the node has no latest block')
+      // It has begun, or lost, what it knows.
+      if (head === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
       await this.#observe(head)
       return head
     })

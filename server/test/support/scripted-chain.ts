@@ -144,12 +144,27 @@ export class ScriptedChain implements Upstream {
 
   #receipt(transactionHash: string): unknown {
     const block = this.blocks.find(({ hash }) => hash === this.receipts.get(transactionHash))
-    return block ? { transactionHash, blockHash: block.hash, blockNumber: block.number, logs: [] } : null
+    return block ? { ...receipt, transactionHash, blockHash: block.hash, blockNumber: block.number } : null
   }
 
   #hash(number: number): string {
     return `0x${this.#forks.toString(16).padStart(8, '0')}${number.toString(16).padStart(56, '0')}`
   }
+}
+
+/** What all receipts have in common. */
+const receipt = {
+  type: '0x0',
+  transactionIndex: '0x0',
+  from: ADDRESSES[0],
+  to: ADDRESSES[1],
+  cumulativeGasUsed: '0x5208',
+  gasUsed: '0x5208',
+  contractAddress: null,
+  logs: [],
+  logsBloom: `0x${'00'.repeat(256)}`,
+  status: '0x1',
+  effectiveGasPrice: '0x1',
 }
 
 const quantity = (value: number) => `0x${value.toString(16)}`

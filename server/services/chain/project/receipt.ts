@@ -18,6 +18,8 @@ const BLOB = '0x3'
  */
 export function projectReceipt(raw: unknown): Receipt | null {
   if (!isRaw(raw)) return raw as null
+  // Some nodes have receipts of what is not mined yet.
+  if (raw['blockHash'] === null) return null
   const receipt: Record<string, unknown> = {}
   setIfSent(receipt, raw, 'type', toQuantity)
   receipt['transactionHash'] = toData(raw['transactionHash'])
