@@ -17,9 +17,9 @@ function answering(
   return defineLawful({ id, clauses, allowedBy, quota: alterAnswer('quota', alter), ...more })
 }
 
-/** An amount that no double holds, written with all of its digits. */
-function times(answer: Answer, factor: bigint, offset: bigint): Answer {
-  const grown = (amount: unknown) => BigInt(amount as number) * factor + offset
+/** Amounts that no double holds, written with all of their digits. */
+function more(answer: Answer, offset: bigint): Answer {
+  const grown = (amount: unknown) => BigInt(amount as number) + offset
   return { ...answer, quota: grown(answer['quota']), totalQuota: grown(answer['totalQuota']) }
 }
 
@@ -105,13 +105,13 @@ export default [
     'has-amounts-beyond-a-double',
     numbers,
     ['relay.quota.quota-number', 'relay.quota.total-quota', 'relay.quota.total-is-available-plus-used'],
-    (answer) => times(answer, 10n ** 12n, 1n),
+    (answer) => more(answer, 10n ** 24n + 1n),
   ),
   answering(
     'has-amounts-of-a-uint256',
     numbers,
     ['relay.quota.quota-number', 'relay.quota.total-quota', 'relay.quota.total-is-available-plus-used'],
-    (answer) => times(answer, 1n, 2n ** 255n),
+    (answer) => more(answer, 2n ** 255n),
   ),
   answering(
     'writes-amounts-as-decimals',
@@ -129,8 +129,8 @@ export default [
     ['relay.quota.quota-number', 'relay.quota.total-quota', 'relay.quota.total-is-available-plus-used'],
     (answer) => ({
       ...answer,
-      quota: new NumberLiteral(`${String(answer['quota'])}e12`),
-      totalQuota: new NumberLiteral(`${String(answer['totalQuota'])}E+12`),
+      quota: new NumberLiteral(`${String(answer['quota'])}000e-3`),
+      totalQuota: new NumberLiteral(`${String(answer['totalQuota'])}.0E+0`),
     }),
   ),
   answering(

@@ -52,21 +52,23 @@ export default [
   booking('the-gas-limit', { cost: () => 500_000n }),
   booking('more-than-was-used', { cost: ({ gasUsed }) => gasUsed * 3n }),
   booking('by-thousands', { cost: ({ gasUsed }) => ((gasUsed + 999n) / 1000n) * 1000n }),
-  // Debatable: what a service counts as used gas is its own, and this is less than what the chain counts.
-  booking('a-flat-fee-of-gas', { cost: () => 30_000n }),
+  // Debatable: less than the chain counts, and more than half of it.
+  booking('six-tenths-of-the-gas', { cost: ({ gasUsed }) => (gasUsed * 6n) / 10n }),
   // Debatable: no sentence says by when a use is booked; this is well within a minute.
   booking('25-seconds-after-the-receipt', { bookedAfterMs: 25_000 }),
   booking('calls', { unit: 'transactionCount', total: 500n, cost: () => 1n }),
   booking('two-for-a-call', { unit: 'transactionCount', total: 500n, cost: () => 2n }),
   booking('calls-when-they-are-taken', { unit: 'transactionCount', total: 500n, cost: () => 1n, reserve: 1n }),
   booking('coins', { unit: 'lyx', total: 5n * 10n ** 18n, cost: fee, show: coins }),
-  booking('wei-beyond-a-double', { unit: 'lyx', total: 10n ** 24n + 7n, cost: fee }),
-  booking('wei-in-exponents', {
+  booking('coins-beyond-a-double', { unit: 'lyx', total: 10n ** 42n + 7n, cost: fee, show: coins }),
+  booking('coins-in-exponents', {
     unit: 'lyx',
-    total: 10n ** 30n,
+    total: 10n ** 24n,
     cost: fee,
-    show: (wei) => new NumberLiteral(`${wei}e+0`),
+    show: (wei) => new NumberLiteral(`${wei}e-18`),
   }),
+  booking('gas-beyond-a-double', { total: 10n ** 24n + 7n }),
+  booking('gas-in-exponents', { total: 10n ** 24n, show: (amount) => new NumberLiteral(`${amount}0E-1`) }),
   booking('gas-of-a-uint256', { total: 2n ** 256n - 1n }),
   booking('few-left', { total: 6_000_000n }),
   booking('without-a-total', { alter: ({ quota, unit }) => ({ quota, unit }) }),

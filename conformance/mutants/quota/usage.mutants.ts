@@ -67,6 +67,17 @@ export default [
 
   defineMutant({
     clause: 'relay.quota.total-is-available-plus-used',
+    name: 'coins-by-wei',
+    fault: 'a quota of lyx falls by as many coins as wei were used',
+    ...keepsBooks({
+      total: 10n ** 30n,
+      unit: 'lyx',
+      cost: ({ gasUsed, priceWei }) => gasUsed * priceWei,
+    }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
     name: 'gas-by-count',
     fault: 'a quota of gas falls by one for a transaction',
     ...keepsBooks({ total: 20_000_000n, unit: 'gas', cost: () => 1n }),

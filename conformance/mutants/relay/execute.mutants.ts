@@ -109,8 +109,8 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.post',
-    name: 'refuses-now-and-then',
+    clause: 'relay.execute.signature-authenticates',
+    name: 'now-and-then',
     fault: 'each fourth valid call is refused with 401, and not executed',
     whole: true,
     async execute(request, forward, tools) {
