@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { rpcMethod, startRpcServer, type RpcServer } from '../support/rpc-server.ts'
 import { until } from '../support/until.ts'
@@ -96,7 +97,14 @@ describe('batches', () => {
         return new Promise(() => {})
       })
       const limits = { concurrentBatches: 1, concurrentCallsPerBatch: 3, answerMs: ANSWER_MS }
-      hurried = await startRpcServer([rpcMethod('eth_chainId', async () => '0x1'), never], limits)
+      hurried = await startRpcServer(
+        [
+          rpcMethod('eth_chainId', async () => '0x1'),
+          rpcMethod('eth_getLogs', async () => [{ ...largeLog, data: `0x${'00'.repeat(100_000)}` }]),
+          never,
+        ],
+        limits,
+      )
     })
     beforeEach(() => (asked = 0))
     after(() => hurried.close())
@@ -124,6 +132,19 @@ describe('batches', () => {
         id: 19,
         result: '0x1',
       })
+    })
+
+    it('end in time while somebody does not read an answer', async () => {
+      const { hostname, port, pathname } = new URL(hurried.url)
+      const body = batch(40, 'eth_getLogs', [{}])
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      await once(socket, 'readable')
+      const begunMs = performance.now()
+      expect((await hurried.post(batch(20, 'eth_chainId'))).json).to.have.length(20)
+      expect(performance.now() - begunMs).to.be.lessThan(4 * ANSWER_MS)
+      socket.destroy()
     })
 
     it('are no exception: a single request ends in time', async () => {
