@@ -4,6 +4,7 @@ import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { assertPortIsFree } from '../contracts/free-port.ts'
 import { testSigner } from '../contracts/signer.ts'
 import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
+import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
 import { writePrivateJson } from './private-json.ts'
 
@@ -115,6 +116,7 @@ export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: Dev
     chain: { rpcUrls: [rpcUrl], confirmations: 0 },
     database: { folder: null },
     registration: 'open',
+    unregistered: boundless,
     // A run of the suite costs a few million gas: the public 20,000,000 would be used up after a handful.
     quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: 1_000_000_000_000 } } } },
     // A suite and a benchmark are one caller.

@@ -144,6 +144,7 @@ function describe(account: Account, plans: Plans) {
     available: amountInUnit(availableIn(account), unit),
     allowance: amountInUnit(account.allowance, unit),
     resetAt: account.resetAtSeconds === null ? null : new Date(Number(account.resetAtSeconds) * 1000).toISOString(),
+    slowedUntil: account.slowedUntil * 1000 > Date.now() ? new Date(account.slowedUntil * 1000).toISOString() : null,
   }
 }
 
@@ -154,9 +155,10 @@ function asJson(result: Account | Account[], plans: Plans): string {
 
 function asText(result: Account | Account[], plans: Plans): string {
   const rows = (Array.isArray(result) ? result : [result]).map((account) => {
-    const { address, state, plan, unit, available, allowance, resetAt } = describe(account, plans)
+    const { address, state, plan, unit, available, allowance, resetAt, slowedUntil } = describe(account, plans)
     const reset = resetAt === null ? '' : `, resets ${resetAt}`
-    return `${address}  ${state}  ${plan}  ${available} of ${allowance} ${unit} left${reset}\n`
+    const slowed = slowedUntil === null ? '' : `, slowed until ${slowedUntil}`
+    return `${address}  ${state}  ${plan}  ${available} of ${allowance} ${unit} left${reset}${slowed}\n`
   })
   return rows.length === 0 ? 'no profiles\n' : rows.join('')
 }

@@ -18,6 +18,7 @@ import { isLeftOut, refusalOf } from './ledger/refusals.ts'
 import { createRelays } from './ledger/relays.ts'
 import { gaugeState } from './gauges.ts'
 import { meterRelays, meterUpstream } from './metrics.ts'
+import { createKeyManagerCodes } from './profiles/key-manager-codes.ts'
 import { createProfiles } from './profiles/profiles.ts'
 import { createPlans, type Plans } from './quotas/plans.ts'
 import { createQuotas } from './quotas/quotas.ts'
@@ -194,6 +195,8 @@ async function compose(
     }),
     plans,
     registration: config.registration,
+    unregistered: config.unregistered,
+    keyManagerCodes: createKeyManagerCodes(budgeted, config.unregistered.knownCodes),
     gasPaddingPercent: config.relay.gasPaddingPercent,
     gasCap: BigInt(config.relay.gasCap),
     maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei),

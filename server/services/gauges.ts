@@ -107,6 +107,18 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
     async () => Object.entries(await jobs.depth()).map(([state, count]) => [{ state }, count]),
   )
   gauge(
+    'touchstone_unregistered_gas',
+    'Gas that profiles which nobody registered were given in the latest hour and day, by the budget that it counts for.',
+    ['budget', 'window'],
+    async () => {
+      const rows = await db.selectFrom('budgets').selectAll().execute()
+      return rows.map(({ scope, used }): Reading => {
+        const [budget = '', seconds] = scope.split('/')
+        return [{ budget, window: seconds === '3600' ? 'hour' : 'day' }, Number(used)]
+      })
+    },
+  )
+  gauge(
     'touchstone_quota',
     'What the profiles of a plan may use in their periods, and have used or reserved, in the exact unit of its model.',
     ['plan', 'amount'],

@@ -185,6 +185,8 @@ export interface components {
                          * @default {}
                          */
                         readonly options: Record<string, never>;
+                        /** @description Most gas that one relay call may take under this plan, below relay.gasCap; by default 1,000,000 where transactions are counted, else relay.gasCap. */
+                        readonly gasCap?: number;
                     };
                 };
             };
@@ -194,6 +196,47 @@ export interface components {
              * @enum {string}
              */
             readonly registration: "open" | "registered";
+            /**
+             * @description What profiles may spend together that nobody registered, where registration is open: gas limits of the transactions that are sent for them. Windows begin with each hour and each day, UTC. What is beyond is refused until the next one (429).
+             * @default {}
+             */
+            readonly unregistered: {
+                /**
+                 * @description Gas an hour of all of them.
+                 * @default 5000000
+                 */
+                readonly gasPerHour: number;
+                /**
+                 * @description Gas a day of all of them.
+                 * @default 20000000
+                 */
+                readonly gasPerDay: number;
+                /**
+                 * @description Of that, gas an hour of those whose key managers run the same known code.
+                 * @default 2500000
+                 */
+                readonly codeGasPerHour: number;
+                /**
+                 * @description Of that, gas a day of those whose key managers run the same known code.
+                 * @default 10000000
+                 */
+                readonly codeGasPerDay: number;
+                /**
+                 * @description Of that, gas an hour of all whose key managers run other code.
+                 * @default 500000
+                 */
+                readonly unknownCodeGasPerHour: number;
+                /**
+                 * @description Of that, gas a day of all whose key managers run other code.
+                 * @default 2000000
+                 */
+                readonly unknownCodeGasPerDay: number;
+                /**
+                 * @description keccak-256 of further code of key managers that is known, beside the published LSP6 contracts; of minimal proxies, that of what they stand for.
+                 * @default []
+                 */
+                readonly knownCodes: readonly string[];
+            };
             /**
              * @description Plugins beside those that come with the server, and the options of all.
              * @default {}

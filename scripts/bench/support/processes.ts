@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { boundless } from '../../../server/services/ledger/budgets.ts'
 import { optionalCommand } from './optional-package.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
@@ -100,6 +101,7 @@ function serverConfig(rpcUrl: string, folder: string) {
     chain: { rpcUrls: [rpcUrl], confirmations: 0 },
     database: { folder: join(folder, 'database') },
     registration: 'open',
+    unregistered: boundless,
     quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: Number.MAX_SAFE_INTEGER } } } },
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     log: { level: 'info' },

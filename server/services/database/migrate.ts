@@ -7,6 +7,7 @@ import { migration as offered } from './migrations/004-offered.ts'
 import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
 import { migration as heldSigners } from './migrations/006-held-signers.ts'
 import { migration as retries } from './migrations/007-retries.ts'
+import { migration as budgets } from './migrations/008-budgets.ts'
 import frozen from './migrations/frozen.json' with { type: 'json' }
 import { assertKnownPast, recordPast } from './past.ts'
 import type { Tables } from './tables.ts'
@@ -20,6 +21,7 @@ export const migrations = {
   '005-planned-by-index': plannedByIndex,
   '006-held-signers': heldSigners,
   '007-retries': retries,
+  '008-budgets': budgets,
 }
 
 /**

@@ -22,6 +22,22 @@ export interface ProfilesTable {
   reset_at: Integer | null
   /** Counts resets and changes of plan: what was reserved in one period is settled in none but that. */
   period: Generated<number>
+  /** Calls that reverted though they had passed the simulation, one forgotten each hour, when the latest did. */
+  reverts: Generated<number>
+  /** Unix seconds. */
+  reverted_at: ColumnType<string | number, number | undefined, number>
+  /** Unix seconds: nothing is taken before. */
+  slowed_until: ColumnType<string | number, number | undefined, number>
+}
+
+/** What unregistered profiles used together, in the window that began last. */
+export interface BudgetsTable {
+  /** What draws on it and the length of the window, see `budgets.ts` in `server/services/ledger`. */
+  scope: string
+  /** Unix seconds. */
+  starts_at: Integer
+  /** Gas. */
+  used: Uint256
 }
 
 /** `abandoned`: never to be mined; charged nothing, unless its time ran out and its nonce had to be used up. */
@@ -106,6 +122,7 @@ export interface FactsTable {
 }
 
 export interface Tables {
+  budgets: BudgetsTable
   profiles: ProfilesTable
   relays: RelaysTable
   attempts: AttemptsTable

@@ -91,15 +91,17 @@ export function toAccount(row: Selectable<ProfilesTable>): Account {
     used: BigInt(row.used),
     resetAtSeconds: row.reset_at === null ? null : BigInt(row.reset_at),
     period: row.period,
+    slowedUntil: Number(row.slowed_until),
   }
 }
 
-export function toRow({ profile, resetAtSeconds, allowance, used, ...rest }: Account) {
+export function toRow({ profile, resetAtSeconds, allowance, used, slowedUntil, ...rest }: Account) {
   return {
     ...rest,
     address: profile,
     allowance: String(allowance),
     used: String(used),
     reset_at: resetAtSeconds === null ? null : Number(resetAtSeconds),
+    slowed_until: slowedUntil,
   }
 }

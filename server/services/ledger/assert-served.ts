@@ -9,3 +9,10 @@ export function assertServed(profile: string, account: Account | undefined, regi
     throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} is not registered with this service`)
   }
 }
+
+/** @throws ServiceError RATE_LIMITED */
+export function assertNotSlowed({ profile, slowedUntil }: Account, nowSeconds: number): void {
+  if (slowedUntil <= nowSeconds) return
+  const reason = `calls of ${profile} reverted though they had passed the simulation`
+  throw new ServiceError('RATE_LIMITED', reason, { retryAfterSeconds: slowedUntil - nowSeconds })
+}

@@ -88,7 +88,7 @@ export async function changeRelays(
 async function changeAtOnce(
   db: Queries,
   hashes: readonly string[],
-  { known }: ChangeOptions,
+  { known, nowSeconds }: ChangeOptions,
   decide: (relay: RelayRow) => Change | undefined,
 ): Promise<Settlement[] | undefined> {
   const wanted = new Set(hashes)
@@ -102,7 +102,7 @@ async function changeAtOnce(
     .execute()
   const { settlements, changes } = draftChanges(relays, rows.map(toAccount), decide)
   if (changes.charges.some(({ amount }) => amount > 0n)) return undefined
-  await storeChanges(db, changes)
+  await storeChanges(db, changes, nowSeconds)
   return settlements
 }
 
@@ -127,7 +127,7 @@ async function changeUnderLocks(
     )
     const relays = await readRelays(transaction, hashes).forUpdate().execute()
     const { settlements, changes } = draftChanges(relays, [...accounts.values()], decide)
-    await storeChanges(transaction, changes)
+    await storeChanges(transaction, changes, nowSeconds)
     return settlements
   })
 }
@@ -140,6 +140,7 @@ function draftChanges(
   const after = new Map(accounts.map((account) => [account.profile, account]))
   const settlements: Settlement[] = []
   const relays: ChangedRelay[] = []
+  const reverts = new Map<string, number>()
   for (const relay of rows) {
     const decided = decide(relay)
     if (!decided) continue
@@ -154,6 +155,8 @@ function draftChanges(
       charged = moved.taken
     }
     const { set } = decided
+    const more = Number(set.status === 'reverted') - Number(relay.status === 'reverted')
+    if (more !== 0) reverts.set(relay.profile, (reverts.get(relay.profile) ?? 0) + more)
     relays.push({
       hash: relay.hash,
       version: relay.version,
@@ -169,7 +172,8 @@ function draftChanges(
   const charges = accounts
     .map(({ profile, period, used }) => ({ profile, period, amount: (after.get(profile)?.used ?? used) - used }))
     .filter(({ amount }) => amount !== 0n)
-  return { settlements, changes: { relays, charges } }
+  const reverting = accounts.flatMap(({ profile }) => ({ profile, more: reverts.get(profile) ?? 0 }))
+  return { settlements, changes: { relays, charges, reverts: reverting.filter(({ more }) => more !== 0) } }
 }
 
 function readRelays(db: Queries, hashes: readonly string[]) {

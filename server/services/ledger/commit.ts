@@ -1,14 +1,18 @@
 import { anyOf } from '../database/any-of.ts'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
-import { accountNow } from '../quotas/account.ts'
+import { accountNow, type Account } from '../quotas/account.ts'
 import { lockAccounts } from './account-rows.ts'
+import { budgetsFor, lockBudgets, UNKNOWN_CODE, type UnregisteredLimits } from './budgets.ts'
 import { createDraft, type Acceptance, type Committed, type DraftOptions } from './draft.ts'
 import type { LedgerMemory } from './memory.ts'
 import { storeRelays } from './store-relays.ts'
 import { nothingTaken, takenBy } from './taken.ts'
 
-export interface CommitOptions extends Pick<DraftOptions, 'chainId' | 'plans' | 'registration' | 'nowMs' | 'fees'> {
+export interface CommitOptions extends Pick<
+  DraftOptions,
+  'chainId' | 'plans' | 'registration' | 'unregistered' | 'nowMs' | 'fees'
+> {
   /** What was seen last; kept up to date. */
   readonly memory: LedgerMemory
 }
@@ -49,11 +53,11 @@ async function commitFromMemory(
   for (const account of accounts.values()) {
     if (accountNow(account, options.plans, nowSeconds) !== account) return undefined
   }
-  const draft = createDraft({ ...options, nonces, accounts, taken: nothingTaken() })
+  const draft = createDraft({ ...options, nonces, accounts, budgets: memory.budgets, taken: nothingTaken() })
   const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
   // Perhaps there is more to be had by now.
   if (outcomes.some(({ kind }) => kind !== 'stored')) return undefined
-  if (!(await storeRelays(db, draft, options.registration))) return undefined
+  if (!(await storeRelays(db, draft, nowSeconds))) return undefined
   memory.keep(draft)
   return outcomes
 }
@@ -68,13 +72,14 @@ async function commitUnderLocks(
   const profiles = acceptances.map(({ call }) => call.profile)
   const signers = acceptances.map(({ signer }) => signer.address)
   const { draft, outcomes } = await db.transaction().execute(async (transaction) => {
-    // Signers, accounts, relays: always locked in this order.
+    // Signers, accounts, budgets, relays: always locked in this order.
     const nonces = await lockNonces(transaction, signers)
     const accounts = await lockAccounts(transaction, profiles, { ...options, nowSeconds })
+    const budgets = await lockBudgets(transaction, scopesOf(acceptances, accounts, options.unregistered, nowSeconds))
     const taken = isSuspicious ? await takenBy(transaction, acceptances) : nothingTaken()
-    const draft = createDraft({ ...options, nonces, accounts, taken })
+    const draft = createDraft({ ...options, nonces, accounts, budgets, taken })
     const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
-    if (draft.relays.length > 0 && !(await storeRelays(transaction, draft, options.registration))) {
+    if (draft.relays.length > 0 && !(await storeRelays(transaction, draft, nowSeconds))) {
       throw new Error('the ledger has changed in spite of its locks')
     }
     return { draft, outcomes }
@@ -92,4 +97,19 @@ async function lockNonces(db: Queries, signers: readonly string[]): Promise<Map<
     .forUpdate()
     .execute()
   return new Map(rows.map(({ address, next_nonce }) => [address, Number(next_nonce)]))
+}
+
+/** The budgets that these draw on whose profiles are not registered. */
+function scopesOf(
+  acceptances: readonly Acceptance[],
+  accounts: ReadonlyMap<string, Account>,
+  limits: UnregisteredLimits,
+  nowSeconds: number,
+): string[] {
+  const codes = acceptances
+    .filter(({ call }) => accounts.get(call.profile)?.registered === false)
+    .map(({ code }) => code ?? UNKNOWN_CODE)
+  return [...new Set(codes)].flatMap((code) =>
+    budgetsFor(code, limits, new Map(), nowSeconds).map(({ scope }) => scope),
+  )
 }

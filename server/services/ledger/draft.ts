@@ -6,7 +6,15 @@ import { maxFeePerGas, type Fees } from '../signers/sign-transaction.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Registration } from './account-rows.ts'
 import { feeColumns } from './attempts.ts'
-import { assertServed } from './assert-served.ts'
+import { assertNotSlowed, assertServed } from './assert-served.ts'
+import {
+  budgetExhausted,
+  budgetsFor,
+  leftOf,
+  UNKNOWN_CODE,
+  type BudgetUse,
+  type UnregisteredLimits,
+} from './budgets.ts'
 import type { NewRelay, NewRelays } from './store-relays.ts'
 import { nonceKeyOf, type Taken } from './taken.ts'
 
@@ -17,6 +25,8 @@ export interface Acceptance {
   readonly gasLimit: bigint
   /** Who sends it. */
   readonly signer: SignerAccount
+  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: not asked for. */
+  readonly code: string | null
 }
 
 /** What became of it. */
@@ -33,12 +43,15 @@ export interface DraftOptions {
   readonly chainId: bigint
   readonly plans: Plans
   readonly registration: Registration
+  readonly unregistered: UnregisteredLimits
   readonly nowMs: number
   readonly fees: Fees
   /** Next nonces by signer. */
   readonly nonces: ReadonlyMap<string, number>
   /** As they stand now, by profile. */
   readonly accounts: ReadonlyMap<string, Account>
+  /** What was used of budgets, by scope. */
+  readonly budgets: BudgetUse
   readonly taken: Taken
 }
 
@@ -48,30 +61,50 @@ export interface Draft extends NewRelays {
   /** As they will be. */
   readonly nextNonces: ReadonlyMap<string, number>
   readonly accounts: ReadonlyMap<string, Account>
+  readonly budgetUse: BudgetUse
 }
 
 export function createDraft(options: DraftOptions): Draft {
-  const { chainId, plans, registration, fees, nowMs, taken } = options
+  const { chainId, plans, registration, unregistered, fees, nowMs, taken } = options
   const nonces = new Map(options.nonces)
   const accounts = new Map(options.accounts)
   const relays: NewRelay[] = []
-  const charges = new Map<string, { readonly period: number; readonly amount: bigint }>()
+  const charges = new Map<string, { readonly period: number; readonly amount: bigint; readonly registered: boolean }>()
+  const budgetUse = new Map(options.budgets)
+  const drawn = new Map<string, { readonly startsAt: number; readonly amount: bigint; readonly limit: bigint }>()
+  const nowSeconds = Math.floor(nowMs / 1000)
   const brokenChannels = new Set<string>()
 
-  function reserve(profile: string, gasLimit: bigint): { account: Account; reserved: bigint } {
+  /** @throws ServiceError RATE_LIMITED */
+  function draw(code: string | null, gas: bigint): void {
+    const budgets = budgetsFor(code ?? UNKNOWN_CODE, unregistered, budgetUse, nowSeconds)
+    if (leftOf(budgets) < gas) throw budgetExhausted(budgets, gas, nowSeconds)
+    for (const { scope, startsAt, used, limit } of budgets) {
+      budgetUse.set(scope, { startsAt, used: used + gas })
+      drawn.set(scope, { startsAt, limit, amount: (drawn.get(scope)?.amount ?? 0n) + gas })
+    }
+  }
+
+  function reserve(
+    profile: string,
+    { gasLimit, code }: Pick<Acceptance, 'gasLimit' | 'code'>,
+  ): { account: Account; reserved: bigint } {
     const account = accounts.get(profile)
     assertServed(profile, account, registration)
     if (!account) throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} has no account`)
+    assertNotSlowed(account, nowSeconds)
     const reserved = planOf(account, plans).reserve({ gasLimit, maxFeePerGasWei: maxFeePerGas(fees) })
     if (reserved > availableIn(account)) {
-      throw quotaExceeded(account, plans, reserved, Math.floor(nowMs / 1000))
+      throw quotaExceeded(account, plans, reserved, nowSeconds)
     }
+    if (!account.registered) draw(code, gasLimit)
     accounts.set(profile, moveReservation(account, 0n, reserved).account)
-    charges.set(profile, { period: account.period, amount: (charges.get(profile)?.amount ?? 0n) + reserved })
+    const amount = (charges.get(profile)?.amount ?? 0n) + reserved
+    charges.set(profile, { period: account.period, amount, registered: account.registered })
     return { account, reserved }
   }
 
-  function accept({ call, identity, gasLimit, signer }: Acceptance): Committed {
+  function accept({ call, identity, gasLimit, signer, code }: Acceptance): Committed {
     const { profile, keyManager } = call
     const same = taken.byIdentity.get(identity)
     if (same !== undefined) return { kind: 'known', hash: same }
@@ -85,7 +118,7 @@ export function createDraft(options: DraftOptions): Draft {
           details: { expectedNonce: String(call.nonce + 1n) },
         })
       }
-      quota = reserve(profile, gasLimit)
+      quota = reserve(profile, { gasLimit, code })
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       brokenChannels.add(channel)
@@ -124,6 +157,7 @@ export function createDraft(options: DraftOptions): Draft {
     relays,
     nextNonces: nonces,
     accounts,
+    budgetUse,
     get nonces() {
       return inOrder(options.nonces).map(([signer, expected]) => ({
         signer,
@@ -134,6 +168,9 @@ export function createDraft(options: DraftOptions): Draft {
     get charges() {
       return inOrder(charges).map(([profile, charge]) => ({ profile, ...charge }))
     },
+    get budgets() {
+      return inOrder(drawn).map(([scope, one]) => ({ scope, ...one }))
+    },
   }
 }
 
@@ -141,7 +178,7 @@ export function createDraft(options: DraftOptions): Draft {
 const inOrder = <Value>(byAddress: ReadonlyMap<string, Value>) =>
   [...byAddress].sort(([one], [other]) => (one < other ? -1 : 1))
 
-function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
+export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
   const { unit } = planOf(account, plans)
   const available = availableIn(account)
   return new ServiceError('QUOTA_EXCEEDED', `${wanted} ${unitName[unit]} needed, ${available} left`, {

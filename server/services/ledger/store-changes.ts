@@ -7,6 +7,8 @@ export interface Changes {
   readonly relays: readonly ChangedRelay[]
   /** Amounts may be negative; one for each profile. */
   readonly charges: readonly { readonly profile: string; readonly period: number; readonly amount: bigint }[]
+  /** How many more of a profile's relays have reverted; negative where the chain took that back. */
+  readonly reverts: readonly { readonly profile: string; readonly more: number }[]
 }
 
 export interface ChangedRelay {
@@ -35,7 +37,11 @@ export interface MinedIn {
  * @throws what the driver throws for a serialisation failure when an account is in another period, or a relay is not
  *   what was read; nothing is stored
  */
-export async function storeChanges(db: Queries, { relays, charges }: Changes): Promise<void> {
+export async function storeChanges(
+  db: Queries,
+  { relays, charges, reverts }: Changes,
+  nowSeconds: number,
+): Promise<void> {
   if (relays.length === 0) return
   const rows = relays.map(({ hash, version, status, mined, final, reserved, charged }) => ({
     hash,
@@ -55,5 +61,8 @@ export async function storeChanges(db: Queries, { relays, charges }: Changes): P
       ${charges.map(({ profile }) => profile)}::text[],
       ${charges.map(({ period }) => period)}::integer[],
       ${charges.map(({ amount }) => String(amount))}::numeric[],
+      ${reverts.map(({ profile }) => profile)}::text[],
+      ${reverts.map(({ more }) => more)}::integer[],
+      ${nowSeconds}::bigint,
       ${JSON.stringify(rows)}::json)`.execute(db)
 }

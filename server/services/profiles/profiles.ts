@@ -66,6 +66,8 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     const owner = addressIn(ownerRead)
     if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
 
+    // One contract that is both costs nothing to make by the hundred, and no published one is.
+    if (owner === address) throw notFound(`${address} is its own owner, and no key manager`)
     const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
     const [targetRead, ...supported] = await read([
       [owner, keyManagerCalls.target],

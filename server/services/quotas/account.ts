@@ -11,12 +11,24 @@ export interface Account {
   readonly used: bigint
   readonly resetAtSeconds: bigint | null
   readonly period: number
+  /** Unix seconds: nothing is taken before, since calls of the profile reverted that had passed the simulation. */
+  readonly slowedUntil: number
 }
 
 /** A new account, opened now. */
 export function openAccount(profile: string, plan: Plan, registered: boolean, nowSeconds: number): Account {
   const { allowance, resetAtSeconds } = plan.open(nowSeconds)
-  return { profile, registered, suspended: false, plan: plan.name, allowance, used: 0n, resetAtSeconds, period: 0 }
+  return {
+    profile,
+    registered,
+    suspended: false,
+    plan: plan.name,
+    allowance,
+    used: 0n,
+    resetAtSeconds,
+    period: 0,
+    slowedUntil: 0,
+  }
 }
 
 /** The account as it stands now: a new period begins when its reset is due. */

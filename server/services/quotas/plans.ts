@@ -6,6 +6,8 @@ export interface Plan {
   readonly name: string
   readonly model: string
   readonly unit: Quota['unit']
+  /** Most gas of one relay call; null: what any call may take. */
+  readonly gasCap: bigint | null
   /** Allowance and next reset of an account that opens now, or begins a new period. */
   open(nowSeconds: number): { readonly allowance: bigint; readonly resetAtSeconds: bigint | null }
   /** What `POST /quota` answers. */
@@ -32,7 +34,9 @@ export class PlanError extends Error {
 
 export interface PlansConfig {
   readonly defaultPlan: string
-  readonly plans: Readonly<Record<string, { readonly model: string; readonly options: unknown }>>
+  readonly plans: Readonly<
+    Record<string, { readonly model: string; readonly options: unknown; readonly gasCap?: number }>
+  >
 }
 
 /**
@@ -47,17 +51,25 @@ export function createPlans(
   services: Partial<Services>,
 ): Plans {
   const byName = new Map<string, Plan>()
-  for (const [name, { model, options }] of Object.entries(plans)) {
+  for (const [name, { model, options, gasCap }] of Object.entries(plans)) {
     const loaded = models.get(model)
     if (loaded === undefined) throw new PlanError(name, `there is no quota model '${model}'`)
-    byName.set(name, bindPlan(name, loaded, options, services))
+    byName.set(name, bindPlan(name, loaded, { options, gasCap }, services))
   }
   const found = byName.get(defaultPlan)
   if (found === undefined) throw new PlanError(defaultPlan, 'the default plan is not among the plans')
   return { defaultPlan: found, byName }
 }
 
-function bindPlan(name: string, loaded: LoadedQuota, rawOptions: unknown, services: Partial<Services>): Plan {
+/** A count says nothing of gas: without a cap of its own, one would buy as much as any call may take. */
+const COUNTED_GAS_CAP = 1_000_000n
+
+function bindPlan(
+  name: string,
+  loaded: LoadedQuota,
+  { options: rawOptions, gasCap }: { readonly options: unknown; readonly gasCap: number | undefined },
+  services: Partial<Services>,
+): Plan {
   const { plugin } = loaded
   let options: unknown
   try {
@@ -70,6 +82,7 @@ function bindPlan(name: string, loaded: LoadedQuota, rawOptions: unknown, servic
     name,
     model: plugin.id,
     unit: plugin.unit,
+    gasCap: gasCap !== undefined ? BigInt(gasCap) : plugin.unit === 'transactionCount' ? COUNTED_GAS_CAP : null,
     open: (nowSeconds) => plugin.open(nowSeconds, picked, options),
     remaining: (account) => plugin.remaining(account, picked, options),
     reserve: (limits) => plugin.reserve(limits, picked, options),

@@ -1,6 +1,7 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
+import type { Admission } from '../ledger/admission.ts'
 import {
   END_OF_NONCES,
   type ChannelKey,
@@ -15,6 +16,8 @@ import { judgeCall, judgeSigner } from './judge.ts'
 export interface Entry {
   readonly call: RelayCall
   readonly identity: string
+  /** What the ledger allows it. */
+  readonly admission: Admission
   readonly resolve: (transactionHash: string) => void
   readonly reject: (error: unknown) => void
 }
@@ -105,7 +108,7 @@ export class Channel {
     const run = consecutive(entries).slice(0, MAX_RUN)
     const [lowest] = run
     if (!lowest) return
-    const result = await this.#options.simulate({ pending: [], calls: run.map(({ call }) => call) })
+    const result = await this.#options.simulate({ pending: [], ...simulated(run) })
     await judgeSigner(lowest.call, result, this.#options.explainSigner)
     if (lowest.call.nonce > result.nonce) {
       return this.#tryOnTopOfPending(entries, result.nonce, { isFresh: true, startedMs })
@@ -143,7 +146,7 @@ export class Channel {
     const run = consecutive(open).slice(0, Math.min(MAX_RUN, MAX_PENDING - pending.length))
     const result = await simulate({
       pending: pending.map(({ callData }) => callData),
-      calls: run.map(({ call }) => call),
+      ...simulated(run),
     })
     await judgeSigner(lowest.call, result, explainSigner)
     this.#behind = result.nonce < lowest.call.nonce ? result.nonce : undefined
@@ -154,7 +157,7 @@ export class Channel {
   async #dispatch(run: readonly WaitingEntry[], result: ChannelResult, account: string | undefined): Promise<void> {
     const accepted: SimulatedEntry[] = []
     for (const [index, entry] of run.entries()) {
-      const outcome = await admitted(entry.call, judgeCall(result.calls[index]))
+      const outcome = await admitted(entry.call, judgeCall(result.calls[index], entry.admission))
       if (outcome instanceof ServiceError) {
         if (accepted.length === 0) return this.#answerFromLedgerOrReject([entry], outcome)
         // What lies before it is stored first; it gets a turn of its own.
@@ -218,6 +221,15 @@ export class Channel {
     const answered = new Set(entries)
     this.#entries = this.#entries.filter((entry) => !answered.has(entry))
     entries.forEach(how)
+  }
+}
+
+/** The calls of a run, and the least of what they may take. */
+function simulated(run: readonly Entry[]): { readonly calls: readonly RelayCall[]; readonly gasCap: bigint } {
+  const caps = run.map(({ admission }) => admission.gasCap)
+  return {
+    calls: run.map(({ call }) => call),
+    gasCap: caps.reduce((least, cap) => (cap < least ? cap : least)),
   }
 }
 

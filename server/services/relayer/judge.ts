@@ -1,5 +1,6 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
+import type { Admission } from '../ledger/admission.ts'
 import { permissionBits } from '../simulator/contracts.ts'
 import { describeRevert, isRefusal } from '../simulator/revert-reason.ts'
 import type { CallResult, ChannelResult, Parties } from '../simulator/simulator.ts'
@@ -48,7 +49,10 @@ export function isKeyManagerOf(
 }
 
 /** @returns the gas that the call takes, or why it is refused */
-export function judgeCall(result: CallResult | undefined): bigint | ServiceError {
+export function judgeCall(
+  result: CallResult | undefined,
+  { gasCap, shortage }: Pick<Admission, 'gasCap' | 'shortage'>,
+): bigint | ServiceError {
   switch (result?.kind) {
     case 'succeeds':
       return result.gas
@@ -60,8 +64,9 @@ export function judgeCall(result: CallResult | undefined): bigint | ServiceError
       })
     }
     case 'exceeds-gas-cap':
-      return new ServiceError('RELAY_CALL_REVERTS', 'it needs more gas than a relay call may take', {
-        details: { error: 'OutOfGas' },
+      if (shortage) return shortage
+      return new ServiceError('RELAY_CALL_REVERTS', `it needs more gas than a relay call may take: ${gasCap}`, {
+        details: { error: 'OutOfGas', gasCap: String(gasCap) },
       })
     case 'not-simulated':
     case undefined:

@@ -4,11 +4,14 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
+import { createAdmission, type Admission } from '../ledger/admission.ts'
+import type { UnregisteredLimits } from '../ledger/budgets.ts'
 import { commit } from '../ledger/commit.ts'
 import type { Acceptance } from '../ledger/draft.ts'
 import { END_OF_NONCES, lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
 import { microBatch } from '../micro-batch.ts'
+import type { KeyManagerCodes } from '../profiles/key-manager-codes.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { largestTransactionBytes, maxFeePerGas } from '../signers/sign-transaction.ts'
@@ -55,6 +58,8 @@ export interface RelayerOptions {
   readonly assertLasts: ExpiryCheck
   readonly plans: Plans
   readonly registration: Registration
+  readonly unregistered: UnregisteredLimits
+  readonly keyManagerCodes: KeyManagerCodes
   readonly gasPaddingPercent: number
   readonly gasCap: bigint
   /** Ceiling for the fee per gas. */
@@ -93,6 +98,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
     clock,
   })
   const memory = createLedgerMemory()
+  const askLedger = createAdmission({
+    ...options,
+    db: database.db,
+    memory,
+    gasPriceWei: async () => maxFeePerGas(await fees.current()),
+    codeOf: options.keyManagerCodes.of,
+  })
   const commitTogether = microBatch(
     async (submissions: readonly (readonly Acceptance[])[]) => {
       const current = await fees.current()
@@ -160,21 +172,22 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const cap = blockGasLimit !== null && blockGasLimit < options.gasCap ? blockGasLimit : options.gasCap
     const tooMuch = simulated.findIndex(({ gas }) => gas > cap)
     if (tooMuch === 0) {
-      simulated[0]?.entry.reject(judgeCall({ kind: 'exceeds-gas-cap' }))
+      simulated[0]?.entry.reject(judgeCall({ kind: 'exceeds-gas-cap' }, { gasCap: cap }))
       return simulated.slice(1).map(({ entry }) => entry)
     }
     const run = tooMuch === -1 ? simulated : simulated.slice(0, tooMuch)
     const left = simulated.slice(run.length).map(({ entry }) => entry)
-    const limits = run.map(({ gas }) => gasLimitFor(gas, cap))
+    const limits = run.map(({ gas, entry }) => gasLimitFor(gas, min(cap, entry.admission.gasCap)))
     const price = maxFeePerGas(await fees.current())
     const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
     const calls = run.map(({ entry }) => entry.call)
     const { account, done } = await signers.choose(costWei, required ?? (await sendersOf.before(calls)))
     const lane = lanes.get(account.address)
     if (!lane) throw new Error(`no lane for ${account.address}`)
-    const acceptances = run.map(({ entry: { call, identity } }, index) => ({
+    const acceptances = run.map(({ entry: { call, identity, admission } }, index) => ({
       call,
       identity,
+      code: admission.code,
       gasLimit: limits[index] ?? cap,
       signer: account,
     }))
@@ -207,10 +220,10 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   /** @throws ServiceError why the call is not even tried, unless the same call was accepted before */
-  async function admit(call: RelayCall, identity: string): Promise<{ readonly known?: string }> {
+  async function admit(call: RelayCall, identity: string): Promise<Admission | { readonly known: string }> {
     try {
       await options.assertLasts(call)
-      return {}
+      return await askLedger(call)
     } catch (error) {
       const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
       const { known, reverted } = await lookUpTogether(question)
@@ -249,12 +262,13 @@ export function createRelayer(options: RelayerOptions): Relayer {
       const identity = identityOf(chainId, call)
       const same = underWay.get(identity)
       if (same) return same
-      const answer = admit(call, identity).then(async ({ known }) => ({
+      const answer = admit(call, identity).then(async (admission) => ({
         transactionHash:
-          known ??
-          (await new Promise<string>((resolve, reject) => {
-            channelOf(call).add({ call, identity, resolve, reject })
-          })),
+          'known' in admission
+            ? admission.known
+            : await new Promise<string>((resolve, reject) => {
+                channelOf(call).add({ call, identity, admission, resolve, reject })
+              }),
       }))
       underWay.set(identity, answer)
       const forget = () => void underWay.delete(identity)
@@ -268,6 +282,8 @@ export function createRelayer(options: RelayerOptions): Relayer {
     },
   }
 }
+
+const min = (one: bigint, other: bigint) => (one < other ? one : other)
 
 const keyOf = ({ profile, keyManager, signer, nonce }: RelayCall): ChannelKey => ({
   profile,

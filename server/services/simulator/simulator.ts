@@ -19,6 +19,8 @@ export interface ChannelRun {
   readonly pending: readonly string[]
   /** At least one. */
   readonly calls: readonly SimulatedCall[]
+  /** Most gas that each of the calls may take, where that is less than what any call may. */
+  readonly gasCap?: bigint
 }
 
 /** What became of one call in the simulation. */
@@ -69,10 +71,10 @@ const WARMTH_GAS = 250_000n
  * A step after others finds storage warm and dirty that its own transaction would find cold, and looks far too cheap.
  * So each call that has others before it is also measured alone, with the channel's nonce set to its own.
  */
-export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; gasCap: bigint }): Simulator {
+export function createSimulator({ runner, gasCap: highest }: { runner: SequenceRunner; gasCap: bigint }): Simulator {
   const nonceSlots = createNonceSlots({ runner })
 
-  async function measureAlone(call: SimulatedCall): Promise<Outcome | undefined> {
+  async function measureAlone(call: SimulatedCall, gasCap: bigint): Promise<Outcome | undefined> {
     const storage = await nonceSlots.override(call.keyManager, call.signer, call.nonce)
     if (!storage) return undefined
     const step = { to: call.keyManager, gasLimit: gasCap, data: call.callData }
@@ -81,11 +83,11 @@ export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; ga
   }
 
   return {
-    async simulate({ pending, calls }) {
+    async simulate({ pending, calls, gasCap = highest }) {
       const [first] = calls
       if (!first) throw new TypeError('no call to simulate')
       const { profile, keyManager } = first
-      const relay = (data: string): Step => ({ to: keyManager, gasLimit: gasCap, data })
+      const relay = (data: string, gasLimit: bigint): Step => ({ to: keyManager, gasLimit, data })
       const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
       const owners = [read(profile, profileCalls.owner), read(keyManager, keyManagerCalls.target)]
       const reads = [
@@ -93,11 +95,14 @@ export function createSimulator({ runner, gasCap }: { runner: SequenceRunner; ga
         read(keyManager, first.nonceCallData),
         read(profile, profileCalls.permissions(first.signer)),
       ]
-      const steps = [...pending.map(relay), ...calls.map(({ callData }) => relay(callData))]
+      const steps = [
+        ...pending.map((data) => relay(data, highest)),
+        ...calls.map(({ callData }) => relay(callData, gasCap)),
+      ]
       const lenient = steps.length === 1
       const needsMeasure = (index: number) => pending.length + index > 0
       const measuring = Promise.all(
-        calls.map(async (call, index) => (needsMeasure(index) ? measureAlone(call) : undefined)),
+        calls.map(async (call, index) => (needsMeasure(index) ? measureAlone(call, gasCap) : undefined)),
       )
       // Judged below; meanwhile the tries may fail first.
       measuring.catch(() => {})

@@ -18,6 +18,7 @@ import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../services/compose.ts'
 // Where Services gets its member `relays`.
 import type {} from '../../services/ledger/relays.ts'
+import { boundless } from '../../services/ledger/budgets.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
 
 export interface RelayServerOptions {
@@ -54,6 +55,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     chain: { rpcUrls: [rpcUrl], confirmations: 0, requestTimeoutMs: 10_000 },
     database: { folder: null },
     registration: 'open',
+    unregistered: boundless,
     ...options.config,
   }
   const config = parseConfig(tree, 'test', process.cwd())

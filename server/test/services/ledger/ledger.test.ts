@@ -5,6 +5,7 @@ import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
 import { readAccounts, type Registration } from '../../../services/ledger/account-rows.ts'
+import { boundless, type UnregisteredLimits } from '../../../services/ledger/budgets.ts'
 import { commit } from '../../../services/ledger/commit.ts'
 import type { Committed } from '../../../services/ledger/draft.ts'
 import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
@@ -26,6 +27,7 @@ const plan: Plan = {
   name: 'default',
   model: 'gas',
   unit: 'gas',
+  gasCap: null,
   open: (nowSeconds: number) => ({
     allowance: ALLOWANCE,
     resetAtSeconds: BigInt((Math.floor(nowSeconds / PERIOD_SECONDS) + 1) * PERIOD_SECONDS),
@@ -84,12 +86,16 @@ describe('ledger', () => {
           by = [0],
           memory = memories[0]!,
           registration = 'open',
+          unregistered = boundless,
+          code = null,
           db = database.db,
         }: {
           identities?: string[]
           by?: number[]
           memory?: LedgerMemory
           registration?: Registration
+          unregistered?: UnregisteredLimits
+          code?: string | null
           db?: Queries
         } = {},
       ) =>
@@ -99,12 +105,14 @@ describe('ledger', () => {
             call: one,
             identity: identities?.[index] ?? hexlify(randomBytes(32)),
             gasLimit: GAS_LIMIT,
+            code,
             signer: signers[by[index % by.length] ?? 0]!,
           })),
           {
             chainId: 1n,
             plans,
             registration,
+            unregistered,
             nowMs: nowSeconds * 1000,
             fees: { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
             memory,
@@ -350,6 +358,107 @@ describe('ledger', () => {
         expect([charged.get(expired ?? ''), charged.get(other ?? '')]).to.deep.equal([210n, 0n])
         expect(settlements.map(({ status }) => status)).to.deep.equal(['abandoned', 'abandoned'])
         expect((await account()).used).to.equal(before.used + 210n)
+      })
+
+      it('takes a call that reverted anew, and lets the former one come back', async () => {
+        const before = await account()
+        const identity = hexlify(randomBytes(32))
+        const take = async () => (await accept([call()], { identities: [identity] }))[0]
+        const first = hashOf(await take())
+        await settle(database.db, [mined(first, 100n, { succeeded: false })], options())
+        const second = hashOf(await take())
+        expect(second).to.not.equal(first)
+        expect(await take()).to.deep.equal({ kind: 'known', hash: second })
+        await settle(database.db, [mined(second, 200n)], options())
+        await unsettle(database.db, [first, second], options())
+        expect((await account()).used).to.equal(before.used + 2n * GAS_LIMIT)
+        await settle(database.db, [mined(first, 300n), mined(second, 50n, { succeeded: false })], options())
+        expect([(await relayRow(first)).status, (await relayRow(second)).status]).to.deep.equal([
+          'succeeded',
+          'reverted',
+        ])
+        expect((await account()).used).to.equal(before.used + 350n)
+      })
+
+      describe('profiles that nobody has registered', () => {
+        const unregistered = { ...boundless, gasPerHour: 10 * Number(GAS_LIMIT), codeGasPerHour: 4 * Number(GAS_LIMIT) }
+        const fresh = (): RelayCall =>
+          call({ profile: Wallet.createRandom().address, nonce: BigInt(hexlify(randomBytes(16))) << 128n })
+        const codeOf = (outcome: Committed | undefined) =>
+          outcome?.kind === 'refused' ? outcome.error.code : outcome?.kind
+
+        it('may use so much gas together, in several processes at once, until the hour is over', async () => {
+          nowSeconds += 3_600
+          const outcomes = await Promise.all(
+            Array.from({ length: 20 }, async (_, index) => {
+              const more = { unregistered, code: `code ${index % 5}`, memory: createLedgerMemory() }
+              return (await accept([fresh()], more))[0]
+            }),
+          )
+          expect(outcomes.filter((outcome) => outcome?.kind === 'stored')).to.have.lengthOf(10)
+          const refused = outcomes.find((outcome) => outcome?.kind === 'refused')
+          if (refused?.kind !== 'refused') throw new Error('none is refused')
+          expect(refused.error.code).to.equal('RATE_LIMITED')
+          expect(refused.error.retryAfterSeconds).to.equal(3_600 - (nowSeconds % 3_600))
+          nowSeconds += 3_600
+          expect(codeOf((await accept([fresh()], { unregistered, code: 'code 0' }))[0])).to.equal('stored')
+        })
+
+        it('may use less with the same code, and leave the rest to others', async () => {
+          nowSeconds += 3_600
+          const outcomes = await accept(Array.from({ length: 6 }, fresh), { unregistered, code: '0xc0de' })
+          expect(outcomes.map(codeOf)).to.deep.equal([
+            ...Array<string>(4).fill('stored'),
+            'RATE_LIMITED',
+            'RATE_LIMITED',
+          ])
+          expect(codeOf((await accept([fresh()], { unregistered, code: '0xother' }))[0])).to.equal('stored')
+        })
+
+        it('are told from registered ones at the very moment', async () => {
+          nowSeconds += 3_600
+          const spent = { ...boundless, gasPerHour: 0 }
+          const one = fresh()
+          const next = (id: bigint) => ({ ...one, nonce: one.nonce | id, callData: hexlify(randomBytes(32)) })
+          expect(codeOf((await accept([one], { unregistered }))[0])).to.equal('stored')
+          expect(codeOf((await accept([next(1n)], { unregistered: spent }))[0])).to.equal('RATE_LIMITED')
+          const set = (registered: boolean) =>
+            database.db.updateTable('profiles').set({ registered }).where('address', '=', one.profile).execute()
+          await set(true)
+          expect(codeOf((await accept([next(2n)], { unregistered: spent }))[0])).to.equal('stored')
+          await set(false)
+          expect(codeOf((await accept([next(3n)], { unregistered: spent }))[0])).to.equal('RATE_LIMITED')
+        })
+      })
+
+      it('slows a profile whose calls revert, the longer the more of them, and forgets one each hour', async () => {
+        const reverting = Wallet.createRandom().address
+        let id = 0n
+        const take = async (memory = memories[0]!) =>
+          (await accept([call({ profile: reverting, nonce: (channel << 128n) | id++ })], { memory }))[0]
+        const revert = async (hash: string) => settle(database.db, [mined(hash, 1n, { succeeded: false })], options())
+        const hashes: string[] = []
+        for (let count = 0; count < 5; count++) hashes.push(hashOf(await take()))
+        for (const hash of hashes.slice(0, 3)) await revert(hash)
+        expect((await account(reverting)).slowedUntil).to.equal(0)
+        await revert(hashes[3] ?? '')
+        expect((await account(reverting)).slowedUntil).to.equal(nowSeconds + 2)
+        // What was remembered of it is not believed.
+        for (const memory of memories) {
+          const outcome = await take(memory)
+          expect(outcome?.kind === 'refused' && outcome.error.code).to.equal('RATE_LIMITED')
+          expect(outcome?.kind === 'refused' && outcome.error.retryAfterSeconds).to.equal(2)
+        }
+        await revert(hashes[4] ?? '')
+        expect((await account(reverting)).slowedUntil).to.equal(nowSeconds + 4)
+        // A reorganisation has taken it back: as if there had been one less.
+        await unsettle(database.db, [hashes[4] ?? ''], options())
+        await revert(hashes[4] ?? '')
+        expect((await account(reverting)).slowedUntil).to.equal(nowSeconds + 4)
+        nowSeconds += 3_600 * 3
+        const late = hashOf(await take())
+        await revert(late)
+        expect((await account(reverting)).slowedUntil).to.be.below(nowSeconds)
       })
 
       it('settles what was reserved before a reset against no later period', async () => {

@@ -71,8 +71,8 @@ async function store(db: Database['db'], from: number, count: number): Promise<O
     max_priority_fee_per_gas: '1',
   }))
   const nonces = [{ signer: account, expected: from, next: from + count }]
-  const charges = [{ profile, period: 0, amount: BigInt(count) }]
-  expect(await storeRelays(db, { relays, nonces, charges }, 'registered')).to.equal(true)
+  const charges = [{ profile, period: 0, amount: BigInt(count), registered: true }]
+  expect(await storeRelays(db, { relays, nonces, charges, budgets: [] }, 0)).to.equal(true)
   return openRelays(db, account, { fromNonce: from, limit: count })
 }
 
@@ -86,5 +86,5 @@ async function settle(db: Queries, relays: readonly OpenRelay[]): Promise<void> 
     reserved: 1n,
     charged: 1n,
   }))
-  await storeChanges(db, { relays: changes, charges: [{ profile, period: 0, amount: -1n }] })
+  await storeChanges(db, { relays: changes, charges: [{ profile, period: 0, amount: -1n }], reverts: [] }, 0)
 }

@@ -1,0 +1,113 @@
+import type { RelayCall } from '../../core/define.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Clock } from '../clock.ts'
+import type { Queries } from '../database/database.ts'
+import { microBatch } from '../micro-batch.ts'
+import { accountNow, availableIn, openAccount, planOf, type Account } from '../quotas/account.ts'
+import type { Plan, Plans } from '../quotas/plans.ts'
+import { transactionGas } from '../simulator/transaction-gas.ts'
+import { readAccounts, type Registration } from './account-rows.ts'
+import { assertNotSlowed, assertServed } from './assert-served.ts'
+import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'
+import { quotaExceeded } from './draft.ts'
+import type { LedgerMemory } from './memory.ts'
+
+/** What a call may take, as far as the ledger knows before it is simulated. */
+export interface Admission {
+  /** Most gas of its transaction. */
+  readonly gasCap: bigint
+  /** Why it may take no more, where that is less than the plan allows. */
+  readonly shortage?: ServiceError
+  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: it is registered. */
+  readonly code: string | null
+}
+
+export interface AdmissionOptions {
+  readonly db: Queries
+  readonly memory: LedgerMemory
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly unregistered: UnregisteredLimits
+  /** Most gas of any relay call. */
+  readonly gasCap: bigint
+  readonly clock: Clock
+  /** What gas costs at most now, in wei. */
+  readonly gasPriceWei: () => Promise<bigint>
+  readonly codeOf: (keyManager: string) => Promise<string>
+}
+
+/** The most profiles in one look into the ledger. */
+const MAX_TOGETHER = 256
+
+/**
+ * Asks the ledger whether a call can be paid for before anything is simulated for it: what no transaction could be sent
+ * for costs the node nothing. Accounts that this process has seen are believed while they have enough; whatever is
+ * stored is checked once more.
+ *
+ * @returns a function that throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED
+ */
+export function createAdmission(options: AdmissionOptions): (call: RelayCall) => Promise<Admission> {
+  const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
+  const read = microBatch(
+    async (profiles: readonly string[]) => {
+      const accounts = await readAccounts(db, profiles, plans, Math.floor(clock.nowMs() / 1000))
+      return profiles.map((profile) => accounts.get(profile))
+    },
+    { maxItems: MAX_TOGETHER },
+  )
+
+  async function judge(call: RelayCall, stored: Account | undefined): Promise<Admission> {
+    const nowSeconds = Math.floor(clock.nowMs() / 1000)
+    assertServed(call.profile, stored, registration)
+    const account = accountNow(
+      stored ?? openAccount(call.profile, plans.defaultPlan, false, nowSeconds),
+      plans,
+      nowSeconds,
+    )
+    assertNotSlowed(account, nowSeconds)
+    const plan = planOf(account, plans)
+    const maxFeePerGasWei = await gasPriceWei()
+    const allowed = min(plan.gasCap ?? options.gasCap, options.gasCap)
+    const affordable = affordableGas(plan, availableIn(account), maxFeePerGasWei, allowed)
+    const code = account.registered ? null : await codeOf(call.keyManager)
+    const budgets = code === null ? [] : budgetsFor(code, unregistered, memory.budgets, nowSeconds)
+    const left = budgets.length === 0 ? allowed : leftOf(budgets)
+    const gasCap = min(affordable, left)
+    if (gasCap >= allowed) return { gasCap: allowed, code }
+    const leastGas = transactionGas(call.callData, 0n)
+    const wanted = gasCap < leastGas ? leastGas : gasCap + 1n
+    const shortage =
+      left < affordable
+        ? budgetExhausted(budgets, wanted, nowSeconds)
+        : quotaExceeded(account, plans, plan.reserve({ gasLimit: wanted, maxFeePerGasWei }), nowSeconds)
+    if (gasCap < leastGas) throw shortage
+    return { gasCap, code, shortage }
+  }
+
+  return async (call) => {
+    const remembered = memory.accounts([call.profile])?.get(call.profile)
+    if (remembered) {
+      const admission = await judge(call, remembered).catch((error: unknown) => {
+        if (error instanceof ServiceError) return undefined
+        throw error
+      })
+      if (admission && !admission.shortage) return admission
+    }
+    return judge(call, await read(call.profile))
+  }
+}
+
+/** The most gas, up to a cap, that an account can pay for: models tell what gas costs, not what a cost buys. */
+function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, cap: bigint): bigint {
+  const isEnoughFor = (gasLimit: bigint) => plan.reserve({ gasLimit, maxFeePerGasWei }) <= available
+  if (isEnoughFor(cap)) return cap
+  let [enough, tooMuch] = [0n, cap]
+  while (tooMuch - enough > 1n) {
+    const middle = (enough + tooMuch) / 2n
+    if (isEnoughFor(middle)) enough = middle
+    else tooMuch = middle
+  }
+  return enough
+}
+
+const min = (one: bigint, other: bigint) => (one < other ? one : other)
