@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { check, planCheck, UsageError, type CheckOptions, type Edition, type Report } from './index.ts'
@@ -45,6 +46,8 @@ interface Flags {
   readonly only?: string
   readonly readOnly?: true
   readonly dryRun?: true
+  readonly fuzz?: number
+  readonly seed?: number
   readonly maxTransactions?: number
   readonly timeoutMs?: number
   readonly receiptTimeoutMs?: number
@@ -72,6 +75,8 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--only <clause>', 'a clause id, or what it begins with')
     .option('--read-only', 'send nothing that could spend')
     .option('--dry-run', 'say what the run would do and cost, and send nothing')
+    .option('--fuzz <cases>', 'random requests too, so many for each property', parsePositiveInteger)
+    .option('--seed <number>', 'that the random requests follow from (default: a new one)', parsePositiveInteger)
     .option('--max-transactions <count>', 'that the run may cause (default: 200)', parsePositiveInteger)
     .option('--timeout-ms <ms>', 'for each answer (default: 10000)', parsePositiveInteger)
     .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
@@ -139,6 +144,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     edition: flags.edition,
     readOnly: flags.readOnly ?? false,
     acceptFailures: flags.writeExpectedFailures !== undefined,
+    ...(flags.fuzz === undefined ? {} : { fuzz: { cases: flags.fuzz, seed: flags.seed ?? randomInt(1, 2 ** 31) } }),
     ...(where.fixture ? { fixture: where.fixture } : {}),
     ...(where.rpcUrl === undefined ? {} : { rpcUrl: where.rpcUrl }),
     ...(only === undefined ? {} : { only }),

@@ -46,6 +46,8 @@ export interface CheckOptions {
   readonly readOnly?: boolean
   /** How many transactions the run may cause; absent: 200. */
   readonly maxTransactions?: number
+  /** So many random cases for each property, which follow from the seed alone; absent: none. */
+  readonly fuzz?: { readonly cases: number; readonly seed: number }
   /** For each request to the target; absent: 10,000. */
   readonly timeoutMs?: number
   /** For a transaction to be mined; absent: 60,000. */
@@ -132,6 +134,11 @@ interface Selection {
   readonly plan: Plan
 }
 
+/** Whether the clause belongs to a run without random requests, or this is one with them. */
+function isRun(id: ClauseId, { fuzz }: CheckOptions): boolean {
+  return fuzz !== undefined || !clauses[id].needs.includes('fuzz')
+}
+
 /** @throws UsageError for a URL that is none, and for `only` that names no clause of the target */
 async function select(options: CheckOptions): Promise<Selection> {
   const { edition = 'documents', only = null, readOnly = false, maxTransactions = defaultMaxTransactions } = options
@@ -140,7 +147,9 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
-  const suites = (await loadSuites()).filter(({ id }) => judged[clauses[id].document] && isSelected(id, only))
+  const suites = (await loadSuites()).filter(
+    ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),
+  )
   if (only !== null && suites.length === 0) throw new UsageError(`no clause of the target is named ${only}`)
   const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
   const spends = options.fixture !== undefined && !readOnly
@@ -197,6 +206,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       spending,
       evidence: createEvidence(),
       notes,
+      fuzz: options.fuzz ?? { cases: 0, seed: 0 },
       shared: new Map(),
       nextRpcId: 1,
     }
@@ -234,7 +244,14 @@ export async function check(options: CheckOptions): Promise<Report> {
       summary: { ...summarise(results), ofRequired: plan.ofRequired },
       causes: findCauses(results),
       clauses: results,
-      options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only },
+      options: {
+        timeoutMs,
+        receiptTimeoutMs,
+        maxTransactions,
+        readOnly,
+        only,
+        ...(options.fuzz ? { fuzz: options.fuzz } : {}),
+      },
       ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
       traffic: { requests, timeouts, unanswered },
       transactions: await describeTransactions(chain, spending.transactions),

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { clauses } from '../specs/index.ts'
 import type { Alteration, Lawful, Mutant } from '../conformance/altered/define.ts'
 import type { Environment } from '../conformance/altered/environment.ts'
 import { loadLawful, loadMutants, type NamedLawful, type NamedMutant } from '../conformance/altered/load.ts'
@@ -32,6 +33,9 @@ interface Workshop {
 
 /** For what a mutant never answers or never sends: everything here is at hand. */
 const mutantOptions = ['--timeout-ms', '5000', '--receipt-timeout-ms', '2000']
+
+/** For a mutant that only random requests find. */
+const fuzzOptions = ['--fuzz', '60', '--seed', '1']
 
 /** Breaks nothing: what says that this one was caught would say so of any. */
 const control: NamedMutant = {
@@ -80,11 +84,23 @@ async function runAltered(
   })
 }
 
+function needsFuzz({ clause }: Pick<Mutant, 'clause'>): boolean {
+  return clauses[clause].needs.includes('fuzz')
+}
+
 async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean): Promise<MutantResult> {
   const { clause, whole } = named.mutant
   const part = full || whole ? {} : { only: clause }
-  const { run, broken } = await runAltered(workshop, named.mutant, { ...part, options: mutantOptions })
-  return judgeMutant(named, run, broken)
+  const isFuzz = needsFuzz(named.mutant)
+  const options = isFuzz ? [...mutantOptions, ...fuzzOptions] : mutantOptions
+  const { run, broken } = await runAltered(workshop, named.mutant, { ...part, options })
+  const result = judgeMutant(named, run, broken)
+  if (!isFuzz || !result.caught) return result
+  // Random requests earn their keep by what the fixed ones miss.
+  const fixed = await runAltered(workshop, named.mutant, {})
+  const failed = fixed.run.report.clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
+  if (failed.length === 0) return result
+  return { ...result, caught: false, why: `the fixed checks catch it too: ${failed.join(', ')}` }
 }
 
 async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<LawfulResult> {
@@ -99,10 +115,17 @@ async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<Lawf
   }
 }
 
+/** Clauses that need random requests are there in runs with them alone. */
+function optionsOf(only: string): readonly string[] {
+  const meant = Object.entries(clauses).filter(([id]) => id.startsWith(only.replace(/--.*/, '')))
+  return meant.every(([, { needs }]) => needs.includes('fuzz')) ? fuzzOptions : []
+}
+
 /** What is wrong with the harness itself, if anything: the unbroken server fails, or nothing at all is caught. */
 async function proveHarness(workshop: Workshop, only: string | undefined): Promise<string[]> {
   // The name of a mutant begins with its clause. Of several clauses all are tried.
-  const part = only === undefined || only.includes(',') ? {} : { only: only.replace(/--.*/, '') }
+  const isOne = only !== undefined && !only.includes(',')
+  const part = isOne ? { only: only.replace(/--.*/, ''), options: optionsOf(only) } : {}
   const { run } = await runAltered(workshop, {}, part)
   const unbroken = run.report.clauses
     .filter(({ level, status }) => level !== 'unspecified' && status !== 'passed')
@@ -220,8 +243,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   const certificateFile = join(folder, 'certificate.pem')
   const tls = selfSigned()
   await writeFile(certificateFile, tls.cert)
-  // The harness is proved twice on the usual testbed.
-  const uses = [...(selection.mutants.length > 0 ? [{}, {}] : []), ...all.map(({ environment = {} }) => environment)]
+  // The harness is proved twice on the usual testbed, and what random requests find is tried with the fixed ones too.
+  const twice = selection.mutants.map(({ mutant }) => mutant).filter(needsFuzz)
+  const uses = [
+    ...(selection.mutants.length > 0 ? [{}, {}] : []),
+    ...[...all, ...twice].map(({ environment = {} }) => environment),
+  ]
   const testbeds = createTestbeds(uses)
   try {
     const results = await proveAll({ testbeds, tls, certificateFile }, selection, flags)

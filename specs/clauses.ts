@@ -13,9 +13,9 @@ export type ClauseLevel = 'required' | 'recommended' | 'unspecified'
 
 /**
  * What a check wants beyond the URL: `chain` the RPC URL of a node as the truth, `fixture` a profile with controllers,
- * `spend` the relay pays for a transaction, `clock` the offset to the target's clock.
+ * `spend` the relay pays for a transaction, `clock` the offset to the target's clock, `fuzz` a run with random requests.
  */
-export type ClauseNeed = 'chain' | 'fixture' | 'spend' | 'clock'
+export type ClauseNeed = 'chain' | 'fixture' | 'spend' | 'clock' | 'fuzz'
 
 /** One normative sentence of one of the two documents. */
 export interface Clause {

@@ -8,6 +8,12 @@ import type { RpcTarget } from './rpc-target.ts'
 import type { Spending } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
 
+/** Random requests, beside the fixed ones. */
+export interface FuzzOptions {
+  readonly cases: number
+  readonly seed: number
+}
+
 /** What a check works with. Every request through it is recorded in the report under the check. */
 export interface CheckContext {
   readonly edition: Edition
@@ -20,10 +26,18 @@ export interface CheckContext {
   /** @throws Untestable when there is none */
   readonly fixture: Fixture
   readonly hasChain: boolean
+  readonly hasFixture: boolean
   /** How long to wait for transactions. */
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: Spending
+  /** How many random cases, and the seed that they follow from. */
+  readonly fuzz: FuzzOptions
+  /**
+   * Work whose exchanges are recorded only when asked for.
+   * @returns what the work threw, if anything, and how to record its exchanges
+   */
+  aside(work: (t: CheckContext) => Promise<void>): Promise<{ readonly error?: unknown; keep(): void }>
   /** Says what a reader must know of the whole run, once: a spent quota, a member that is sent to every request. */
   note(text: string): void
   /** Records what is seen and not judged. */

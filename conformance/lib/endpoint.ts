@@ -6,7 +6,7 @@ import { hasDied, isBack } from './liveness.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
 import type { Patience } from './patience.ts'
-import { rateLimitWaitMs } from './rate-limit.ts'
+import { rateLimitOf } from './rate-limit.ts'
 import type { Exchange } from './report-types.ts'
 import { ourTimeMs, type AdjustableClock } from './target-clock.ts'
 
@@ -52,6 +52,8 @@ export interface HostState {
 export interface EndpointState {
   readonly url: string
   readonly host: HostState
+  /** A valid request that is always cheap to serve; absent: there is none. */
+  readonly cheapRequest?: string
   silentInARow: number
   /** Requests without an answer in all. */
   silent: number
@@ -136,14 +138,23 @@ export function createEndpoint(
     })
   }
 
+  /** Whether a request that costs nothing is limited too: then a limit does not mean the one request. */
+  async function isLimited(): Promise<boolean> {
+    if (state.cheapRequest === undefined) return false
+    const headers = { 'content-type': 'application/json' }
+    const answer = await http.send({ url: state.url, method: 'POST', headers, body: state.cheapRequest })
+    return rateLimitOf(answer, 0) !== undefined
+  }
+
   async function ask(makeBody: () => Body, options: SendOptions): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       await requireListener(state, patience)
       const answer = await exchange(makeBody(), options)
       noticeDeath(answer, options)
       if (answer.failure?.kind === 'refused') continue
-      const waitMs = options.takeRateLimit ? undefined : rateLimitWaitMs(answer, attempt)
-      if (waitMs === undefined) return answer
+      const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
+      if (!limit || (!limit.isCertain && !(await isLimited()))) return answer
+      const { waitMs } = limit
       if (!patience.mayWait(waitMs)) {
         throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describe(answer)}`)
       }

@@ -1,6 +1,6 @@
 import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
 import type { ChainTruth } from './chain-truth.ts'
-import type { CheckContext } from './context.ts'
+import type { CheckContext, FuzzOptions } from './context.ts'
 import { createEndpoint, type EndpointState } from './endpoint.ts'
 import type { Evidence } from './evidence.ts'
 import type { Fixture } from './fixture.ts'
@@ -27,6 +27,7 @@ export interface Environment {
   readonly spending: SpendingAccount
   /** What was seen against clauses other than the one being checked. */
   readonly evidence: Evidence
+  readonly fuzz: FuzzOptions
   /** What a reader must know of the whole run. */
   readonly notes: string[]
   /** Results of `once`, by key. */
@@ -69,6 +70,7 @@ export function createContext(environment: Environment, clause: ClauseId, record
     rpc: createRpcTarget(createEndpoint(environment, endpoints.rpc, keep), () => environment.nextRpcId++),
     chain: environment.chain,
     hasChain: environment.hasChain,
+    hasFixture: !('missing' in environment.fixture),
     patience: environment.patience,
     get fixture() {
       if ('missing' in environment.fixture) throw new Untestable(environment.fixture.missing)
@@ -76,6 +78,17 @@ export function createContext(environment: Environment, clause: ClauseId, record
     },
     clock: environment.clock,
     spending: environment.spending.of(clause),
+    fuzz: environment.fuzz,
+    async aside(work) {
+      const own: CheckRecord = { ...record, exchanges: [] }
+      const keep = (): void => void record.exchanges.push(...own.exchanges)
+      try {
+        await work(createContext(environment, clause, own))
+        return { keep }
+      } catch (error) {
+        return { error, keep }
+      }
+    },
     note: (text) => void (environment.notes.includes(text) || environment.notes.push(text)),
     observe: (text) => void record.observations.push(text),
     accuse: (fault) => void record.accusations.push(fault),

@@ -1,6 +1,5 @@
 import type { ClauseId } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
-import type { Exchange } from './report-types.ts'
 
 export interface FaultDetails {
   readonly expected?: string
@@ -19,14 +18,14 @@ export class Fault extends Error {
   override readonly name = 'Fault'
   readonly expected: string | undefined
   readonly actual: string | undefined
-  readonly exchange: Exchange | undefined
+  readonly answer: Answer | undefined
   readonly of: ClauseId | undefined
 
   constructor(message: string, { expected, actual, answer, of }: FaultDetails = {}) {
     super(message)
     this.expected = expected
     this.actual = actual
-    this.exchange = answer?.exchange
+    this.answer = answer
     this.of = of
   }
 }

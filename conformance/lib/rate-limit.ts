@@ -23,19 +23,25 @@ function retryAfterMs({ headers }: Answer): number | undefined {
   return Number.isNaN(waitMs) ? undefined : waitMs
 }
 
+/** What an answer says of a rate limit. */
+export interface RateLimit {
+  readonly waitMs: number
+  /** False where the answer may mean the one request instead: nodes use -32005 for too large a query as well. */
+  readonly isCertain: boolean
+}
+
 /**
  * How long a rate limit asks to wait. The documents show no rate limits and so forbid none: HTTP 429, HTTP 503 with
  * `Retry-After`, and the JSON-RPC error -32005 are waited for.
  *
  * @param attempt how often the request has been limited before
- * @returns ms; undefined when the answer tells of no rate limit
+ * @returns undefined when the answer tells of no rate limit
  */
-export function rateLimitWaitMs(answer: Answer, attempt: number): number | undefined {
+export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefined {
   const { status, json } = answer
   const asked = retryAfterMs(answer)
-  const isLimit =
-    status === 429 ||
-    (status === 503 && asked !== undefined) ||
-    (Array.isArray(json) ? json.some(isLimitError) : isLimitError(json))
-  return isLimit ? Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs) : undefined
+  const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
+  const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
+  if (!isCertain && !isError) return undefined
+  return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain }
 }

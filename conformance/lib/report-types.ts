@@ -151,6 +151,8 @@ export interface Report {
     readonly receiptTimeoutMs?: number
     readonly maxTransactions?: number
     readonly readOnly: boolean
+    /** Random requests beside the fixed ones; absent: none. */
+    readonly fuzz?: { readonly cases: number; readonly seed: number }
     /** Clause id or prefix; null: everything. */
     readonly only: string | null
   }

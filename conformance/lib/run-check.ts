@@ -16,8 +16,8 @@ function shown(value: unknown): string {
 
 type Outcome = Pick<CheckResult, 'status' | 'error' | 'reason' | 'because'>
 
-function errorOf({ message, expected, actual, exchange }: Fault, exchanges: readonly Exchange[]): CheckError {
-  const at = exchange === undefined ? -1 : exchanges.indexOf(exchange)
+function errorOf({ message, expected, actual, answer }: Fault, exchanges: readonly Exchange[]): CheckError {
+  const at = answer === undefined ? -1 : exchanges.indexOf(answer.exchange)
   return {
     message,
     ...(expected === undefined ? {} : { expected }),
@@ -46,8 +46,8 @@ function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[])
 }
 
 /** What was sent in one check may show its effect in a later one. */
-function keepExchange({ exchange }: Fault, { exchanges }: CheckRecord): void {
-  if (exchange !== undefined && !exchanges.includes(exchange)) exchanges.push(exchange)
+function keepExchange({ answer }: Fault, { exchanges }: CheckRecord): void {
+  if (answer && !exchanges.includes(answer.exchange)) exchanges.push(answer.exchange)
 }
 
 /** Runs one check and says what came of it. Never throws. */

@@ -38,6 +38,8 @@ export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
   return { relayUrl: normal(relayUrl), ethRpcUrl: normal(ethRpcUrl) }
 }
 
+const chainIdRequest = '{"id":1,"jsonrpc":"2.0","method":"eth_chainId","params":[]}'
+
 /** The URLs of the three endpoints; those of a document that is left out are never asked. */
 export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' | 'quota' | 'rpc', EndpointState> {
   const unused = 'http://invalid.invalid'
@@ -45,6 +47,6 @@ export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' |
   return {
     execute: at(relayUrl ?? unused, '/execute', hosts),
     quota: at(relayUrl ?? unused, '/quota', hosts),
-    rpc: at(ethRpcUrl ?? unused, '/api/eth-rpc', hosts),
+    rpc: { ...at(ethRpcUrl ?? unused, '/api/eth-rpc', hosts), cheapRequest: chainIdRequest },
   }
 }

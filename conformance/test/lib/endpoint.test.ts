@@ -16,8 +16,9 @@ describe('an endpoint of the target', () => {
   })
   afterEach(() => http.close())
 
-  function endpointAt(url: string, restartMs = 1) {
-    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0 }
+  function endpointAt(url: string, restartMs = 1, cheapRequest?: string) {
+    const cheap = cheapRequest === undefined ? {} : { cheapRequest }
+    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0, ...cheap }
     const patience = createPatience({ receiptMs: 100, rateLimitMs: 2000, restartMs })
     return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
   }
@@ -54,6 +55,26 @@ describe('an endpoint of the target', () => {
     expect(server.requests.map(({ body }) => body)).to.deep.equal(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
   })
 
+  it('takes -32005 for a rate limit only where a cheap request is limited too', async () => {
+    const limited = '{"error":{"code":-32005}}'
+    let cheapLimits = 0
+    await using server = await serve((_request, response, body) => {
+      const isCheap = body === '"cheap"'
+      response.end(isCheap && cheapLimits-- <= 0 ? '{"result":"0x1"}' : limited)
+    })
+    expect((await endpointAt(server.url, 1, '"cheap"').send('a large query')).text).to.equal(limited)
+    expect(server.requests).to.have.length(2)
+    cheapLimits = 1
+    const waited = await endpointAt(server.url, 1, '"cheap"').send('any query')
+    expect(waited.text).to.equal(limited)
+    expect(server.requests.map(({ body }) => body).slice(2)).to.deep.equal([
+      '"any query"',
+      '"cheap"',
+      '"any query"',
+      '"cheap"',
+    ])
+  })
+
   it('takes an error 503 that names no time for an answer', async () => {
     await using server = await serve((_request, response) => response.writeHead(503).end())
     expect((await endpointAt(server.url).send({})).status).to.equal(503)
@@ -75,7 +96,7 @@ describe('an endpoint of the target', () => {
       .send({}, { once: true, owedBy: 'relay.execute.post' })
       .catch((thrown: unknown) => thrown)
     expect(fault).to.be.instanceOf(Fault).and.include({ of: 'relay.execute.post' })
-    expect((fault as Fault).exchange).to.equal(exchanges[0])
+    expect((fault as Fault).answer?.exchange).to.equal(exchanges[0])
     const later = await endpoint.send({}).catch((thrown: unknown) => thrown)
     expect(later).to.be.instanceOf(Untestable).and.include({ because: 'relay.execute.post' })
   })

@@ -29,6 +29,7 @@ describe('the outcome of a check', () => {
       spending: createSpending({ readOnly, maxTransactions: 1 }),
       evidence: createEvidence(),
       notes: [],
+      fuzz: { cases: 0, seed: 0 },
       shared: new Map(),
       nextRpcId: 1,
     }

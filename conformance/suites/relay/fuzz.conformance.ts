@@ -1,0 +1,133 @@
+import { Wallet } from 'ethers'
+import { describe } from '../../lib/answer.ts'
+import { clause } from '../../lib/clause.ts'
+import type { CheckContext } from '../../lib/context.ts'
+import { breakages, broken } from '../../lib/fuzz/broken.ts'
+import { expectProperty, share } from '../../lib/fuzz/expect-property.ts'
+import { expectNoServerError } from '../../lib/fuzz/no-server-error.ts'
+import { spell, spellings, type Spelling } from '../../lib/fuzz/spelling.ts'
+import { flipBit, tamperings, type Tampering } from '../../lib/fuzz/tampering.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { profileAbi } from '../../lib/relay/abi.ts'
+import { hasEffect, inTurn } from '../../lib/relay/attempt.ts'
+import { withTransaction, type RelayCall } from '../../lib/relay/call.ts'
+import { hashIn, isAccepted, isHash, normalHash, requireExecutable } from '../../lib/relay/execute.ts'
+import { expectTwin, freshCall } from '../../lib/relay/first-execution.ts'
+import { relayDigest, signDigest } from '../../lib/relay/message.ts'
+import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+import { expectRefused } from '../../lib/relay/quota.ts'
+import { signQuota } from '../../lib/relay/quota-message.ts'
+import { waitForReceipt } from '../../lib/relay/receipt.ts'
+
+/** Sends a text that may be executed, and keeps account. */
+async function executeText(t: CheckContext, text: string) {
+  t.spending.ask()
+  const answer = await t.relay.paths.execute.sendRaw(text, { once: true })
+  const hash = hashIn(answer)
+  if (isHash(hash)) t.spending.caused(normalHash(hash))
+  return answer
+}
+
+/** The call with its fault, and the other data key that it would fill. */
+function tampered({ body, message, signature }: RelayCall, { what, at }: Tampering) {
+  if (what === 'signature') return { body: withTransaction(body, { signature: flipBit(signature, at, 64) }) }
+  if (what === 'number') return { body: withTransaction(body, { nonce: message.nonce + 1n + BigInt(at) }) }
+  const abi = flipBit(message.payload, at)
+  const otherKey = parse(abi)
+  return { body: withTransaction(body, { abi }), otherKeys: otherKey === undefined ? [] : [otherKey] }
+}
+
+/** Sends one call in several spellings. @throws Fault when they are not one call to the target */
+async function expectOneEffect(t: CheckContext, spellings: readonly Spelling[], isAtOnce: boolean): Promise<void> {
+  const call = await freshCall(t)
+  await requireExecutable(t, call)
+  const send = (spelling: Spelling) => executeText(t, spell(call.body, spelling))
+  const answers = isAtOnce ? await Promise.all(spellings.map(send)) : []
+  if (!isAtOnce) for (const spelling of spellings) answers.push(await send(spelling))
+  const accepted = answers.filter(isAccepted)
+  const hashes = [...new Set(accepted.map((answer) => normalHash(String(hashIn(answer)))))]
+  const fault = (message: string, expected: string) =>
+    new Fault(message, {
+      expected,
+      actual: answers.map(describe).join('\n'),
+      ...(accepted[0] ? { answer: accepted[0] } : {}),
+    })
+  const [hash] = hashes
+  if (hash === undefined) return
+  if (hashes.length > 1)
+    throw fault('the spellings of one call have several hashes', 'one hash, or a refusal of the rest')
+  await waitForReceipt(t, hash)
+  if (!(await hasEffect(t, call))) throw fault('the call was taken and not executed', 'its effect on the profile')
+}
+
+/** The data key that the call data would fill; undefined when it calls nothing that is known here. */
+function parse(data: string): string | undefined {
+  try {
+    return String(profileAbi.decodeFunctionData('setData', data)[0])
+  } catch {
+    return undefined
+  }
+}
+
+export default [
+  clause('relay.fuzz.no-server-error', (check) => {
+    check('bodies of POST /execute that were broken at random, signed by a stranger', async (t) => {
+      const { record } = await import('fast-check')
+      const stranger = Wallet.createRandom()
+      const cases = record({ changes: await breakages(), spelling: await spellings() })
+      await expectProperty(t, share(t, 1), cases, async (t, { changes, spelling }) => {
+        const { body, message } = await freshCall(t)
+        const signature = signDigest(stranger.privateKey, relayDigest(message))
+        const text = spell(broken(withTransaction(body, { signature }), changes), spelling)
+        await expectNoServerError(() => executeText(t, text))
+      })
+    })
+
+    check('bodies of POST /quota that were broken at random', { needs: ['fixture', 'fuzz'] }, async (t) => {
+      const { record } = await import('fast-check')
+      const { profile, controllers } = t.fixture
+      const cases = record({ changes: await breakages(), spelling: await spellings() })
+      await expectProperty(t, share(t, 1), cases, async (t, { changes, spelling }) => {
+        const message = { address: profile.address, timestamp: t.clock.now() }
+        const body = { ...message, signature: signQuota(message, controllers.noSign) }
+        await expectNoServerError(() => t.relay.paths.quota.sendRaw(spell(broken(body, changes), spelling)))
+      })
+    })
+  }),
+
+  clause('relay.fuzz.one-effect', (check) => {
+    check('one call in several spellings, one after the other or at once', async (t) => {
+      const { array, boolean, record } = await import('fast-check')
+      const cases = record({ spellings: array(await spellings(), { minLength: 2, maxLength: 4 }), isAtOnce: boolean() })
+      await expectProperty(t, share(t, 0.2), cases, (t, { spellings, isAtOnce }) =>
+        inTurn(t, () => expectOneEffect(t, spellings, isAtOnce)),
+      )
+    })
+  }),
+
+  clause('relay.fuzz.valid-signature', (check) => {
+    check('signed calls that were changed at random', async (t) => {
+      await t.once('relay.fuzz twin', (once) => expectTwin(once))
+      await expectProperty(t, share(t, 0.5), await tamperings(), async (t, tampering) => {
+        await expectNotExecuted(t, {
+          of: 'relay.fuzz.valid-signature',
+          what: `a changed ${tampering.what}`,
+          alter: (call) => tampered(call, tampering),
+        })
+      })
+    })
+  }),
+
+  clause('relay.fuzz.quota-signature', (check) => {
+    check('signed requests that were changed at random', async (t) => {
+      await expectProperty(t, share(t, 0.5), await tamperings(), async (t, { what, at }) => {
+        await expectRefused(t, `a changed ${what}`, (body) => {
+          const { signature, address, timestamp } = body
+          if (what === 'signature') return { ...body, signature: flipBit(signature, at, 64) }
+          if (what === 'message') return { ...body, address: flipBit(address, at) }
+          return { ...body, timestamp: timestamp + 1 + (at % 3) }
+        })
+      })
+    })
+  }),
+]

@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util'
+import { describe, objectOf } from '../../lib/answer.ts'
+import { clause } from '../../lib/clause.ts'
+import { isServed, served } from '../../lib/expect-rpc.ts'
+import { pageLimit } from '../../lib/eth-rpc/long-filters.ts'
+import { comparePositions, expectSameLogs, logsOf, positionOf } from '../../lib/eth-rpc/logs.ts'
+import { numberOf } from '../../lib/eth-rpc/quantity.ts'
+import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
+import { sampleAddress, unknownHash } from '../../lib/eth-rpc/samples.ts'
+import { walk } from '../../lib/eth-rpc/walk.ts'
+import { requireWayOfPaging } from '../../lib/eth-rpc/way-of-paging.ts'
+import { breakages, broken } from '../../lib/fuzz/broken.ts'
+import { expectProperty, share } from '../../lib/fuzz/expect-property.ts'
+import { logFilters } from '../../lib/fuzz/log-filters.ts'
+import { expectNoServerError } from '../../lib/fuzz/no-server-error.ts'
+import { reads } from '../../lib/fuzz/reads.ts'
+import { plainSpelling, spell, spellings } from '../../lib/fuzz/spelling.ts'
+import { Fault } from '../../lib/outcome.ts'
+
+const envelope = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })
+
+/** A valid request of each method, to be broken. */
+const requests = [
+  envelope('eth_blockNumber', []),
+  envelope('eth_chainId', []),
+  envelope('eth_gasPrice', []),
+  envelope('eth_maxPriorityFeePerGas', []),
+  envelope('eth_getBalance', [sampleAddress, 'latest']),
+  envelope('eth_getLogs', [{ address: sampleAddress, fromBlock: 'latest', toBlock: 'latest', topics: [] }]),
+  envelope('eth_getTransactionByHash', [unknownHash()]),
+  envelope('eth_getTransactionReceipt', [unknownHash()]),
+]
+
+export default [
+  clause('eth-rpc.fuzz.no-server-error', (check) => {
+    check('requests that were broken at random', async (t) => {
+      const { constantFrom, record } = await import('fast-check')
+      const cases = record({
+        request: constantFrom(...requests),
+        changes: await breakages(),
+        spelling: await spellings(),
+      })
+      await expectProperty(t, share(t, 1), cases, async (t, { request, changes, spelling }) => {
+        const body = spell(broken(request, changes), spelling)
+        await expectNoServerError(() => t.rpc.sendRaw(body))
+      })
+    })
+
+    check('texts that were cut at random', async (t) => {
+      const { constantFrom, nat, record } = await import('fast-check')
+      const cases = record({ request: constantFrom(...requests), length: nat(120) })
+      await expectProperty(t, share(t, 0.3), cases, async (t, { request, length }) => {
+        const body = JSON.stringify(request).slice(0, length)
+        await expectNoServerError(() => t.rpc.sendRaw(body))
+      })
+    })
+  }),
+
+  clause('eth-rpc.fuzz.equal-answers', (check) => {
+    check('random reads in random spellings', { needs: ['chain', 'fuzz'] }, async (t) => {
+      const { record } = await import('fast-check')
+      const cases = record({ read: await reads(t), spelling: await spellings() })
+      await expectProperty(t, share(t, 1), cases, async (t, { read, spelling }) => {
+        const request = envelope(read.method, read.params)
+        const plain = await t.rpc.sendRaw(spell(request, plainSpelling))
+        // What is refused in its plainest form has no answer to compare with.
+        if (!isServed(plain)) return
+        const answer = await t.rpc.sendRaw(spell(request, spelling))
+        if (isServed(answer) && isDeepStrictEqual(objectOf(answer)?.['result'], objectOf(plain)?.['result'])) return
+        throw new Fault('the same question, written in another way, has another answer', {
+          expected: describe(plain),
+          actual: describe(answer),
+          answer,
+        })
+      })
+    })
+  }),
+
+  clause('eth-rpc.fuzz.as-on-chain', (check) => {
+    check('random reads of mined blocks', async (t) => {
+      await expectProperty(t, share(t, 1), await reads(t), async (t, { method, params }) => {
+        const truth = await t.chain.attempt(method, params)
+        const answer = await t.rpc.call(method, params)
+        if ('error' in truth || !isServed(answer) || isLong(truth.result)) return
+        expectSameResult(method, truth.result, served(answer), () => describe(answer))
+      })
+    })
+  }),
+
+  clause('eth-rpc.fuzz.pages-add-up', (check) => {
+    check('the pages of random filters', async (t) => {
+      const paging = await requireWayOfPaging(t)
+      await expectProperty(t, share(t, 0.5), await logFilters(t), async (t, { filter, truth }) => {
+        const answer = await t.rpc.call('eth_getLogs', [filter])
+        if (!isServed(answer)) return
+        const entries = (await walk(t, { filter, truth, page: logsOf(served(answer)) }, paging)).flat()
+        expectSameLogs(
+          truth,
+          entries.sort((a, b) => comparePositions(positionOf(a), positionOf(b))),
+        )
+      })
+    })
+  }),
+]
+
+/** Of more logs than a page only the first page comes. */
+function isLong(result: unknown): boolean {
+  return Array.isArray(result) && result.length > pageLimit
+}
+
+/** @throws Fault when the two say different things: numbers by value, members that one leaves out not at all */
+function expectSameResult(method: string, truth: unknown, found: unknown, shown: () => string): void {
+  if (Array.isArray(truth)) return expectSameLogs(logsOf(truth), logsOf(found))
+  if (typeof truth === 'object' && truth !== null && typeof found === 'object' && found !== null) {
+    const fields = Object.keys(truth).filter((name) => name !== 'logs')
+    return expectSameFields(`the result of ${method}`, fields, truth as Members, found as Members)
+  }
+  const [expected, actual] = [numberOf(truth), numberOf(found)]
+  if (expected === undefined || expected === actual) return
+  throw new Fault(`the result of ${method} is not that of the chain`, { expected: `${expected}`, actual: shown() })
+}
+
+type Members = Readonly<Record<string, unknown>>
