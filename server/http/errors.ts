@@ -2,6 +2,11 @@ import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorCatalogue, type ErrorCode } from '../../specs/index.ts'
 import { ServiceError } from '../core/errors.ts'
+import { translateError } from '../services/chain/translate-errors.ts'
+import { databaseFault } from '../services/database/database-fault.ts'
+
+/** What is away may be back at any time. */
+const RETRY_SECONDS = 1
 
 /** Body of every failed request outside of JSON-RPC. */
 export interface ErrorBody {
@@ -40,9 +45,15 @@ export function errorResponses(log: Logger): Middleware {
   }
 }
 
-/** Any thrown value as an error of the catalogue. */
+/** Any thrown value as an error of the catalogue: INTERNAL is what neither a node nor the database is to blame for. */
 export function toServiceError(thrown: unknown, log: Logger): ServiceError {
-  if (thrown instanceof ServiceError) return thrown
+  const translated = translateError(thrown)
+  if (translated instanceof ServiceError) return translated
+  const fault = databaseFault(thrown)
+  if (fault) {
+    log.warn({ err: thrown }, 'the database does not work')
+    return fault
+  }
   log.error({ err: thrown }, 'unexpected error')
   return new ServiceError('INTERNAL', 'see the log of the service under the id of this request', { cause: thrown })
 }
@@ -54,9 +65,18 @@ export function toRpcError(error: ServiceError): RpcErrorObject {
   return { code, message: error.message, ...data }
 }
 
-function respond(ctx: Context, error: ServiceError): void {
-  const { code, message, details, broadcast, retryAfterSeconds } = error
+/** Without an HTTP status are errors of nodes, as JSON-RPC tells them. */
+function withStatus(error: ServiceError): ServiceError {
+  if (errorCatalogue[error.code].status !== undefined || error.code === 'RPC_INTERNAL') return error
+  const { message, details, broadcast } = error
+  return new ServiceError('UPSTREAM_UNAVAILABLE', message, { details, broadcast, cause: error })
+}
+
+function respond(ctx: Context, thrown: ServiceError): void {
+  const error = withStatus(thrown)
+  const { code, message, details, broadcast } = error
   ctx.status = errorCatalogue[code].status ?? 500
+  const retryAfterSeconds = error.retryAfterSeconds ?? (ctx.status === 503 ? RETRY_SECONDS : undefined)
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))))
   ctx.body = { code, message, details, broadcast } satisfies ErrorBody
 }

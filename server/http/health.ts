@@ -56,6 +56,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
         )
         const ready = outcomes.every(([, outcome]) => outcome !== 'failed')
         ctx.status = ready ? 200 : 503
+        if (!ready) ctx.set('Retry-After', '1')
         ctx.body = { ready, checks: Object.fromEntries(outcomes) } satisfies Readiness
       },
     },

@@ -5,6 +5,7 @@ import type { Secrets } from '../config/secrets.ts'
 import type { Services } from '../core/define.ts'
 import type { Registry } from '../core/registry.ts'
 import type { ReadinessCheck } from '../http/health.ts'
+import { checkResults } from './chain/check-results.ts'
 import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
 import { translateErrors } from './chain/translate-errors.ts'
@@ -108,7 +109,7 @@ async function compose(
   closers: (() => Promise<void>)[],
 ) {
   const { confirmations } = config.chain
-  const metered = meterUpstream(createUpstream({ ...config.chain, log }), metrics)
+  const metered = meterUpstream(checkResults(createUpstream({ ...config.chain, log })), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
   // For what callers ask for. What was accepted is followed to its end.
   const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)

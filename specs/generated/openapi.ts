@@ -129,7 +129,7 @@ export interface paths {
          *
          *     - `-32005` (RATE_LIMITED): Too many requests; Retry-After says when to come back.
          *     - `-32603` (INTERNAL): The service failed by its own fault; the log holds the cause under the id of the request.
-         *     - `-32000` (UPSTREAM_UNAVAILABLE): No node behind the service answers in time.
+         *     - `-32000` (UPSTREAM_UNAVAILABLE): No node behind the service answers in time, or with what was asked for; or the database is away, full or read-only. Retry-After says when to come back.
          *     - `-32700` (RPC_PARSE_ERROR): The body of a JSON-RPC request is empty, not UTF-8 or not JSON.
          *     - `-32600` (RPC_INVALID_REQUEST): The JSON is no JSON-RPC 2.0 request: no object, no id, another version, no method name, nested too deep, or a batch beyond the cap.
          *     - `-32601` (RPC_METHOD_NOT_FOUND): The service does not support the method. The words are those of geth, which clients recognise; the reason is the method's name.
@@ -1542,7 +1542,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `UPSTREAM_UNAVAILABLE`: No node behind the service answers in time.
+             * @description `UPSTREAM_UNAVAILABLE`: No node behind the service answers in time, or with what was asked for; or the database is away, full or read-only. Retry-After says when to come back.
              *
              *     `SIGNERS_UNAVAILABLE`: No account of the relayer can pay for the transaction now.
              */
@@ -1699,7 +1699,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `UPSTREAM_UNAVAILABLE`: No node behind the service answers in time. */
+            /** @description `UPSTREAM_UNAVAILABLE`: No node behind the service answers in time, or with what was asked for; or the database is away, full or read-only. Retry-After says when to come back. */
             readonly 503: {
                 headers: {
                     /** @description Seconds until it makes sense to try again. */
@@ -1797,6 +1797,20 @@ export interface operations {
                     readonly "application/json": components["schemas"]["error"] & {
                         /** @enum {unknown} */
                         readonly code?: "INTERNAL";
+                    };
+                };
+            };
+            /** @description `UPSTREAM_UNAVAILABLE`: No node behind the service answers in time, or with what was asked for; or the database is away, full or read-only. Retry-After says when to come back. */
+            readonly 503: {
+                headers: {
+                    /** @description Seconds until it makes sense to try again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["error"] & {
+                        /** @enum {unknown} */
+                        readonly code?: "UPSTREAM_UNAVAILABLE";
                     };
                 };
             };

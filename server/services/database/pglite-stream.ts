@@ -1,5 +1,6 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { Duplex } from 'node:stream'
+import { ServiceError } from '../../core/errors.ts'
 
 /**
  * A connection to PGlite for `pg`, in place of a socket. PGlite's own client takes a statement with parameters through
@@ -50,7 +51,12 @@ export class PGliteStream extends Duplex {
   async #exchange(messages: Buffer): Promise<void> {
     const pieces: Buffer[] = []
     // A piece lies in PGlite's memory, where the next one overwrites it.
-    await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+    try {
+      await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+    } catch (cause) {
+      // PostgreSQL has given up (it could not write its log, say), and is not to be had before the next start.
+      throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
+    }
     this.push(Buffer.concat(pieces))
   }
 }

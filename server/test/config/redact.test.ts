@@ -92,7 +92,7 @@ describe('redactConfig', () => {
 
   it('shows everything else as it is', () => {
     const config = parseConfig({ chain: { rpcUrls: ['http://127.0.0.1:8545'] } }, 'test', '/srv')
-    const { secrets: _, ...rest } = redactConfig({ config, secrets: { signerKeys: [], keystores: [] } })
-    expect(rest).to.deep.equal(config)
+    const shownAsIs = redactConfig({ config, secrets: { signerKeys: [], keystores: [] } })
+    expect(shownAsIs).to.deep.include(config)
   })
 })
