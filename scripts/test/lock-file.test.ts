@@ -2,17 +2,95 @@ import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-interface LockFile {
-  readonly packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>
+interface LockedPackage {
+  readonly version?: string
+  readonly integrity?: string
+  readonly dev?: boolean
+  readonly link?: boolean
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
+interface Advisories {
+  readonly packages: Readonly<
+    Record<
+      string,
+      {
+        readonly version: string
+        readonly lookedUp: string | null
+        readonly advisories: readonly { readonly id: string; readonly applies: boolean; readonly why?: string }[]
+      }
+    >
+  >
+}
+
+const root = join(import.meta.dirname, '../..')
+const read = (file: string) => readFile(join(root, file), 'utf8')
+
+/** SHA-512 of no bytes: no archive has it, so npm refuses whatever it is given. */
+const OF_NOTHING = 'sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=='
+
 describe('package-lock.json', () => {
+  let packages: Readonly<Record<string, LockedPackage>>
+  before(async () => {
+    packages = (JSON.parse(await read('package-lock.json')) as { packages: typeof packages }).packages
+  })
+
   // npm leaves them out when the registry does not have them at the time; npm ci then refuses the file.
-  it('names every optional package of every platform', async () => {
-    const text = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8')
-    const { packages } = JSON.parse(text) as LockFile
+  it('names every optional package of every platform', () => {
     const locked = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)))
     const optional = Object.values(packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
     expect(optional.filter((name) => !locked.has(name))).to.deep.equal([])
+  })
+
+  it('has the hash of every package: production ones of an archive, what was not to be had of nothing', () => {
+    const entries = Object.entries(packages).filter(([path, { link }]) => path !== '' && link !== true)
+    const strange = entries.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
+    expect(strange.map(([path]) => path)).to.deep.equal([])
+    const refused = entries.filter(([, { integrity }]) => integrity === OF_NOTHING)
+    expect(refused.filter(([, { dev }]) => dev !== true)).to.deep.equal([])
+    for (const [path] of refused) expect(path).to.match(/^node_modules\/@foundry-rs\/(anvil|cast)-/)
+  })
+
+  it('is what docs/advisories.json speaks of, package by package', async () => {
+    const { dependencies, devDependencies } = JSON.parse(await read('package.json')) as Record<
+      'dependencies' | 'devDependencies',
+      Record<string, string>
+    >
+    const known = (JSON.parse(await read('docs/advisories.json')) as Advisories).packages
+    const direct = Object.keys({ ...dependencies, ...devDependencies }).sort()
+    expect(Object.keys(known).sort()).to.deep.equal(direct)
+    for (const [name, { version, lookedUp, advisories }] of Object.entries(known)) {
+      expect(version, name).to.equal(packages[`node_modules/${name}`]?.version)
+      if (lookedUp === null) expect(advisories, `${name}: nothing is claimed`).to.deep.equal([])
+      else expect(lookedUp, name).to.match(/^20\d\d-\d\d-\d\d$/)
+      for (const { id, applies, why } of advisories) if (applies) expect(why, id).to.be.a('string')
+    }
+  })
+})
+
+describe('what is fetched from elsewhere', () => {
+  it('is named exactly: Node, actions by commit, images by digest', async () => {
+    const launch = await read('scripts/launch.mjs')
+    expect(launch)
+      .to.match(/NODE_VERSION = '\d+\.\d+\.\d+'/)
+      .and.include('--package=node@${NODE_VERSION}')
+    for (const file of ['action.yml', 'docs/ci.md']) {
+      const used = [...(await read(file)).matchAll(/uses: (\S+)(.*)/g)].filter(
+        ([, name]) => !name?.startsWith('owner/'),
+      )
+      expect(used, file).to.not.be.empty
+      for (const [line, name, version] of used) {
+        expect(name, line).to.match(/@[0-9a-f]{40}$/)
+        expect(version, line).to.match(/^ # v\d+\.\d+\.\d+$/)
+      }
+    }
+  })
+
+  it('runs no scripts of packages but those that are named', async () => {
+    for (const file of ['scripts/launch.mjs', 'action.yml', 'Dockerfile']) {
+      for (const [command] of (await read(file)).matchAll(/(?:run: |RUN |&& )npm ci\b.*|npm\('ci'.*/g)) {
+        expect(command, file).to.include('--ignore-scripts')
+      }
+    }
   })
 })
