@@ -415,6 +415,21 @@ describe('ledger', () => {
           expect(codeOf((await accept([fresh()], { unregistered, code: '0xother' }))[0])).to.equal('stored')
         })
 
+        it('may use no more because a process remembers less than others have used', async () => {
+          nowSeconds += 3_600
+          const one = fresh()
+          let id = 0n
+          // Each has a signer of its own, whose nonce it knows.
+          const take = async (process: number) => {
+            const next = { ...one, nonce: one.nonce | id++, callData: hexlify(randomBytes(32)) }
+            const more = { unregistered, code: '0xshared', memory: memories[process]!, by: [process] }
+            return codeOf((await accept([next], more))[0])
+          }
+          const outcomes: (string | undefined)[] = []
+          for (const process of [0, 1, 1, 1, 0]) outcomes.push(await take(process))
+          expect(outcomes).to.deep.equal([...Array<string>(4).fill('stored'), 'RATE_LIMITED'])
+        })
+
         it('are told from registered ones at the very moment', async () => {
           nowSeconds += 3_600
           const spent = { ...boundless, gasPerHour: 0 }
