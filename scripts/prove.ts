@@ -12,7 +12,7 @@ import { parseCommand } from './parse-command.ts'
 import { selfSigned, type SelfSigned } from './prove/certificate.ts'
 import { judgeLawful, judgeMutant, type LawfulResult, type MutantResult } from './prove/judge.ts'
 import { matrix } from './prove/matrix.ts'
-import { runSuite, type SuiteRun } from './prove/run-suite.ts'
+import { createSuiteRunners, type SuiteRun, type SuiteRunners } from './prove/run-suite.ts'
 import { createTestbeds, testbedKey, type Testbeds } from './prove/testbeds.ts'
 
 interface Flags {
@@ -28,7 +28,7 @@ interface Flags {
 interface Workshop {
   readonly testbeds: Testbeds
   readonly tls: SelfSigned
-  readonly certificateFile: string
+  readonly runners: SuiteRunners
 }
 
 /** For what a mutant never answers or never sends: everything here is at hand. */
@@ -57,7 +57,7 @@ async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: 
 
 /** Serves one alteration in its environment and runs the suite against it. */
 async function runAltered(
-  { testbeds, tls, certificateFile }: Workshop,
+  { testbeds, tls, runners }: Workshop,
   { environment = {}, ...alteration }: Alteration & { readonly environment?: Environment },
   { only, options = [] }: { readonly only?: string; readonly options?: readonly string[] },
 ): Promise<{ readonly run: SuiteRun; readonly broken: readonly unknown[] }> {
@@ -70,12 +70,11 @@ async function runAltered(
       (error) => broken.push(error),
     )
     try {
-      const run = await runSuite({
+      const run = await runners.run({
         url: served.url,
         fixtureFile,
         options: [...options, ...further],
         ...(only !== undefined && { only }),
-        ...(listen?.https && { certificateFile }),
       })
       return { run, broken }
     } finally {
@@ -250,14 +249,16 @@ export async function run(argv: readonly string[]): Promise<number> {
     ...[...all, ...twice].map(({ environment = {} }) => environment),
   ]
   const testbeds = createTestbeds(uses)
+  const runners = createSuiteRunners(certificateFile)
   try {
-    const results = await proveAll({ testbeds, tls, certificateFile }, selection, flags)
+    const results = await proveAll({ testbeds, tls, runners }, selection, flags)
     const seconds = Math.round((performance.now() - start) / 100) / 10
     await mkdir(dirname(flags.out), { recursive: true })
     await writeFile(flags.out, `${JSON.stringify({ seconds, ...results }, null, 2)}\n`)
     process.stdout.write(`\n${matrix(results.mutants, results.lawful)}\n`)
     return summarise(results, seconds, flags.out) ? 0 : 1
   } finally {
+    runners.close()
     await testbeds.close()
     await rm(folder, { recursive: true, force: true })
   }

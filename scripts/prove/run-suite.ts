@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { fork, type ChildProcess } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Report } from '../../conformance/index.ts'
+import type { SuiteOutcome } from './suite-process.ts'
 
 export interface SuiteRun {
   readonly exitCode: number
@@ -17,44 +17,65 @@ export interface SuiteOptions {
   readonly only?: string
   /** Further arguments of `check`. */
   readonly options?: readonly string[]
-  /** Of a certificate that the run trusts. */
-  readonly certificateFile?: string
 }
 
-/**
- * Runs the suite as its users do: the command `check` in a process of its own, over HTTP, with the JSON report.
- *
- * @throws Error when the command writes no report
- */
-export async function runSuite({
-  url,
-  fixtureFile,
-  only,
-  options = [],
-  certificateFile,
-}: SuiteOptions): Promise<SuiteRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'touchstone-prove-run-'))
-  const reportFile = join(folder, 'report.json')
-  const script = join(import.meta.dirname, '..', `touchstone${import.meta.filename.endsWith('.js') ? '.js' : '.ts'}`)
-  const args = [
-    ...[script, 'check', url, '--fixture', fixtureFile, '--report', `json=${reportFile}`],
-    ...(only === undefined ? [] : ['--only', only]),
-    ...options,
-  ]
-  const trusted = certificateFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificateFile }
-  try {
-    const child = spawn(process.execPath, args, {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, ...trusted },
+/** Runs the suite as its users do: the command `check` in another process, over HTTP, with the JSON report. */
+export interface SuiteRunners {
+  /** @throws Error when the command writes no report */
+  run(options: SuiteOptions): Promise<SuiteRun>
+  close(): void
+}
+
+/** A process runs one suite after the other: to start one for each costs as much as many a run. */
+const script = join(import.meta.dirname, `suite-process${import.meta.filename.endsWith('.js') ? '.js' : '.ts'}`)
+
+function outcomeOf(child: ChildProcess, args: readonly string[]): Promise<SuiteOutcome> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`the suite's process ended with ${code}`))
+    child.once('exit', ended)
+    child.once('message', (outcome: SuiteOutcome) => {
+      child.off('exit', ended)
+      resolve(outcome)
     })
-    let errors = ''
-    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-    const [exitCode] = (await once(child, 'close')) as [number | null]
-    const text = await readFile(reportFile, 'utf8').catch(() => {
-      throw new Error(`check ended with ${exitCode} and wrote no report: ${errors.trim()}`)
-    })
-    return { exitCode: exitCode ?? -1, report: JSON.parse(text) as Report }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
+    child.send(args)
+  })
+}
+
+/** @param certificateFile of the certificate that the suite trusts beside the known ones */
+export function createSuiteRunners(certificateFile: string): SuiteRunners {
+  const idle: ChildProcess[] = []
+  const all = new Set<ChildProcess>()
+
+  function start(): ChildProcess {
+    const child = fork(script, { env: { ...process.env, NODE_EXTRA_CA_CERTS: certificateFile } })
+    all.add(child)
+    child.once('exit', () => all.delete(child))
+    return child
+  }
+
+  return {
+    async run({ url, fixtureFile, only, options = [] }) {
+      const folder = await mkdtemp(join(tmpdir(), 'touchstone-prove-run-'))
+      const reportFile = join(folder, 'report.json')
+      const args = [
+        ...[url, '--fixture', fixtureFile, '--report', `json=${reportFile}`],
+        ...(only === undefined ? [] : ['--only', only]),
+        ...options,
+      ]
+      const child = idle.pop() ?? start()
+      try {
+        const { exitCode, errors } = await outcomeOf(child, args)
+        idle.push(child)
+        const text = await readFile(reportFile, 'utf8').catch(() => {
+          throw new Error(`check ended with ${exitCode} and wrote no report: ${errors.trim()}`)
+        })
+        return { exitCode, report: JSON.parse(text) as Report }
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    close() {
+      for (const child of all) child.disconnect()
+    },
   }
 }

@@ -22,6 +22,8 @@ export default [
     clauses: ['relay.quota.window', 'relay.quota.post', 'relay.quota.timestamp-integer'],
     // Debatable: a message that is older than one already served is refused, as a protection against replays.
     allowedBy: 'relay 5: whether messages may come out of order is not shown',
+    // How old a message may be cannot be asked for after a younger one.
+    untestable: ['relay.quota.window'],
     async quota(request, forward, { memory }) {
       const { timestamp } = bodyOf(request)
       const last = Number(memory.get('last') ?? 0)

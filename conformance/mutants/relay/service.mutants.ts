@@ -1,6 +1,9 @@
 import { holds, later } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 
+/** Who asks for a token says so. */
+const challenge = { 'www-authenticate': 'Bearer' }
+
 export default [
   defineMutant({
     clause: 'relay.auth.no-other-credential',
@@ -22,7 +25,7 @@ export default [
     name: 'execute-later',
     fault: 'after five calls POST /execute asks for a token as well',
     whole: true,
-    execute: later(5, holds('transactionHash'), () => respond(401, { message: 'Missing token' })),
+    execute: later(5, holds('transactionHash'), () => respond(401, { message: 'Missing token' }, challenge)),
   }),
 
   defineMutant({
@@ -30,6 +33,6 @@ export default [
     name: 'quota-later',
     fault: 'after five answers POST /quota asks for a token as well',
     whole: true,
-    quota: later(5, holds('quota'), () => respond(401, { message: 'Missing token' })),
+    quota: later(5, holds('quota'), () => respond(401, { message: 'Missing token' }, challenge)),
   }),
 ]
