@@ -32,7 +32,9 @@ interface Workshop {
 }
 
 /** For what a mutant never answers or never sends: everything here is at hand. */
-const mutantOptions = ['--timeout-ms', '5000', '--receipt-timeout-ms', '2000']
+const mutantOptions = ['--timeout-ms', '10000', '--receipt-timeout-ms', '2000']
+/** Nobody is accused because this machine does much at a time. */
+const lawfulOptions = ['--timeout-ms', '30000']
 
 /** For a mutant that only random requests find. */
 const fuzzOptions = ['--fuzz', '60', '--seed', '1']
@@ -105,7 +107,7 @@ async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean
 async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<LawfulResult> {
   const { clauses, allowedBy } = named.lawful
   try {
-    const { run, broken } = await runAltered(workshop, named.lawful, {})
+    const { run, broken } = await runAltered(workshop, named.lawful, { options: lawfulOptions })
     return judgeLawful(named, run, broken)
   } catch (error) {
     // The command has judged nothing: that is an accusation as well.

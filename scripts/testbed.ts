@@ -31,7 +31,7 @@ export interface DevelopmentOptions {
   readonly signerKeys: readonly string[]
   /** Where the server listens; 0: any free port. */
   readonly port: number
-  /** Members in place of the following ones. */
+  /** Members in place of the following ones; those of `chain` one by one. */
   readonly config?: Readonly<Record<string, unknown>>
 }
 
@@ -110,10 +110,11 @@ export function testbedConfig(chain: RunningChain, port: number, config: Testbed
 
 /** The same in front of any development node. */
 export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: DevelopmentOptions): LoadedConfig {
+  const { chain, ...others } = config
   const tree = {
     listen: { host: HOST, port },
     // A block per transaction: no other block would ever confirm the last one.
-    chain: { rpcUrls: [rpcUrl], confirmations: 0 },
+    chain: { rpcUrls: [rpcUrl], confirmations: 0, ...(chain as object | undefined) },
     database: { folder: null },
     registration: 'open',
     unregistered: boundless,
@@ -123,7 +124,7 @@ export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: Dev
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     shutdown: { graceSeconds: 2 },
     log: { level: 'warn' },
-    ...config,
+    ...others,
   }
   const baseFolder = process.cwd()
   return { config: parseConfig(tree, 'testbed', baseFolder), secrets: { signerKeys, keystores: [] }, baseFolder }

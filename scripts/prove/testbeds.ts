@@ -34,7 +34,8 @@ async function start({ chain = {}, server = {} }: Environment): Promise<Running>
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
-    config: server,
+    // On a machine that does much at a time, a node that is slow is no news.
+    config: { chain: { requestTimeoutMs: 60_000 }, ...server },
     chain: { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) },
     ...(blockTimeSeconds !== undefined && { blockTimeSeconds }),
   })
