@@ -33,3 +33,10 @@ export function isQuotaSignedBy(
 ): boolean {
   return quotaSigner(request, timestamp) === account.address.toLowerCase()
 }
+
+/** Whether the controller with every permission asks for its own profile. */
+export function isQuotaOfFull(request: AlteredRequest, { fixture }: AlteredTools): boolean {
+  const { address } = bodyOf(request)
+  const isProfile = String(address).toLowerCase() === fixture.profile.address.toLowerCase()
+  return isProfile && isQuotaSignedBy(fixture.controllers.full, request)
+}

@@ -1,6 +1,6 @@
 import { defineLawful, respond, type Handler, type Lawful } from '../../altered/define.ts'
 import { clockOff } from '../../altered/lib/clock.ts'
-import { isQuotaSignedBy, validQuota } from '../../altered/lib/quota.ts'
+import { isQuotaOfFull, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
 
 const clauses: Lawful['clauses'] = [
@@ -15,7 +15,7 @@ const hour = 3600
 /** A window of its own over how far, in seconds, the timestamp lies ahead of this machine's time. */
 function window(accepts: (aheadSeconds: number) => boolean): Handler {
   return async (request, forward, tools) => {
-    if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+    if (!isQuotaOfFull(request, tools)) return forward(request)
     const timestamp = bodyOf(request)['timestamp']
     if (!Number.isInteger(timestamp)) return forward(request)
     const ahead = Number(timestamp) - Date.now() / 1000

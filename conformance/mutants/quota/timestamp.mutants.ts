@@ -1,5 +1,5 @@
 import { defineMutant, respond, withJson } from '../../altered/define.ts'
-import { isQuotaSignedBy, nowSeconds, validQuota } from '../../altered/lib/quota.ts'
+import { isQuotaOfFull, nowSeconds, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
 
 export default [
@@ -7,7 +7,7 @@ export default [
     clause: 'relay.quota.window',
     fault: 'a timestamp of the last minute or the next one is taken',
     async quota(request, forward, tools) {
-      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      if (!isQuotaOfFull(request, tools)) return forward(request)
       const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
       return Math.abs(ahead) <= 60 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
@@ -18,7 +18,7 @@ export default [
     name: 'future',
     fault: 'a timestamp may be as old as it likes',
     async quota(request, forward, tools) {
-      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      if (!isQuotaOfFull(request, tools)) return forward(request)
       const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
       return ahead <= 5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
@@ -29,7 +29,7 @@ export default [
     name: 'narrow',
     fault: 'a timestamp may be one second off',
     async quota(request, forward, tools) {
-      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      if (!isQuotaOfFull(request, tools)) return forward(request)
       const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
       return Math.abs(ahead) <= 1 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
@@ -40,7 +40,7 @@ export default [
     name: 'past',
     fault: 'a timestamp may lie as far ahead as it likes',
     async quota(request, forward, tools) {
-      if (!isQuotaSignedBy(tools.fixture.controllers.full, request)) return forward(request)
+      if (!isQuotaOfFull(request, tools)) return forward(request)
       const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
       return ahead >= -5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
@@ -52,7 +52,7 @@ export default [
     quota(request, forward, tools) {
       const seconds = Number(bodyOf(request)['timestamp']) / 1000
       const isFresh = Math.abs(seconds - nowSeconds()) <= 5
-      const takeOver = isFresh && isQuotaSignedBy(tools.fixture.controllers.full, request)
+      const takeOver = isFresh && isQuotaOfFull(request, tools)
       return forward(takeOver ? validQuota(request, tools) : request)
     },
   }),
@@ -104,7 +104,7 @@ export default [
       fault,
       async quota(request, forward, tools) {
         const timestamp = bodyOf(request)['timestamp']
-        if (!isQuotaSignedBy(tools.fixture.controllers.full, request) || !Number.isInteger(timestamp)) {
+        if (!isQuotaOfFull(request, tools) || !Number.isInteger(timestamp)) {
           return forward(request)
         }
         const ahead = Number(timestamp) - nowSeconds()

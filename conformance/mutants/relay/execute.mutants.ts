@@ -91,8 +91,8 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.post',
-    name: 'answers-500-after-it',
+    clause: 'relay.execute.response',
+    name: 'answers-500',
     fault: 'a call that is executed is answered with 500',
     async execute(request, forward) {
       const response = await forward(request)
@@ -101,7 +101,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.post',
+    clause: 'relay.execute.response',
     name: 'answers-500-now-and-then',
     fault: 'each fourth call that is executed is answered with 500',
     whole: true,
@@ -268,7 +268,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.on-behalf',
+    clause: 'relay.execute.execute-relay-call',
     name: 'reverts',
     fault: 'calls are sent with too little gas, and revert',
     async execute(request, forward, tools) {
