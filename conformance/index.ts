@@ -218,8 +218,9 @@ export async function check(options: CheckOptions): Promise<Report> {
       progress?.checked?.(resultOf(id, [], edition), result)
     }
     await runSuites(suites, environment, checked, () => http.census.isHopeless())
-    const hasFailed = (id: ClauseId): boolean => clauseStatus(tests.get(id) ?? []) === 'failed'
-    for (const { id, result } of environment.evidence.charges(hasFailed)) if (tests.has(id)) checked(id, result)
+    const isSaid = (id: ClauseId, message: string): boolean =>
+      tests.get(id)?.some(({ error }) => error?.message === message) ?? false
+    for (const { id, result } of environment.evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
 
     const uniform = http.census.uniform()
     if (uniform !== undefined) notes.unshift(uniform)

@@ -18,9 +18,11 @@ export interface Evidence {
   /**
    * The evidence as failed checks of the clauses that it speaks against.
    *
-   * @param hasFailed whether the own checks of a clause have failed: then nothing is added to them
+   * @param isSaid whether the clause's own checks have failed with this message: then it is not said again
    */
-  charges(hasFailed: (id: ClauseId) => boolean): { readonly id: ClauseId; readonly result: CheckResult }[]
+  charges(
+    isSaid: (id: ClauseId, message: string) => boolean,
+  ): { readonly id: ClauseId; readonly result: CheckResult }[]
 }
 
 export function createEvidence(): Evidence {
@@ -37,13 +39,16 @@ export function createEvidence(): Evidence {
         result: { title, status: 'failed', durationMs: 0, error, exchanges: [...exchanges] },
       })
     },
-    charges(hasFailed) {
-      const counts = new Map<ClauseId, number>()
-      return charged.filter(({ id }) => {
-        const count = (counts.get(id) ?? 0) + 1
-        counts.set(id, count)
-        return !hasFailed(id) && count <= shownOfClause
-      })
+    charges(isSaid) {
+      const shown: typeof charged = []
+      for (const charge of charged) {
+        const { id, result } = charge
+        const message = result.error?.message ?? ''
+        const others = shown.filter((other) => other.id === id)
+        const isNew = !isSaid(id, message) && !others.some(({ result: { error } }) => error?.message === message)
+        if (isNew && others.length < shownOfClause) shown.push(charge)
+      }
+      return shown
     },
   }
 }
