@@ -20,9 +20,7 @@ export interface Evidence {
    *
    * @param isSaid whether the clause's own checks have failed with this message: then it is not said again
    */
-  charges(
-    isSaid: (id: ClauseId, message: string) => boolean,
-  ): { readonly id: ClauseId; readonly result: CheckResult }[]
+  charges(isSaid: (id: ClauseId, message: string) => boolean): { readonly id: ClauseId; readonly result: CheckResult }[]
 }
 
 export function createEvidence(): Evidence {
