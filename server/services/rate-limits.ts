@@ -1,5 +1,6 @@
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible'
 import { ServiceError } from '../core/errors.ts'
+import { openPool } from './database/postgres-pool.ts'
 
 export interface RateLimitOptions {
   /** Requests per minute from one address; 0: no limit. */
@@ -34,10 +35,20 @@ export interface RateLimits {
 }
 
 const windowSeconds = 60
+/** A database that is slower is done without: a request must not wait for its count. */
+const DATABASE_TIMEOUT_MS = 1_000
 
 /** Counts requests by minute. A database that fails limits nobody more than this process alone would. */
 export async function createRateLimits(options: RateLimitOptions): Promise<RateLimits> {
-  const pool = options.databaseUrl === undefined ? undefined : await openPool(options.databaseUrl)
+  const pool =
+    options.databaseUrl === undefined
+      ? undefined
+      : await openPool({
+          url: options.databaseUrl,
+          max: 2,
+          name: 'touchstone rate limits',
+          timeoutMs: DATABASE_TIMEOUT_MS,
+        })
   const limiter = async (subject: RateLimitSubject, points: number): Promise<RateLimiterAbstract | undefined> => {
     if (points === 0) return undefined
     const memory = { points, duration: windowSeconds, keyPrefix: `touchstone_${subject}` }
@@ -84,12 +95,4 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
 
 function stateOf(limit: number, { remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitState {
   return { limit, remaining: Math.max(0, remainingPoints), resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)) }
-}
-
-async function openPool(connectionString: string) {
-  const { default: pg } = await import('pg')
-  const pool = new pg.Pool({ connectionString, max: 2, application_name: 'touchstone rate limits' })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {})
-  return pool
 }

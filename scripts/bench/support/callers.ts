@@ -19,6 +19,8 @@ export interface CallersOptions {
   readonly firstChannel: bigint
   /** The relay to ask now; it may change from call to call. */
   readonly url: (worker: number, id: number, acknowledged: number) => string
+  /** Told of each answer, and how long it took. */
+  readonly onAnswer?: (url: string, ms: number) => void
   /** Calls of each worker; absent: until `finish`. */
   readonly callsEach?: number
 }
@@ -26,7 +28,8 @@ export interface CallersOptions {
 const RETRY_MS = 20
 const GIVE_UP_MS = 60_000
 
-export function startCallers({ world, workers, firstChannel, url, callsEach = Infinity }: CallersOptions): Callers {
+export function startCallers(options: CallersOptions): Callers {
+  const { world, workers, firstChannel, url, callsEach = Infinity, onAnswer = () => {} } = options
   const acknowledged: string[] = []
   const refusals: Record<string, number> = {}
   let unanswered = 0
@@ -39,9 +42,12 @@ export function startCallers({ world, workers, firstChannel, url, callsEach = In
     const end = performance.now() + GIVE_UP_MS
     while (performance.now() < end && !isFailing) {
       // A connection of its own each time: those to a process that was killed are of no use.
-      const poster = createPoster(url(worker, id, acknowledged.length), 1)
+      const relayUrl = url(worker, id, acknowledged.length)
+      const poster = createPoster(relayUrl, 1)
+      const begunMs = performance.now()
       try {
         const { status, json } = await poster.post('/execute', body)
+        onAnswer(relayUrl, performance.now() - begunMs)
         if (status === 200) {
           acknowledged.push(String(json['transactionHash']))
           return

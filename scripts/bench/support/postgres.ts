@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { optionalPackage } from './optional-package.ts'
 import { unusedPort } from './unused-port.ts'
 
@@ -13,6 +16,15 @@ export type DatabaseKind = (typeof databaseKinds)[number]
 export interface PostgresServer {
   /** A new empty database. @returns its URL */
   createDatabase(): Promise<string>
+  /** Ends it as an operator does, who restarts it. */
+  stop(): Promise<void>
+  /** Ends it as a machine does that runs out of memory. */
+  kill(): Promise<void>
+  /** After one of these. */
+  start(): Promise<void>
+  /** Its processes stand still, and their connections stay, until they are resumed. */
+  pause(): Promise<void>
+  resume(): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,16 +52,47 @@ export async function startPostgres(): Promise<PostgresServer> {
   })
   await postgres.initialise()
   await postgres.start()
+  const mainProcess = async () => parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'), 10)
+  const signalAll = async (signal: NodeJS.Signals) => {
+    const server = await mainProcess()
+    for (const pid of [server, ...(await children(server))]) process.kill(pid, signal)
+  }
   return {
     createDatabase: async () => {
       const name = `t${randomBytes(6).toString('hex')}`
       await postgres.createDatabase(name)
       return `postgres://test:${password}@127.0.0.1:${port}/${name}`
     },
+    stop: () => postgres.stop(),
+    kill: async () => {
+      const server = await mainProcess()
+      const all = [server, ...(await children(server))]
+      process.kill(server, 'SIGKILL')
+      // They end by themselves when they notice, and the next server does not start before.
+      while (all.some(isRunning)) await sleep(10)
+      // It would wait for the end of a process that has ended.
+      Object.assign(postgres, { process: undefined })
+    },
+    start: () => postgres.start(),
+    pause: async () => signalAll('SIGSTOP'),
+    resume: async () => signalAll('SIGCONT'),
     close: async () => {
       await postgres.stop()
       await rm(databaseDir, { recursive: true, force: true })
     },
+  }
+}
+
+async function children(parent: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(parent)])
+  return stdout.split(/\s+/).filter(Boolean).map(Number)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

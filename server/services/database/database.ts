@@ -2,11 +2,13 @@ import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
+import { ServiceError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder } from './database-folder.ts'
 import { DatabaseFolderError } from './folder-error.ts'
 import { migrate } from './migrate.ts'
 import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
+import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
 import type { Tables } from './tables.ts'
 import { createWriteProbe } from './write-probe.ts'
 
@@ -38,12 +40,13 @@ export interface Database {
   /** Whether other processes may use it at the same time. */
   readonly isShared: boolean
   /** For pg-boss: the same database. */
-  readonly boss: { readonly backend: 'pglite' | 'postgres' } & (
-    { readonly db: BossDatabase } | { readonly connectionString: string }
-  )
+  readonly boss: { readonly backend: 'pglite' | 'postgres'; readonly db: BossDatabase }
   /**
    * Runs `work` while nobody else, in this process or another one on the same database, runs with the same key.
-   * A process that dies lets go at once. `work` must query through the `db` that it is given.
+   * A process that dies lets go at once, one that is frozen after some seconds. `work` must query through the `db` that
+   * it is given.
+   *
+   * @throws KeyHeldError when another one has the key for too long
    */
   exclusively<Result>(key: string, work: (db: Queries) => Promise<Result>): Promise<Result>
   /** Whether a commit is taken and lasts; looked at every few seconds, however often it is asked. @throws when not */
@@ -57,7 +60,7 @@ export interface Database {
  * @throws DatabaseFolderError; UnknownPastError; what the driver throws when the server cannot be reached
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url !== null) return broughtUpToDate(await openPostgres(options, options.url))
+  if (options.url !== null) return openPostgres(options, options.url)
   const folder = options.folder === null ? undefined : await openDatabaseFolder(options.folder)
   return broughtUpToDate(await openPGlite(options, folder), folder)
 }
@@ -75,6 +78,15 @@ async function broughtUpToDate(database: Database, folder?: DatabaseFolder): Pro
   return database
 }
 
+/** Somebody else has the key of `Database.exclusively`. */
+export class KeyHeldError extends ServiceError {
+  constructor(key: string, options: ErrorOptions) {
+    super('UPSTREAM_UNAVAILABLE', `another process holds ${key}`, { ...options, retryAfterSeconds: 1 })
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+const BOSS_POOL_SIZE = 2
 const UPKEEP_EVERY_MS = 600_000
 
 /** @throws DatabaseFolderError what lies in the folder is damaged */
@@ -159,32 +171,74 @@ function bossDatabase(pool: Pool): BossDatabase {
 }
 
 async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string): Promise<Database> {
-  const { default: pg } = await import('pg')
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: poolSize,
-    application_name: 'touchstone',
-    options: `-c search_path=${schema}`,
-  })
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {})
+  await migratePostgres(url, schema)
+  const pool = await openPool({ url, max: poolSize, name: 'touchstone', schema })
+  const bossPool = await openPool({ url, max: BOSS_POOL_SIZE, name: 'touchstone jobs' })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
     schema,
     isShared: true,
-    boss: { backend: 'postgres', connectionString: url },
+    boss: { backend: 'postgres', db: bossDatabase(bossPool) },
     exclusively: (key, work) =>
-      db.connection().execute(async (connection) => {
-        const lock = sql`hashtextextended(${`${schema}:${key}`}, 0)`
-        await sql`select pg_advisory_lock(${lock})`.execute(connection)
-        try {
-          return await work(connection)
-        } finally {
-          await sql`select pg_advisory_unlock(${lock})`.execute(connection)
-        }
-      }),
+      db.connection().execute((session) => underLock(session, `${schema}:${key}`, () => work(session))),
     assertWritable: createWriteProbe(db),
-    close: () => db.destroy(),
+    close: async () => {
+      await db.destroy()
+      await bossPool.end()
+    },
+  }
+}
+
+/** Over a connection of its own, without a limit: on a large ledger it may take minutes. */
+async function migratePostgres(url: string, schema: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2,
+    application_name: 'touchstone',
+    options: `-c search_path=${schema}`,
+  })
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await migrate(db, schema)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * Runs `work` under an advisory lock of the session. While it lasts the session says at intervals that there is somebody:
+ * the server ends one that says nothing, so that a process that is frozen does not keep the others waiting.
+ *
+ * @throws KeyHeldError
+ */
+async function underLock<Result>(session: Queries, key: string, work: () => Promise<Result>): Promise<Result> {
+  const lock = sql`hashtextextended(${key}, 0)`
+  const setLimit = (ms: number) => sql`set_config('idle_session_timeout', ${String(ms)}, false)`
+  try {
+    await sql`select pg_advisory_lock(${lock}), ${setLimit(FROZEN_MS)}`.execute(session)
+  } catch (error) {
+    throw sqlStateOf(error) === LOCK_NOT_AVAILABLE ? new KeyHeldError(key, { cause: error }) : error
+  }
+  let isAsking = false
+  const timer = setInterval(() => {
+    if (isAsking) return
+    isAsking = true
+    // If it fails, the lock is gone; whoever stores under it is told then.
+    void sql`select 1`
+      .execute(session)
+      .catch(() => {})
+      .finally(() => (isAsking = false))
+  }, FROZEN_MS / 3)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    const unlocked = sql`select pg_advisory_unlock(${lock}), ${setLimit(0)}`.execute(session)
+    // With the session its locks go. If it is gone already, so are they.
+    await unlocked.catch(() => sql`select pg_terminate_backend(pg_backend_pid())`.execute(session).catch(() => {}))
   }
 }

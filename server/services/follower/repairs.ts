@@ -65,6 +65,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
         relay: relay.hash,
         kind,
         account,
+        seenNonce: relay.accountNonce,
         nonce: relay.accountNonce,
         fees: wanted,
         sign: (nonce) =>
@@ -162,6 +163,7 @@ export function createRepairs(options: FollowerOptions): Repairs {
             relay: relay.hash,
             kind: 'call',
             account,
+            seenNonce: relay.accountNonce,
             nonce: { notBelow: chainNonce },
             fees: current,
             sign: (nonce) =>

@@ -11,6 +11,8 @@ export interface NewAttempt {
   readonly relay: string
   readonly kind: 'call' | 'cancel'
   readonly account: string
+  /** The relay's nonce when this was decided: with another one, somebody else has acted since. */
+  readonly seenNonce: number
   /** The nonce to use again; or the next one, which is not below what the chain has used. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
@@ -21,11 +23,11 @@ export interface NewAttempt {
  * Stores another attempt before it is sent. What it may cost more is reserved as far as the account allows: the
  * relay is under way, and is not stopped for that.
  *
- * @returns what is to be sent; undefined when the relay was mined or given up meanwhile
+ * @returns what is to be sent; undefined when the relay was mined, given up or given another nonce meanwhile
  */
 export async function storeAttempt(
   db: Queries,
-  { relay: hash, kind, account, nonce: wantedNonce, fees, sign }: NewAttempt,
+  { relay: hash, kind, account, seenNonce, nonce: wantedNonce, fees, sign }: NewAttempt,
   { plans, nowMs }: { plans: Plans; nowMs: number },
 ): Promise<SignedTransaction | undefined> {
   return retryOnConflict(() =>
@@ -46,7 +48,8 @@ export async function storeAttempt(
         .selectAll()
         .forUpdate()
         .executeTakeFirstOrThrow()
-      if (relay.final || relay.mined_hash !== null) throw new NotOpenError()
+      if (relay.final || relay.mined_hash !== null || Number(relay.account_nonce) !== seenNonce)
+        throw new NotOpenError()
 
       const quota = accounts.get(profile)
       let reserved = BigInt(relay.reserved)

@@ -1,12 +1,14 @@
 import { anyOf } from '../database/any-of.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { Queries } from '../database/database.ts'
+import { DatabaseAwayError } from '../database/postgres-pool.ts'
 import { retryOnConflict } from '../database/retry.ts'
 import { accountNow, type Account } from '../quotas/account.ts'
 import { lockAccounts } from './account-rows.ts'
 import { budgetsFor, lockBudgets, UNKNOWN_CODE, type UnregisteredLimits } from './budgets.ts'
 import { createDraft, type Acceptance, type Committed, type DraftOptions } from './draft.ts'
 import type { LedgerMemory } from './memory.ts'
-import { storeRelays } from './store-relays.ts'
+import { storeRelays, type Holders } from './store-relays.ts'
 import { nothingTaken, takenBy } from './taken.ts'
 
 export interface CommitOptions extends Pick<
@@ -15,6 +17,8 @@ export interface CommitOptions extends Pick<
 > {
   /** What was seen last; kept up to date. */
   readonly memory: LedgerMemory
+  /** Absent: no other process stores. */
+  readonly holders?: Holders | undefined
 }
 
 /**
@@ -27,24 +31,34 @@ export interface CommitOptions extends Pick<
  *
  * @param acceptances those of one channel in nonce order
  * @returns one outcome for each; the nonces of an account rise in their order
+ * @throws NotHeldError; ServiceError, with `broadcast` when the connection broke and it may be stored all the same
  */
 export async function commit(
   db: Queries,
   acceptances: readonly Acceptance[],
   options: CommitOptions,
 ): Promise<Committed[]> {
-  return retryOnConflict(
-    async (tries) =>
-      (tries === 1 ? await commitFromMemory(db, acceptances, options) : undefined) ??
-      (await commitUnderLocks(db, acceptances, options, tries > 1)),
-  )
+  try {
+    return await retryOnConflict(
+      async (tries) =>
+        (tries === 1 ? await commitFromMemory(db, acceptances, options) : undefined) ??
+        (await commitUnderLocks(db, acceptances, options, tries > 1)),
+    )
+  } catch (error) {
+    if (!(error instanceof DatabaseAwayError) || !error.isUnknown) throw error
+    throw new ServiceError(error.code, 'the database went away while the call was being stored: ask with it again', {
+      cause: error,
+      broadcast: true,
+      retryAfterSeconds: error.retryAfterSeconds ?? 1,
+    })
+  }
 }
 
 /** @returns undefined when too little is remembered, or it is no longer so: nothing is stored then */
 async function commitFromMemory(
   db: Queries,
   acceptances: readonly Acceptance[],
-  { memory, ...options }: CommitOptions,
+  { memory, holders, ...options }: CommitOptions,
 ): Promise<Committed[] | undefined> {
   const nowSeconds = Math.floor(options.nowMs / 1000)
   const nonces = memory.nonces(acceptances.map(({ signer }) => signer.address))
@@ -57,7 +71,7 @@ async function commitFromMemory(
   const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
   // Perhaps there is more to be had by now.
   if (outcomes.some(({ kind }) => kind !== 'stored')) return undefined
-  if (!(await storeRelays(db, draft, nowSeconds))) return undefined
+  if (!(await storeRelays(db, draft, nowSeconds, holders))) return undefined
   memory.keep(draft)
   return outcomes
 }
@@ -65,7 +79,7 @@ async function commitFromMemory(
 async function commitUnderLocks(
   db: Queries,
   acceptances: readonly Acceptance[],
-  { memory, ...options }: CommitOptions,
+  { memory, holders, ...options }: CommitOptions,
   isSuspicious: boolean,
 ): Promise<Committed[]> {
   const nowSeconds = Math.floor(options.nowMs / 1000)
@@ -79,7 +93,7 @@ async function commitUnderLocks(
     const taken = isSuspicious ? await takenBy(transaction, acceptances) : nothingTaken()
     const draft = createDraft({ ...options, nonces, accounts, budgets, taken })
     const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
-    if (draft.relays.length > 0 && !(await storeRelays(transaction, draft, nowSeconds))) {
+    if (draft.relays.length > 0 && !(await storeRelays(transaction, draft, nowSeconds, holders))) {
       throw new Error('the ledger has changed in spite of its locks')
     }
     return { draft, outcomes }

@@ -25,11 +25,25 @@ export interface NewRelays {
   }[]
 }
 
+/** Another process has taken a signer over: what this one wanted to store is to be stored under a new hold. */
+export class NotHeldError extends Error {}
+
+/** Who stores, by signer: the names under which this process has taken them. */
+export type Holders = ReadonlyMap<string, string>
+
+/** Writes down who has a signer from now on. Lost in a crash of the database, it is lost with whoever had it. */
+export async function takeSigner(db: Queries, signer: string, holder: string): Promise<void> {
+  await sql`
+    with quick as materialized (select set_config('synchronous_commit', 'off', true))
+    update signer_accounts set holder = ${holder} from quick where address = ${signer}`.execute(db)
+}
+
 /**
  * Stores relays, moves the nonces of their signers on and reserves their quota: all of it or nothing, in one statement.
  *
+ * @param holders absent: no other process stores
  * @returns false, and nothing is stored, when no signer's nonce is the expected one
- * @throws what the driver throws for a serialisation failure, when the nonce of some signers is another one, or an
+ * @throws NotHeldError; what the driver throws for a serialisation failure, when the nonce of some signers is another one, or an
  *   account is in another period, suspended, slowed, registered or not contrary to what is said, or without so much left; when a
  *   budget has not so much left; for a unique violation, when a call or a nonce is
  *   taken. Nothing is stored then
@@ -38,8 +52,10 @@ export async function storeRelays(
   db: Queries,
   { relays, nonces, charges, budgets }: NewRelays,
   nowSeconds: number,
+  holders?: Holders,
 ): Promise<boolean> {
-  const { rows } = await sql<{ stored: boolean }>`select store_relays(
+  const isHeld = holders ? sql`are_held(${[...holders.keys()]}::text[], ${[...holders.values()]}::text[])` : sql`true`
+  const { rows } = await sql<{ stored: boolean | null }>`select case when ${isHeld} then store_relays(
     ${nonces.map(({ signer }) => signer)}::text[],
     ${nonces.map(({ expected }) => expected)}::bigint[],
     ${nonces.map(({ next }) => next)}::bigint[],
@@ -52,6 +68,8 @@ export async function storeRelays(
     ${budgets.map(({ amount }) => String(amount))}::numeric[],
     ${budgets.map(({ limit }) => String(limit))}::numeric[],
     ${nowSeconds}::bigint,
-    ${JSON.stringify(relays)}::json) as stored`.execute(db)
-  return rows[0]?.stored === true
+    ${JSON.stringify(relays)}::json) end as stored`.execute(db)
+  const stored = rows[0]?.stored ?? null
+  if (stored === null) throw new NotHeldError('a signer is held by another process')
+  return stored
 }

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database, Queries } from '../database/database.ts'
 import type { Acceptance, Committed } from '../ledger/draft.ts'
+import { NotHeldError, takeSigner } from '../ledger/store-relays.ts'
 import { noteOffered, unsentOf, type Unsent } from '../ledger/unsent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Broadcaster } from './broadcast.ts'
@@ -31,8 +33,13 @@ export interface LaneOptions {
   readonly log: Logger
   /** Default: nobody looks on. */
   readonly observer?: RelayObserver
-  /** Stores calls; many lanes share a transaction. */
-  readonly commit: (acceptances: readonly Acceptance[]) => Promise<Committed[]>
+  /**
+   * Stores calls; many lanes share a transaction.
+   *
+   * @param holder under which the lane has taken its account; undefined: there is no other process
+   * @throws NotHeldError another process has taken it since: nothing is stored
+   */
+  readonly commit: (acceptances: readonly Acceptance[], holder: string | undefined) => Promise<Committed[]>
 }
 
 /** After this time another process gets its turn with the account. */
@@ -93,11 +100,19 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
     return waiting.splice(0, fits === -1 ? waiting.length : fits)
   }
 
-  async function storeBatch(batch: readonly Submission[]): Promise<Stored[]> {
+  /** @throws NotHeldError; the calls wait again */
+  async function storeBatch(batch: readonly Submission[], holder: string | undefined): Promise<Stored[]> {
     let outcomes: Committed[]
     try {
-      outcomes = await commit(batch.flatMap(({ acceptances }) => acceptances))
+      outcomes = await commit(
+        batch.flatMap(({ acceptances }) => acceptances),
+        holder,
+      )
     } catch (error) {
+      if (error instanceof NotHeldError) {
+        waiting.unshift(...batch)
+        throw error
+      }
       for (const { reject } of batch) reject(error)
       return []
     }
@@ -128,6 +143,9 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
 
   async function hold(): Promise<void> {
     await database.exclusively(laneKey(signer.address), async (db) => {
+      // A process that was frozen meanwhile has lost the account, and must not store as if it had it.
+      const holder = database.isShared ? randomUUID() : undefined
+      if (holder !== undefined) await takeSigner(db, signer.address, holder)
       const untilMs = performance.now() + MAX_HOLD_MS
       const unsent: Sending[] = []
       let isFirst = true
@@ -136,7 +154,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
 
       /** The first nonce tells whether nodes may lack some before it: left by another process, or by this one. */
       async function store(): Promise<void> {
-        const stored = await storeBatch(takeBatch())
+        const stored = await storeBatch(takeBatch(), holder)
         const [first] = stored
         if (isFirst && first && first.accountNonce > offeredBelow) {
           const range = { from: offeredBelow, below: first.accountNonce }
@@ -162,14 +180,20 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
         }
       }
 
-      for (;;) {
+      let isLost = false
+      while (!isLost) {
         // Forgotten only when it is through: it may have nothing to wait for.
         if (unsent.length > 0) sending ??= send().finally(() => (sending = undefined))
         const isOver = performance.now() >= untilMs
-        if (waiting.length > 0 && !isOver) await store()
-        else if (sending) await Promise.race([sending, submitted()])
+        if (waiting.length > 0 && !isOver) {
+          await store().catch((error: unknown) => {
+            if (!(error instanceof NotHeldError)) throw error
+            isLost = true
+          })
+        } else if (sending) await Promise.race([sending, submitted()])
         else if (isOver || !isWell || !database.isShared || !(await submittedWithin(IDLE_HOLD_MS))) break
       }
+      await sending
       if (isWell) offeredBelow = Math.max(offeredBelow, storedBelow)
       // Another process must not find it unsent. Where there is none, nobody looks.
       if (database.isShared && offeredBelow > notedBelow) await note(db)
@@ -195,7 +219,7 @@ export function createLane({ signer, database, broadcaster, log, observer = unob
       try {
         await hold()
       } catch (error) {
-        log.error({ err: error, signer: signer.address }, 'a signer cannot be held')
+        log.warn({ err: error, signer: signer.address }, 'a signer cannot be held')
         for (const { reject } of waiting.splice(0)) reject(error)
       }
     }

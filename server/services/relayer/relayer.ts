@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
-import type { Database } from '../database/database.ts'
+import { KeyHeldError, type Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
 import { createAdmission, type Admission } from '../ledger/admission.ts'
 import type { UnregisteredLimits } from '../ledger/budgets.ts'
@@ -15,6 +15,7 @@ import type { KeyManagerCodes } from '../profiles/key-manager-codes.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { largestTransactionBytes, maxFeePerGas } from '../signers/sign-transaction.ts'
+import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Broadcaster } from './broadcast.ts'
@@ -24,7 +25,7 @@ import type { ExpiryCheck } from './expiry.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
 import { judgeCall } from './judge.ts'
-import { createLane, type Lane } from './lane.ts'
+import { createLane, type Lane, type LaneAnswer } from './lane.ts'
 import { unobserved, type RelayObserver } from './observer.ts'
 
 /** Executes relay calls: each once, each accounted for, none lost. */
@@ -78,6 +79,8 @@ export interface RelayerOptions {
 const GAP_GRACE_MS = 400
 /** A stored call is answered after this time even if no node has taken it yet: it is ours to send. */
 const BROADCAST_WAIT_MS = 5_000
+/** An account that another process does not let go of is not tried again for so long. */
+const HELD_MS = 2_000
 /** The most channels in one look into the ledger. */
 const MAX_LOOKUPS = 64
 /** The most batches of lanes in one database transaction. */
@@ -106,16 +109,25 @@ export function createRelayer(options: RelayerOptions): Relayer {
     codeOf: options.keyManagerCodes.of,
   })
   const commitTogether = microBatch(
-    async (submissions: readonly (readonly Acceptance[])[]) => {
+    async (submissions: readonly { acceptances: readonly Acceptance[]; holder: string | undefined }[]) => {
       const current = await fees.current()
-      const acceptances = submissions.flat()
+      const acceptances = submissions.flatMap((one) => one.acceptances)
+      const holders = new Map(
+        submissions.flatMap((one) => one.acceptances.map(({ signer }) => [signer.address, one.holder ?? ''])),
+      )
       const outcomes = await observer.store(acceptances, () =>
-        commit(database.db, acceptances, { ...options, nowMs: clock.nowMs(), fees: current, memory }),
+        commit(database.db, acceptances, {
+          ...options,
+          nowMs: clock.nowMs(),
+          fees: current,
+          memory,
+          ...(database.isShared && { holders }),
+        }),
       )
       const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
       for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)
       let next = 0
-      return submissions.map(({ length }) => outcomes.slice(next, (next += length)))
+      return submissions.map((one) => outcomes.slice(next, (next += one.acceptances.length)))
     },
     { maxItems: MAX_COMMITS },
   )
@@ -127,7 +139,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
         broadcaster,
         log,
         observer,
-        commit: commitTogether,
+        commit: (acceptances, holder) => commitTogether({ acceptances, holder }),
       })
       return [signer.address, lane]
     }),
@@ -164,6 +176,26 @@ export function createRelayer(options: RelayerOptions): Relayer {
     })
   }
 
+  /** Another account is taken when a process holds the first one and does not let go; calls before these bind to theirs. */
+  async function submitToOne(
+    { costWei, required }: { readonly costWei: bigint; readonly required: string | undefined },
+    acceptancesOf: (signer: SignerAccount) => readonly Acceptance[],
+  ): Promise<{ readonly answers: readonly LaneAnswer[]; readonly account: SignerAccount; readonly done: () => void }> {
+    for (;;) {
+      const { account, done } = await signers.choose(costWei, required)
+      const lane = lanes.get(account.address)
+      if (!lane) throw new Error(`no lane for ${account.address}`)
+      try {
+        return { answers: await lane.submit(acceptancesOf(account)), account, done }
+      } catch (error) {
+        done()
+        if (!(error instanceof KeyHeldError)) throw error
+        signers.setAside(account.address, HELD_MS)
+        if (required !== undefined) throw error
+      }
+    }
+  }
+
   async function dispatch(
     simulated: readonly SimulatedEntry[],
     required: string | undefined,
@@ -180,21 +212,16 @@ export function createRelayer(options: RelayerOptions): Relayer {
     const limits = run.map(({ gas, entry }) => gasLimitFor(gas, min(cap, entry.admission.gasCap)))
     const price = maxFeePerGas(await fees.current())
     const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
-    const calls = run.map(({ entry }) => entry.call)
-    const { account, done } = await signers.choose(costWei, required ?? (await sendersOf.before(calls)))
-    const lane = lanes.get(account.address)
-    if (!lane) throw new Error(`no lane for ${account.address}`)
-    const acceptances = run.map(({ entry: { call, identity, admission } }, index) => ({
-      call,
-      identity,
-      code: admission.code,
-      gasLimit: limits[index] ?? cap,
-      signer: account,
-    }))
-    const answers = await lane.submit(acceptances).catch((error: unknown) => {
-      done()
-      throw error
-    })
+    const sender = required ?? (await sendersOf.before(run.map(({ entry }) => entry.call)))
+    const { answers, account, done } = await submitToOne({ costWei, required: sender }, (signer) =>
+      run.map(({ entry: { call, identity, admission } }, index) => ({
+        call,
+        identity,
+        code: admission.code,
+        gasLimit: limits[index] ?? cap,
+        signer,
+      })),
+    )
     void Promise.all(answers.map(({ sent }) => sent)).then(done)
     const orphaned = run.flatMap(({ entry }, index) => {
       const answer = answers[index]

@@ -21,6 +21,8 @@ export interface Signers {
   refresh(): Promise<void>
   /** Leaves an account out of the choice while the node refuses its next transaction. */
   leaveOut(address: string, isLeftOut: boolean): void
+  /** Does not choose an account for a while: another process holds it. */
+  setAside(address: string, ms: number): void
   /**
    * @returns `degraded` when some account is left out of the choice
    * @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty, or left out
@@ -45,6 +47,7 @@ export interface SignersOptions {
 /** Balances are believed for so long. */
 const BALANCE_VALID_MS = 5_000
 const RETRY_SECONDS = 30
+const HELD_RETRY_SECONDS = 2
 
 interface Choice {
   readonly costWei: bigint
@@ -64,6 +67,8 @@ interface State {
   underWay: number
   isLow: boolean
   isLeftOut: boolean
+  /** Held by another process. */
+  asideUntilMs: number
 }
 
 export function createSigners(options: SignersOptions): Signers {
@@ -77,6 +82,7 @@ export function createSigners(options: SignersOptions): Signers {
     underWay: 0,
     isLow: false,
     isLeftOut: false,
+    asideUntilMs: -Infinity,
   }))
   let readAtMs = -Infinity
   let reading: Promise<void> | undefined
@@ -116,8 +122,10 @@ export function createSigners(options: SignersOptions): Signers {
 
   const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
 
+  const isFree = ({ isLeftOut, asideUntilMs }: State) => !isLeftOut && asideUntilMs <= clock.nowMs()
+
   function pick(maxCostWei: bigint, candidates: readonly State[]): State | undefined {
-    const able = candidates.filter((state) => !state.isLeftOut && spendable(state) >= maxCostWei)
+    const able = candidates.filter((state) => isFree(state) && spendable(state) >= maxCostWei)
     return able.reduce<State | undefined>(
       (best, one) => (best && best.underWay <= one.underWay ? best : one),
       undefined,
@@ -141,12 +149,12 @@ export function createSigners(options: SignersOptions): Signers {
         state = pick(maxCostWei, candidates)
       }
       if (!state) {
-        const isStuck = candidates.every(({ isLeftOut }) => isLeftOut)
-        throw unavailable(
-          isStuck
-            ? 'the node refuses the transactions of the account now'
-            : 'no account of the relayer can pay for this transaction now',
-        )
+        const isAside = ({ asideUntilMs }: State) => asideUntilMs > clock.nowMs()
+        if (candidates.some(isAside)) throw unavailable('another process holds the account', HELD_RETRY_SECONDS)
+        if (candidates.every(({ isLeftOut }) => isLeftOut)) {
+          throw unavailable('the node refuses the transactions of the account now')
+        }
+        throw unavailable('no account of the relayer can pay for this transaction now')
       }
       const { account } = state
       const choice: Choice = { costWei: maxCostWei, isDone: false }
@@ -164,6 +172,10 @@ export function createSigners(options: SignersOptions): Signers {
       const state = states.find(({ account }) => account.address === address)
       if (state) leaveOut(state, isLeftOut)
     },
+    setAside: (address, ms) => {
+      const state = states.find(({ account }) => account.address === address)
+      if (state) state.asideUntilMs = clock.nowMs() + ms
+    },
     assertAble: async () => {
       await refresh()
       if (states.every((state) => spendable(state) <= 0n)) throw unavailable('no account of the relayer has a balance')
@@ -176,5 +188,5 @@ export function createSigners(options: SignersOptions): Signers {
 
 const spendable = ({ balanceWei, pendingWei, promisedWei }: State) => balanceWei - pendingWei - promisedWei
 
-const unavailable = (reason: string) =>
-  new ServiceError('SIGNERS_UNAVAILABLE', reason, { retryAfterSeconds: RETRY_SECONDS })
+const unavailable = (reason: string, retryAfterSeconds = RETRY_SECONDS) =>
+  new ServiceError('SIGNERS_UNAVAILABLE', reason, { retryAfterSeconds })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { runCrashTest } from '../../../scripts/bench/support/crash.ts'
+import { runFreezeTest } from '../../../scripts/bench/support/freeze.ts'
 import { runSharingTest } from '../../../scripts/bench/support/sharing.ts'
 import { startPostgres, type PostgresServer } from '../../../scripts/bench/support/postgres.ts'
 
@@ -24,6 +25,18 @@ describe('server processes', function () {
       expect(result.charged).to.equal(result.gasUsed)
     })
   }
+
+  it('go on when one of three stands still with what it holds, and lose and double nothing when it wakes up', async () => {
+    const databaseUrl = await postgres.createDatabase()
+    const result = await runFreezeTest({ node: 'hardhat', databaseUrl, freezes: 2, frozenMs: 10_000 })
+    expect(result.faults).to.deep.equal([])
+    // Its signers are free again after four seconds.
+    expect(result.fewestWhileFrozen).to.be.greaterThan(20)
+    expect(result.slowestMs).to.be.lessThan(6_000)
+    expect(Object.keys(result.refusals)).to.satisfy((codes: string[]) =>
+      codes.every((code) => code.endsWith('UNAVAILABLE')),
+    )
+  })
 
   it('share signers on one PostgreSQL, and take over when one is killed midway', async () => {
     const databaseUrl = await postgres.createDatabase()

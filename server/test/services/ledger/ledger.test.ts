@@ -10,6 +10,8 @@ import { commit } from '../../../services/ledger/commit.ts'
 import type { Committed } from '../../../services/ledger/draft.ts'
 import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
 import { openRelays } from '../../../services/ledger/open-relays.ts'
+import { storeAttempt } from '../../../services/ledger/attempts.ts'
+import { NotHeldError, takeSigner } from '../../../services/ledger/store-relays.ts'
 import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
 import { availableIn } from '../../../services/quotas/account.ts'
@@ -89,6 +91,7 @@ describe('ledger', () => {
           unregistered = boundless,
           code = null,
           db = database.db,
+          holder,
         }: {
           identities?: string[]
           by?: number[]
@@ -97,6 +100,7 @@ describe('ledger', () => {
           unregistered?: UnregisteredLimits
           code?: string | null
           db?: Queries
+          holder?: string
         } = {},
       ) =>
         commit(
@@ -116,6 +120,7 @@ describe('ledger', () => {
             nowMs: nowSeconds * 1000,
             fees: { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
             memory,
+            ...(holder !== undefined && { holders: new Map(signers.map(({ address }) => [address, holder])) }),
           },
         )
       const hashOf = (committed: Committed | undefined): string => {
@@ -541,6 +546,63 @@ describe('ledger', () => {
           .reduce((sum, { gasUsed }) => sum + gasUsed, 0n)
         expect(used).to.equal(charged)
         expect(period).to.equal(1)
+      })
+
+      it('stores nothing for a process whose signer another one has taken since', async () => {
+        const take = async (holder: string) => {
+          for (const { address } of signers) await takeSigner(database.db, address, holder)
+        }
+        const count = async () => (await database.db.selectFrom('relays').select('hash').execute()).length
+        await take('one')
+        const [first] = await accept([call()], { holder: 'one' })
+        expect(first?.kind).to.equal('stored')
+        await take('other')
+        const before = await count()
+        // As it is remembered, and read anew under locks.
+        for (const memory of [memories[0]!, createLedgerMemory()]) {
+          const error = await accept([call()], { holder: 'one', memory }).catch((thrown: unknown) => thrown)
+          expect(error).to.be.instanceOf(NotHeldError)
+        }
+        expect(await count()).to.equal(before)
+        expect((await accept([call({ nonce: (channel << 128n) + 1n })], { holder: 'other' }))[0]?.kind).to.equal(
+          'stored',
+        )
+      })
+
+      it('stores no other attempt for a relay that has been given another nonce since', async () => {
+        const [relay = ''] = (await accept([call()])).map(hashOf)
+        const [{ account_nonce }] = (await database.db
+          .selectFrom('relays')
+          .where('hash', '=', relay)
+          .select('account_nonce')
+          .execute()) as [{ account_nonce: string | number }]
+        const signer = signers[0]!
+        const attempt = (seenNonce: number) =>
+          storeAttempt(
+            database.db,
+            {
+              relay,
+              kind: 'call',
+              account: signer.address,
+              seenNonce,
+              nonce: { notBelow: 0 },
+              fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n },
+              sign: (nonce) =>
+                signer.sign({
+                  chainId: 1n,
+                  nonce,
+                  to: signer.address,
+                  gasLimit: GAS_LIMIT,
+                  data: '0x',
+                  fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n },
+                }),
+            },
+            { plans, nowMs: nowSeconds * 1000 },
+          )
+        const seen = Number(account_nonce)
+        expect(await attempt(seen)).to.be.an('object')
+        // One that was frozen in between comes with what it saw before.
+        expect(await attempt(seen)).to.equal(undefined)
       })
     })
   }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../core/errors.ts'
 import type { Upstream } from '../../../services/chain/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
+import { NotHeldError } from '../../../services/ledger/store-relays.ts'
 import { createLane } from '../../../services/relayer/lane.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
 
@@ -112,6 +113,26 @@ describe('createLane', () => {
     await submit(other)
     await submit()
     expect(sent).to.deep.equal([rawOf(4), rawOf(5)])
+  })
+
+  it('takes its account anew when another process has taken it, and answers the call once', async () => {
+    const holders: (string | undefined)[] = []
+    const lane = createLane({
+      signer: signerFromKey(`0x${'44'.repeat(32)}`),
+      database: { ...database, isShared: true },
+      broadcaster: createBroadcaster({ upstream: { request: async () => null as never, close: async () => {} }, log }),
+      log,
+      commit: async (acceptances, holder) => {
+        holders.push(holder)
+        if (holders.length === 1) throw new NotHeldError()
+        return acceptances.map(() => ({ kind: 'stored', hash: '0xhash', raw: '0x', accountNonce: 0 }))
+      },
+    })
+    const answers = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
+    await lane.idle()
+    expect(answers.map(({ committed }) => committed.kind)).to.deep.equal(['stored'])
+    expect(new Set(holders).size).to.equal(2)
+    expect(holders).to.not.include(undefined)
   })
 
   describe('with a ledger that cannot be read', () => {
