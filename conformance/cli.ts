@@ -17,6 +17,9 @@ import { exitCodeOf } from './lib/verdict.ts'
 /** Where `npm start` leaves the fixture of its testbed. */
 const testbedFixture = '.touchstone/testbed.json'
 
+/** Longer than the fifteen seconds after which a relay has been seen to execute what it had refused. */
+const defaultLingerMs = 17_000
+
 /** A testbed of our own: a chain, contracts and the reference server. */
 export interface Testbed {
   readonly fixture: Fixture
@@ -53,9 +56,15 @@ interface Flags {
   readonly receiptTimeoutMs?: number
   readonly rateLimitTimeoutMs?: number
   readonly restartTimeoutMs?: number
+  readonly lingerMs?: number
   readonly expectedFailures?: string
   readonly writeExpectedFailures?: string
   readonly report: readonly Output<ReportFormat>[]
+}
+
+/** @throws InvalidArgumentError */
+function parseWholeNumber(text: string): number {
+  return text === '0' ? 0 : parsePositiveInteger(text)
 }
 
 function outputs(text: string, before: readonly Output<ReportFormat>[]): readonly Output<ReportFormat>[] {
@@ -82,6 +91,11 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
     .option('--rate-limit-timeout-ms <ms>', 'for all rate limits together (default: 600000)', parsePositiveInteger)
     .option('--restart-timeout-ms <ms>', 'for a target that died to be back (default: 5000)', parsePositiveInteger)
+    .option(
+      '--linger-ms <ms>',
+      `from the last call that must not be executed to the last look for it (default: ${defaultLingerMs}; 0 for a part and for its own testbed)`,
+      parseWholeNumber,
+    )
     .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
     .option(
       '--write-expected-failures <file>',
@@ -138,11 +152,15 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
 
 function optionsOf(flags: Flags, where: Where): CheckOptions {
   const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
+  // A part is asked for again and again, and a testbed of our own is known.
+  const isQuick = only !== undefined || where.close !== undefined
+  const { lingerMs = isQuick ? 0 : defaultLingerMs } = flags
   return {
     relayUrl: flags.relay ? where.relayUrl : null,
     ethRpcUrl: flags.ethRpc ? where.ethRpcUrl : null,
     edition: flags.edition,
     readOnly: flags.readOnly ?? false,
+    lingerMs,
     acceptFailures: flags.writeExpectedFailures !== undefined,
     ...(flags.fuzz === undefined ? {} : { fuzz: { cases: flags.fuzz, seed: flags.seed ?? randomInt(1, 2 ** 31) } }),
     ...(where.fixture ? { fixture: where.fixture } : {}),

@@ -31,6 +31,9 @@ interface Workshop {
   readonly runners: SuiteRunners
 }
 
+/** Who executes late says so, and is waited for. */
+const quickOptions = ['--linger-ms', '0']
+
 /** For what a mutant never answers or never sends: everything here is at hand. */
 const mutantOptions = ['--timeout-ms', '10000', '--receipt-timeout-ms', '2000']
 /** Nobody is accused because this machine does much at a time. */
@@ -75,7 +78,7 @@ async function runAltered(
       const run = await runners.run({
         url: served.url,
         fixtureFile,
-        options: [...options, ...further],
+        options: [...quickOptions, ...options, ...further],
         ...(only !== undefined && { only }),
       })
       return { run, broken }

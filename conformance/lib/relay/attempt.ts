@@ -6,12 +6,12 @@ import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { requireBlame } from './blame.ts'
 import { nonceIn, randomChannel, signCall, type CallOptions, type RelayCall } from './call.ts'
-import { isUnauthorised } from './credential.ts'
+import { demandsCredential, isUnauthorised } from './credential.ts'
 import { excuseMs } from './excuse.ts'
 import { execute, hashIn, isHash, normalHash, requireExecutable } from './execute.ts'
 import { wrongHash } from './hints.ts'
 import { readData, readNonce } from './profile.ts'
-import { poll, settle, type Settled } from './receipt.ts'
+import { poll, settle, type Receipt, type Settled } from './receipt.ts'
 import { relayForm } from './form.ts'
 import { hasEvent, relayTransactionFault } from './relay-transaction.ts'
 import { turnsOf } from './turns.ts'
@@ -139,12 +139,18 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
   if (isExecuted) {
     if (answer.failure)
       throw new Untestable(`a call was executed, and not answered: ${describe(answer)} (--timeout-ms)`)
-    const fault = new Fault('the call was executed, and the answer holds no hash of its transaction', {
-      expected: 'a status of success and a transactionHash of 32 bytes in hex',
-      actual: hash === undefined ? describe(answer) : wrongHash(hash),
-      answer,
-      of: 'relay.execute.response',
-    })
+    const isSuccessful = isSuccess(answer)
+    const fault = new Fault(
+      isSuccessful
+        ? 'the call was executed, and the answer holds no hash of its transaction'
+        : 'the call was executed, and answered with an error',
+      {
+        expected: 'a status of success and a transactionHash of 32 bytes in hex',
+        actual: isSuccessful && hash !== undefined ? wrongHash(hash) : describe(answer),
+        answer,
+        of: isSuccessful ? 'relay.execute.response' : 'relay.execute.post',
+      },
+    )
     return { call, answer, isExecuted, faults: [fault] }
   }
   await requireBlame(t, answer)
@@ -155,7 +161,29 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
     answer,
     of: isWrongHash ? 'relay.execute.response' : clauseOfRefusal(answer),
   })
-  return { call, answer, isExecuted, faults: [fault] }
+  const isDemand = await demandsCredential(answer, () => t.relay.execute({}))
+  return { call, answer, isExecuted, faults: isDemand ? [fault, demandFault(answer)] : [fault] }
+}
+
+function demandFault(answer: Answer): Fault {
+  return new Fault('a signed call is asked for another credential', {
+    expected: 'the signature in the request is enough',
+    actual: describe(answer),
+    answer,
+    of: 'relay.auth.no-other-credential',
+  })
+}
+
+/** A call of the run that was executed. */
+export interface ExecutedCall {
+  readonly call: RelayCall
+  readonly answer: Answer
+  readonly receipt: Receipt
+}
+
+/** All valid calls of the run that were executed. */
+export function executedCalls(t: CheckContext): Promise<ExecutedCall[]> {
+  return t.once('relay.executed', async () => [])
 }
 
 /** The sentences on an execution, for a call that was taken. */
@@ -168,6 +196,7 @@ async function judgeTaken(
 ): Promise<Attempt> {
   if (!settled) return { call, answer, hash, isExecuted: false, faults: [] }
   const { receipt, isExecuted } = settled
+  if (isExecuted && receipt) (await executedCalls(t)).push({ call, answer, receipt })
   const faults: Fault[] = []
   if (!receipt) {
     faults.push(

@@ -88,10 +88,16 @@ async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attemp
   })
 }
 
+/** The gravest fault of an attempt; the others are held against the target as well. */
+function firstOf(t: CheckContext, { faults: [first, ...others] }: Attempt, otherwise: string): Error {
+  for (const fault of others) t.accuse(fault)
+  return first ?? new Untestable(otherwise)
+}
+
 /** @throws Fault when the first call of the run was not executed: what differs by a fault would prove nothing */
 export async function requireService(t: CheckContext): Promise<void> {
   const first = await firstExecution(t)
-  if (!isDone(t, first)) throw first.faults[0] ?? new Untestable('the first call was not executed')
+  if (!isDone(t, first)) throw firstOf(t, first, 'the first call was not executed')
 }
 
 /**
@@ -102,7 +108,7 @@ export async function requireService(t: CheckContext): Promise<void> {
 export async function expectTwin(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
   await requireService(t)
   const attempt = await attemptCall(t, options)
-  if (!isDone(t, attempt)) throw attempt.faults[0] ?? new Untestable('the accepted twin was not executed')
+  if (!isDone(t, attempt)) throw firstOf(t, attempt, 'the accepted twin was not executed')
   for (const fault of attempt.faults) t.accuse(fault)
   return attempt
 }

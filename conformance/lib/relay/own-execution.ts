@@ -3,7 +3,7 @@ import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { attemptCall, type Attempt, type ValidOptions } from './attempt.ts'
-import { isDone, refusalIn, requireService } from './first-execution.ts'
+import { expectTwin, isDone, refusalIn, requireService } from './first-execution.ts'
 
 /**
  * Sends a call of a form that only the clause itself asks the target to take, and sees it executed.
@@ -21,6 +21,8 @@ export async function expectOwnExecution(t: CheckContext, of: ClauseId, options:
   }
   for (const fault of attempt.faults) if (attempt.hash !== undefined) t.accuse(fault)
   if (isDone(t, attempt)) return attempt
+  // Who refuses every call now says nothing of the form.
+  if (refusal) await expectTwin(t)
   if (attempt.hash !== undefined) throw attempt.faults[0] ?? new Untestable('it was taken and not executed')
   throw new Fault('a call of this form was not executed', {
     expected: 'a status of success and a transactionHash, as for the first call',

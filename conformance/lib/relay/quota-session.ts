@@ -7,7 +7,14 @@ import { ourTimeMs } from '../target-clock.ts'
 import { demandsCredential } from './credential.ts'
 import { faultsOf, isServed } from './quota-answer.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './quota-message.ts'
-import { measureWindow, type Probe, type QuotaWindow } from './quota-window.ts'
+import {
+  allowedWidth,
+  measureRising,
+  measureWindow,
+  risingAfterSeconds,
+  type Probe,
+  type QuotaWindow,
+} from './quota-window.ts'
 
 /** The documented body of POST /quota. */
 export interface QuotaBody {
@@ -36,9 +43,11 @@ export interface QuotaSession extends QuotaForm {
   readonly secondsRefused: Answer | undefined
   /** Whether the same signed message is served again: the document says nothing of it. */
   readonly servesReplays: boolean
+  /** Whether no message may be older than the one before: the document says nothing of it either. */
+  readonly wantsRising: boolean
   readonly window: QuotaWindow<SentQuota>
-  /** The seconds whose message was sent before. */
-  readonly used: Set<number>
+  /** The latest second whose message was sent. */
+  latest: number
   /** Our time in ms when a valid message was last served. */
   lastServedMs: number
 }
@@ -47,11 +56,15 @@ export interface QuotaSession extends QuotaForm {
 export const halfWindowSeconds = { documents: 5, lip: 300 }
 /** Messages of the run keep this close to the middle of the window. */
 const marginSeconds = 2
-/** Farther away than this no accepted second is looked for, but for clocks that are a whole hour off. */
-const farthestSeconds = 120
-const hourSeconds = 3600
-/** Less than the width of the documented window. */
-const strideSeconds = 8
+/**
+ * How far a clock may be off that nothing tells of, in seconds: an hour, whole minutes, and anything up to two minutes in
+ * steps that are shorter than the window.
+ */
+const likelyOffsets = [
+  3600,
+  ...Array.from({ length: 10 }, (_, index) => 60 * (index + 1)),
+  ...Array.from({ length: 15 }, (_, index) => 8 * (index + 1)),
+]
 /** How often a second is tried that another run may have used before. */
 const attempts = 4
 
@@ -93,12 +106,15 @@ export async function sendBody(
   return { answer, timestamp, sentAt, receivedAt: ourSeconds(), isServed: served }
 }
 
-/** A second near the target's now whose message was not sent before; a random one, since another run may be at work. */
-export function unusedSecond(t: CheckContext, used: ReadonlySet<number>): number | undefined {
+/**
+ * A second near the target's now for the next message; undefined: none yet. Where a message is served once, or none that
+ * is older than the one before, the seconds rise; one may be left out, since another run may be at work.
+ */
+export function nextFree(t: CheckContext, { servesReplays, wantsRising, latest }: QuotaSession): number | undefined {
   const now = t.clock.now()
-  const seconds = Array.from({ length: 2 * marginSeconds + 1 }, (_, index) => now - marginSeconds + index)
-  const free = seconds.filter((second) => !used.has(second))
-  return free[Math.floor(Math.random() * free.length)]
+  if (servesReplays && !wantsRising) return now
+  const least = Math.max(now - marginSeconds, servesReplays ? latest : latest + 1 + Math.round(Math.random()))
+  return least <= now + marginSeconds ? least : undefined
 }
 
 /** Waits until the next second begins by the target's clock. */
@@ -159,15 +175,11 @@ interface Found {
 }
 
 /** Tries what a target may take, the documented first. */
-async function findForm(t: CheckContext, used: Set<number>): Promise<Found | { readonly refused: Answer }> {
+async function findForm(t: CheckContext): Promise<Found | { readonly refused: Answer }> {
   let refused: Answer | undefined
   const offer = async (form: QuotaForm, offset: number): Promise<Found | undefined> => {
-    const choose = (): number => {
-      // Another run may be about to use the same second.
-      const second = Math.floor(ourSeconds() + offset) - 1 + Math.floor(Math.random() * (marginSeconds + 1))
-      used.add(second)
-      return second
-    }
+    // Another run may be about to use the same second.
+    const choose = (): number => Math.floor(ourSeconds() + offset) - 1 + Math.floor(Math.random() * (marginSeconds + 1))
     const served = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), true)
     refused ??= served.answer
     return served.isServed ? { form, served, offset } : undefined
@@ -188,22 +200,18 @@ async function findForm(t: CheckContext, used: Set<number>): Promise<Found | { r
       }
     }
   }
-  for (let away = strideSeconds; away <= farthestSeconds; away += strideSeconds) {
+  for (const away of likelyOffsets) {
     for (const offset of [-away, away]) {
       const found = await offer(documented, offset)
       if (found) return found
     }
-  }
-  for (const offset of [-hourSeconds, hourSeconds]) {
-    const found = await offer(documented, offset)
-    if (found) return found
   }
   if (!refused) throw new Error('nothing was offered')
   return { refused }
 }
 
 /** Whether a message is served a second time. @throws Fault when the target serves once and nothing valid afterwards */
-async function takesReplays(t: CheckContext, { form, served, offset }: Found, used: Set<number>): Promise<boolean> {
+async function takesReplays(t: CheckContext, { form, served, offset }: Found): Promise<boolean> {
   const send = (seconds: number) =>
     sendBody(
       t,
@@ -218,71 +226,74 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found, us
     let fresh: SentQuota | undefined
     for (let attempt = 0; attempt < attempts && !fresh?.isServed; attempt++) {
       await delay(attempt === 0 ? 0 : 1000)
-      let second = Math.floor(ourSeconds() + offset) + 1
-      while (used.has(second)) second--
-      used.add(second)
-      fresh = await send(second)
+      fresh = await send(Math.max(last.timestamp + 1 + attempt, Math.floor(ourSeconds() + offset)))
     }
-    if (!fresh?.isServed) throw await refusalAfter(fresh?.answer ?? served.answer)
+    if (!fresh?.isServed) throw await refusalAfter(t, fresh?.answer ?? served.answer)
     last = fresh
   }
   return false
 }
 
 /** The fault of a target that served valid messages and then refused one. */
-export async function refusalAfter(answer: Answer): Promise<Fault> {
+export async function refusalAfter(t: CheckContext, answer: Answer): Promise<Fault> {
+  const isDemand = await demandsCredential(answer, () => t.relay.quota({}))
   return new Fault('a valid request was refused after others like it were served', {
     expected: 'a status of success and an object with quota',
     actual: describe(answer),
     answer,
-    of: 'relay.quota.post',
+    of: isDemand ? 'relay.auth.no-other-credential' : 'relay.quota.post',
   })
 }
 
+interface Measured {
+  readonly window: QuotaWindow<SentQuota>
+  readonly wantsRising: boolean
+}
+
+/** Looks for the ends of the window in the ways that a target may allow, the quickest first. */
+async function measure(t: CheckContext, found: Found, servesReplays: boolean): Promise<Measured> {
+  const { form, served, offset } = found
+  const half = halfWindowSeconds[t.edition]
+  const ask = async (away: number): Promise<SentQuota> => {
+    const choose = (): number => Math.floor(ourSeconds() + offset + away)
+    const sent = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), true)
+    const { failure } = sent.answer
+    if (failure && failure.kind !== 'closed') throw new Untestable(`the window cannot be measured: ${failure.message}`)
+    return sent
+  }
+  const untilWhole = (away: number): Promise<void> => {
+    const supposed = ourSeconds() + offset + away
+    return delay((Math.ceil(supposed) - supposed) * 1000 + 5)
+  }
+  const asking = { ask, untilWhole, supposedOffset: offset }
+  const isNarrow = ({ mostWidth }: QuotaWindow): boolean => mostWidth < allowedWidth(half).least
+  const quick = await (servesReplays ? measureWindow : measureRising)(asking, served, half)
+  // For the long window of the other edition nobody waits.
+  if (!isNarrow(quick) || t.edition === 'lip') return { window: quick, wantsRising: !servesReplays }
+  await delay(risingAfterSeconds(half) * 1000 + Math.max(0, quick.latest.timestamp - offset - ourSeconds()) * 1000)
+  const window = await measureRising(asking, served, half)
+  return isNarrow(window) ? { window: quick, wantsRising: !servesReplays } : { window, wantsRising: true }
+}
+
 async function openSession(t: CheckContext): Promise<QuotaSession> {
-  const used = new Set<number>()
-  const found = await findForm(t, used)
+  const found = await findForm(t)
   if ('refused' in found) throw await refusalOf(t, found.refused)
   const { form, served, offset } = found
   const secondsRefused = form.perSecond === 1 ? undefined : (await secondsOnceMore(t, form, offset)).answer
-  const servesReplays = await takesReplays(t, found, used)
-  const half = halfWindowSeconds[t.edition]
-  const ask = async (away: number): Promise<SentQuota> => {
-    let sent: SentQuota | undefined
-    // Where each message is served once, another run may have used that of a second: inside of the window, a refusal
-    // counts when that of the next seconds is refused as well.
-    const looks = servesReplays || Math.abs(away) > half ? 1 : attempts
-    for (let look = 0; look < looks && !sent?.isServed; look++) {
-      const choose = (): number => Math.floor(ourSeconds() + offset + away)
-      if (look > 0 || (!servesReplays && used.has(choose()))) await delay(1000)
-      sent = await sendBody(
-        t,
-        () => {
-          const second = choose()
-          used.add(second)
-          return second
-        },
-        (seconds) => signBody(t, form, seconds),
-        true,
-      )
-      if (sent.answer.failure && sent.answer.failure.kind !== 'closed') {
-        throw new Untestable(`the window cannot be measured: ${sent.answer.failure.message}`)
-      }
-    }
-    return sent as SentQuota
-  }
-  const window = await measureWindow(ask, served, half)
+  const servesReplays = await takesReplays(t, found)
+  const { window, wantsRising } = await measure(t, found, servesReplays)
   // The header may be another machine's; what the target accepts is its own word.
-  if (window.middle !== undefined && Math.abs(window.middle - t.clock.offsetSeconds) > 1.5) t.clock.set(window.middle)
-  else if (window.middle === undefined && Math.abs(offset - t.clock.offsetSeconds) > 1.5) t.clock.set(offset)
-  else if (t.clock.measuredBy === null) t.clock.set(window.middle ?? offset)
+  const clockOffset = window.middle ?? offset
+  if (t.clock.measuredBy === null || Math.abs(clockOffset - t.clock.offsetSeconds) > 1.5) t.clock.set(clockOffset)
+  const latest = window.latest.timestamp
   return {
     ...form,
     first: served.answer,
     secondsRefused,
     servesReplays,
+    wantsRising,
     window,
-    used,
+    latest,
     lastServedMs: ourTimeMs(),
   }
 }

@@ -33,26 +33,52 @@ export function allowedWidth(halfSeconds: number): { readonly least: number; rea
 const farthestFactor = 3
 const farthestSeconds = 128
 
+/** How messages are sent to find the ends. */
+export interface Asking<P extends Probe> {
+  /** Sends a message with the last whole second before so many seconds from the target's supposed now. */
+  readonly ask: (awaySeconds: number) => Promise<P>
+  /** Waits until that second has just begun. */
+  readonly untilWhole: (awaySeconds: number) => Promise<void>
+  /** The target's supposed now minus our time, in seconds. */
+  readonly supposedOffset: number
+}
+
+/** So often an end is looked for between two timestamps, at the cost of up to a second each. */
+const refinements = 4
+
 /**
  * Looks for both ends of the accepted window.
  *
- * @param ask sends a message with a timestamp so many seconds from the target's supposed now
- * @param first one that was served, with its distance from the supposed now
+ * @param first one that was served, near the supposed now
  * @param halfSeconds where the ends should be
  */
 export async function measureWindow<P extends Probe>(
-  ask: (offsetSeconds: number) => Promise<P>,
+  { ask, untilWhole, supposedOffset }: Asking<P>,
   first: P,
   halfSeconds: number,
 ): Promise<QuotaWindow<P>> {
   const probes: P[] = [first]
   const limit = Math.max(farthestFactor * halfSeconds, farthestSeconds)
-  const serves = async (offset: number): Promise<boolean> => {
-    const probe = await ask(offset)
+  const serves = async (away: number): Promise<boolean> => {
+    const probe = await ask(away)
     probes.push(probe)
     return probe.isServed
   }
   for (const direction of [1, -1] as const) await reach((distance) => serves(direction * distance), halfSeconds, limit)
+  // Between two whole seconds lies a second, and twice that may hide a window that is too wide.
+  const { most } = allowedWidth(halfSeconds)
+  for (let count = 0; count < refinements; count++) {
+    const { leastWidth, mostWidth, latest, earliest, tooLate, tooEarly } = windowOf(probes, first)
+    if (leastWidth > most || mostWidth <= most || !tooLate || !tooEarly) break
+    const gaps = [
+      [late(latest), early(tooLate)],
+      [late(tooEarly), early(earliest)],
+    ] as const
+    const [from, to] = gaps[0][1] - gaps[0][0] > gaps[1][1] - gaps[1][0] ? gaps[0] : gaps[1]
+    const away = (from + to) / 2 - supposedOffset
+    await untilWhole(away)
+    await serves(away)
+  }
   return windowOf(probes, first)
 }
 
@@ -74,10 +100,44 @@ async function reach(serves: (distance: number) => Promise<boolean>, start: numb
   }
 }
 
+/**
+ * Looks for both ends by timestamps that only rise, for targets that take no message twice, or none that is older than
+ * the last: from before the window on until one is served, then from within it until one is refused. Where an end lies
+ * more than some seconds off, it is found coarsely.
+ */
+export async function measureRising<P extends Probe>(
+  { ask }: Asking<P>,
+  first: P,
+  halfSeconds: number,
+): Promise<QuotaWindow<P>> {
+  const within = Math.ceil(halfSeconds / 2)
+  const early = [4, 3, 2, 1, 0, -1, -2].map((beyond) => -halfSeconds - beyond).concat(-within, -1)
+  const late = [within, ...[-1, 0, 1, 2, 4, 8, 24, 120].map((beyond) => halfSeconds + beyond)]
+  const probes: P[] = [first]
+  for (const [offsets, end] of [
+    [early, true],
+    [late, false],
+  ] as const) {
+    for (const offset of offsets) {
+      const probe = await ask(offset)
+      probes.push(probe)
+      if (probe.isServed === end) break
+    }
+  }
+  return windowOf(probes, first)
+}
+
+/** How long after a message the earliest of `measureRising` is newer than it, in seconds. */
+export function risingAfterSeconds(halfSeconds: number): number {
+  return halfSeconds + 5
+}
+
+/** How far a timestamp lay ahead of our time when it was sent, and when the answer was there. */
+const early = ({ timestamp, sentAt }: Probe): number => timestamp - sentAt
+const late = ({ timestamp, receivedAt }: Probe): number => timestamp - receivedAt
+
 /** The window in what was asked: an end lies between the farthest served and the nearest refused timestamp. */
 export function windowOf<P extends Probe>(probes: readonly P[], first: P): QuotaWindow<P> {
-  const early = ({ timestamp, sentAt }: P): number => timestamp - sentAt
-  const late = ({ timestamp, receivedAt }: P): number => timestamp - receivedAt
   const served = probes.filter(({ isServed }) => isServed)
   const refused = probes.filter(({ isServed }) => !isServed)
   const middleOfFirst = (early(first) + late(first)) / 2

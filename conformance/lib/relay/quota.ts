@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
@@ -6,12 +7,12 @@ import { ourTimeMs } from '../target-clock.ts'
 import { excuseMs } from './excuse.ts'
 import { isServed, readTold, type Told } from './quota-answer.ts'
 import {
+  nextFree,
   nextSecond,
   quotaSession,
   refusalAfter,
   sendBody,
   signBody,
-  unusedSecond,
   type QuotaBody,
   type QuotaSession,
   type SentQuota,
@@ -24,18 +25,17 @@ const attempts = 8
 /** An answer that takes longer may have been late for the window. */
 const slowSeconds = 1
 
-/** Sends a body for a second that was not used before; where replays are served, it may be. */
+/** Sends a body for a second near the target's now that may still be used. */
 async function sendFresh(
   t: CheckContext,
   session: QuotaSession,
   make: (seconds: number) => unknown,
   isValid: boolean,
 ): Promise<SentQuota> {
-  const { used, servesReplays } = session
-  while (!servesReplays && unusedSecond(t, used) === undefined) await nextSecond(t)
+  while (nextFree(t, session) === undefined) await nextSecond(t)
   const choose = (): number => {
-    const second = (servesReplays ? undefined : unusedSecond(t, used)) ?? t.clock.now()
-    used.add(second)
+    const second = nextFree(t, session) ?? t.clock.now()
+    session.latest = Math.max(session.latest, second)
     return second
   }
   return sendBody(t, choose, make, isValid)
@@ -55,14 +55,10 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
     }
     const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
     const waitMs = excuseMs(sent.answer, attempt)
-    const mayBeUsed = !session.servesReplays && attempt < attempts
-    if (!mayBeUsed && waitMs === undefined && !(isSlow && attempt < attempts)) throw await refusalAfter(sent.answer)
-    if (waitMs !== undefined) await delayFor(waitMs)
+    const mayBeUsed = (!session.servesReplays || session.wantsRising) && attempt < attempts
+    if (!mayBeUsed && waitMs === undefined && !(isSlow && attempt < attempts)) throw await refusalAfter(t, sent.answer)
+    if (waitMs !== undefined) await delay(waitMs)
   }
-}
-
-function delayFor(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** What the first valid message of the run was told. @throws Fault */

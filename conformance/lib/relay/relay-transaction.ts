@@ -66,11 +66,20 @@ export function hasEvent(t: CheckContext, { key }: RelayCall, { logs }: Receipt)
   )
 }
 
+function reverted({ transactionHash, status }: Receipt, answer: Answer): Fault {
+  return new Fault('the transaction of a valid call reverted', {
+    expected: 'a transaction that executes the call on the profile',
+    actual: `status ${status} of ${transactionHash}`,
+    answer,
+    of: 'relay.execute.on-behalf',
+  })
+}
+
 /**
  * The transaction carries the signed call to the key manager. Where it goes to another contract first, what it did is
  * the proof: only executeRelayCall counts the controller's nonce, and the key manager says whom it verified.
  *
- * @returns the fault of relay.execute.execute-relay-call, if there is one
+ * @returns the fault of relay.execute.execute-relay-call, or of relay.execute.on-behalf when it reverted, if there is one
  */
 export async function relayTransactionFault(
   t: CheckContext,
@@ -85,13 +94,6 @@ export async function relayTransactionFault(
   }
   const fault = (message: string, expected: string, actual: string): Fault =>
     new Fault(message, { expected, actual, answer, of: 'relay.execute.execute-relay-call' })
-  if (receipt.status !== '0x1') {
-    return fault(
-      'the transaction reverted',
-      'a transaction that executes the call',
-      `status ${receipt.status}, ${nameOf(input)}`,
-    )
-  }
   if (to?.toLowerCase() === keyManager.toLowerCase()) {
     const isSame = relayCallsIn(input).some(
       (part) =>
@@ -99,10 +101,11 @@ export async function relayTransactionFault(
         part.payload === payload.toLowerCase() &&
         pointOf(part.signature) === pointOf(call.signature),
     )
-    if (isSame) return undefined
+    if (isSame) return receipt.status === '0x1' ? undefined : reverted(receipt, answer)
     const expected = 'executeRelayCall with the signature, nonce and payload of the request'
     return fault('the transaction does not relay the signed call', expected, nameOf(input))
   }
+  if (receipt.status !== '0x1') return reverted(receipt, answer)
   const counted = (await readNonce(t.chain, keyManager, call.controller.address, nonce >> 128n)) > nonce
   const verified = keyManagerAbi.getEvent('PermissionsVerified')?.topicHash
   const signer = call.controller.address.slice(2).toLowerCase()

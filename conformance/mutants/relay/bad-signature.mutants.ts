@@ -59,6 +59,7 @@ export default [
     name: 'fifteen-seconds-later',
     fault: 'a call with a wrong signature is refused, and executed fifteen seconds later',
     whole: true,
+    environment: { options: ['--linger-ms', '17000'] },
     async execute(request, forward, tools) {
       const transaction = wholeTransaction(request)
       const response = await forward(request)

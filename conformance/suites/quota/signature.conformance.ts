@@ -1,7 +1,8 @@
 import { hexlify, randomBytes, Wallet } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { expectRefused, firstTold } from '../../lib/relay/quota.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { quotaSession, type QuotaBody } from '../../lib/relay/quota-session.ts'
 import { signQuota, type QuotaReading } from '../../lib/relay/quota-message.ts'
 
@@ -25,6 +26,25 @@ export default [
   clause('relay.quota.sign-permission', (check) => {
     check('a controller with SIGN is served', async (t) => {
       await firstTold(t)
+    })
+
+    check('a controller with SIGN and without EXECUTE_RELAY_CALL is served', async (t) => {
+      const refused = await askQuota(t, t.fixture.controllers.noRelay).then(
+        () => undefined,
+        (error: unknown) => {
+          if (error instanceof Fault && error.of === 'relay.quota.post') return error
+          throw error
+        },
+      )
+      if (!refused) return
+      // Who is refused as well now says nothing of permissions.
+      await askQuota(t)
+      const answer = refused.answer
+      throw new Fault('a controller that holds SIGN was refused', {
+        expected: 'an object with quota, as for the controller with every permission',
+        actual: refused.actual ?? '',
+        ...(answer && { answer }),
+      })
     })
 
     check('a controller without SIGN is refused', async (t) => {

@@ -2,9 +2,12 @@ import { hexlify, randomBytes } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { expectTwin, firstExecution, isDone, refusalIn } from '../../lib/relay/first-execution.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { profileAbi } from '../../lib/relay/abi.ts'
+import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'
+import { expectTwin, firstExecution, isDone, refusalIn, requireService } from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
-import type { Attempt } from '../../lib/relay/attempt.ts'
+import type { ReceiptLog } from '../../lib/relay/receipt.ts'
 
 /** @throws Fault that the first execution shows against one of the clauses, in this order; else the first of any */
 function requireNone({ faults }: Attempt, ...ids: readonly ClauseId[]): void {
@@ -19,6 +22,27 @@ async function takenFirst(t: CheckContext): Promise<Attempt> {
   const first = await firstExecution(t)
   if (first.hash === undefined && first.faults[0]) throw first.faults[0]
   return first
+}
+
+/** Each valid call of the run has changed the profile once. @throws Fault */
+async function expectOnce(t: CheckContext): Promise<void> {
+  await requireService(t)
+  const executed = await executedCalls(t)
+  const [first] = executed
+  if (!first) return
+  const { address } = t.fixture.profile
+  const topic = profileAbi.getEvent('DataChanged')?.topicHash
+  const filter = { address, topics: [topic], fromBlock: first.receipt.blockNumber, toBlock: 'latest' }
+  const logs = (await t.chain.send('eth_getLogs', [filter])) as readonly ReceiptLog[]
+  for (const { call, answer } of executed) {
+    const count = logs.filter(({ topics }) => topics[1] === call.key).length
+    if (count <= 1) continue
+    throw new Fault('a call was executed more than once', {
+      expected: `one change under the data key ${call.key}`,
+      actual: `${count} changes`,
+      answer,
+    })
+  }
 }
 
 export default [
@@ -77,6 +101,8 @@ export default [
     }
 
     check('nor later on', { isLast: true }, (t) => lookAgain(t, 'relay.execute.on-behalf'))
+
+    check('each call of the run is executed once', { isLast: true }, expectOnce)
   }),
 
   clause('relay.execute.signature-authenticates', (check) => {

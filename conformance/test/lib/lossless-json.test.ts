@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { NumberLiteral, parseLossless, stringify } from '../../lib/lossless-json.ts'
+import { NumberLiteral, numberSources, parseLossless, stringify } from '../../lib/lossless-json.ts'
 
 describe('lossless JSON', () => {
   const nonce = ((2n ** 127n) << 128n) | 7n
@@ -10,5 +10,14 @@ describe('lossless JSON', () => {
 
   it('reads integers that a number cannot hold as bigints, and others as numbers', () => {
     expect(parseLossless(`[${nonce},1,1.5,"${nonce}"]`)).to.deep.equal([nonce, 1, 1.5, String(nonce)])
+  })
+
+  it('hands over the numbers of an object as they are written', () => {
+    const text = '{"quota":1e24,"unit":"gas","totalQuota":1.50,"nested":{"quota":7}}'
+    expect([...numberSources(text)]).to.deep.equal([
+      ['quota', '1e24'],
+      ['totalQuota', '1.50'],
+    ])
+    for (const none of ['', '[1]', '7', '{"quota"']) expect(numberSources(none).size).to.equal(0)
   })
 })
