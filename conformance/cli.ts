@@ -57,6 +57,7 @@ interface Flags {
   readonly rateLimitTimeoutMs?: number
   readonly restartTimeoutMs?: number
   readonly lingerMs?: number
+  readonly paging?: string
   readonly expectedFailures?: string
   readonly writeExpectedFailures?: string
   readonly report: readonly Output<ReportFormat>[]
@@ -96,6 +97,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
       `from the last call that must not be executed to the last look for it (default: ${defaultLingerMs}; 0 for a part and for its own testbed)`,
       parseWholeNumber,
     )
+    .option('--paging <container[:key]>', 'how eth_getLogs takes its pagination options (default: found out)')
     .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
     .option(
       '--write-expected-failures <file>',
@@ -151,7 +153,7 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
 }
 
 function optionsOf(flags: Flags, where: Where): CheckOptions {
-  const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs } = flags
+  const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
   // A part is asked for again and again, and a testbed of our own is known.
   const isQuick = only !== undefined || where.close !== undefined
   const { lingerMs = isQuick ? 0 : defaultLingerMs } = flags
@@ -171,6 +173,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),
     ...(rateLimitTimeoutMs === undefined ? {} : { rateLimitTimeoutMs }),
     ...(restartTimeoutMs === undefined ? {} : { restartTimeoutMs }),
+    ...(paging === undefined ? {} : { paging }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { ClauseSuite } from './lib/clause.ts'
 import { describeTransactions } from './lib/caused-transactions.ts'
 import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
 import type { Environment } from './lib/environment.ts'
+import { parseWayOfPaging } from './lib/eth-rpc/paging.ts'
 import { createEvidence } from './lib/evidence.ts'
 import { applyExpectedFailures, expectedFrom, type ExpectedFailure } from './lib/expected-failures.ts'
 import type { Fixture } from './lib/fixture.ts'
@@ -61,6 +62,11 @@ export interface CheckOptions {
    * waiting.
    */
   readonly lingerMs?: number
+  /**
+   * How the target takes the pagination options of eth_getLogs, `<container>[:<third key>]`: the document shows neither.
+   * Absent: found out.
+   */
+  readonly paging?: string
   readonly expectedFailures?: readonly ExpectedFailure[]
   /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
   readonly acceptFailures?: boolean
@@ -180,6 +186,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000, lingerMs = 0 } = options
   const { relayUrl, ethRpcUrl, suites, plan } = await select(options)
 
+  const paging = options.paging === undefined ? undefined : parseWayOfPaging(options.paging)
   const startedAt = new Date()
   const start = performance.now()
   const notes: string[] = []
@@ -204,6 +211,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       }),
       clock,
       spending,
+      paging,
       evidence: createEvidence(),
       notes,
       fuzz: options.fuzz ?? { cases: 0, seed: 0 },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** The contracts of this folder. */
-export const contractNames = ['Impostor', 'LogEmitter', 'Target'] as const
+export const contractNames = ['Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
 
 export type ContractName = (typeof contractNames)[number]
 

@@ -21,7 +21,7 @@ interface Flags {
 const PROFILE_FUNDS_WEI = 10n ** 15n
 
 /** What everything together takes, rounded up. */
-const NEEDED_GAS = 20_000_000n
+const NEEDED_GAS = 28_000_000n
 
 const NODE_TIMEOUT_MS = 10_000
 
@@ -34,7 +34,7 @@ const NODE_TIMEOUT_MS = 10_000
 export async function run(argv: readonly string[]): Promise<number> {
   const command = new Command('provision')
     .description(
-      'Deploys a profile, its key manager, three controllers and a log emitter on any chain, and writes the fixture.',
+      'Deploys a profile, its key manager, three controllers and log emitters on any chain, and writes the fixture.',
     )
     .requiredOption('--rpc-url <url>', "the chain's node")
     .option('--funder-key <key>', 'private key of the account that pays; better in the environment as FUNDER_KEY')

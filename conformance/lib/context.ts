@@ -1,4 +1,5 @@
 import type { ChainTruth } from './chain-truth.ts'
+import type { WayOfPaging } from './eth-rpc/paging.ts'
 import type { Fixture } from './fixture.ts'
 import type { Fault } from './outcome.ts'
 import type { Patience } from './patience.ts'
@@ -38,6 +39,8 @@ export interface CheckContext {
    * @returns what the work threw, if anything, and how to record its exchanges
    */
   aside(work: (t: CheckContext) => Promise<void>): Promise<{ readonly error?: unknown; keep(): void }>
+  /** How the target takes the pagination options of eth_getLogs; undefined: to be found out. */
+  readonly paging: WayOfPaging | undefined
   /** Says what a reader must know of the whole run, once: a spent quota, a member that is sent to every request. */
   note(text: string): void
   /** Records what is seen and not judged. */

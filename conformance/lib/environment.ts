@@ -2,6 +2,7 @@ import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
 import type { ChainTruth } from './chain-truth.ts'
 import type { CheckContext, FuzzOptions } from './context.ts'
 import { createEndpoint, type EndpointState } from './endpoint.ts'
+import type { WayOfPaging } from './eth-rpc/paging.ts'
 import type { Evidence } from './evidence.ts'
 import type { Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
@@ -25,6 +26,8 @@ export interface Environment {
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: SpendingAccount
+  /** How the target takes the pagination options of eth_getLogs; undefined: to be found out. */
+  readonly paging: WayOfPaging | undefined
   /** What was seen against clauses other than the one being checked. */
   readonly evidence: Evidence
   readonly fuzz: FuzzOptions
@@ -89,6 +92,7 @@ export function createContext(environment: Environment, clause: ClauseId, record
         return { error, keep }
       }
     },
+    paging: environment.paging,
     note: (text) => void (environment.notes.includes(text) || environment.notes.push(text)),
     observe: (text) => void record.observations.push(text),
     accuse: (fault) => void record.accusations.push(fault),

@@ -1,18 +1,33 @@
-import { describe, objectOf, type Answer } from './answer.ts'
+import { describe, isSuccess, objectOf, type Answer } from './answer.ts'
+import { parseLossless } from './lossless-json.ts'
 import { Fault } from './outcome.ts'
 
-/** Whether the answer is a served JSON-RPC request: HTTP 200, an object with a result and without an error. */
+/** Integers of so many digits may have lost some of them in `Answer.json`. */
+const longInteger = /[[{:,\s]-?\d{16,}/
+
+/**
+ * Whether the answer is a served JSON-RPC request: a status of success, an object with a result and without an error.
+ * The document calls the one response code "successful operation" and does not show its number.
+ */
 export function isServed(answer: Answer): boolean {
   const body = objectOf(answer)
-  return answer.status === 200 && body !== undefined && 'result' in body && (body['error'] ?? null) === null
+  return isSuccess(answer) && body !== undefined && 'result' in body && (body['error'] ?? null) === null
+}
+
+/** A member of the response object, integers beyond 2^53 as bigints; undefined when there is none. */
+export function memberOf(answer: Answer, name: 'id' | 'result'): unknown {
+  const body = objectOf(answer)
+  if (body === undefined || !longInteger.test(answer.text)) return body?.[name]
+  return (parseLossless(answer.text) as Readonly<Record<string, unknown>>)[name]
 }
 
 /** The result of a request that the target must serve. @throws Fault with the answer shown when it does not */
 export function served(answer: Answer): unknown {
-  if (isServed(answer)) return objectOf(answer)?.['result']
+  if (isServed(answer)) return memberOf(answer, 'result')
   throw new Fault('the request was not served', {
-    expected: 'HTTP 200 with a result and no error',
+    expected: 'a status of success with a result and no error',
     actual: describe(answer),
+    answer,
   })
 }
 

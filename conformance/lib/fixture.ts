@@ -19,7 +19,16 @@ export interface Fixture {
     readonly fromBlock: number
     readonly toBlock: number
     readonly count: number
+    /** Logs of two contracts: some with long data, and then more than a page in turn in one block. */
+    readonly paired?: {
+      readonly emitters: readonly [string, string]
+      readonly fromBlock: number
+      readonly toBlock: number
+      readonly count: number
+    }
   }
+  /** Hashes of mined transactions, by what they are for: legacy, accessList, reverted, creation, largeValue, … */
+  readonly transactions?: Readonly<Record<string, string>>
   readonly funder?: Account
 }
 

@@ -28,10 +28,6 @@ export class Fault extends Error {
     this.answer = answer
     this.of = of
   }
-
-  get exchange(): Exchange | undefined {
-    return this.answer?.exchange
-  }
 }
 
 /** The check could not be made, and says nothing of the target: a need is not met, or another clause failed before. */

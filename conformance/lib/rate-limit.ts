@@ -7,7 +7,8 @@ const firstWaitMs = 1000
 /** A `Retry-After` of zero is no reason to ask without a pause. */
 const leastWaitMs = 200
 
-function isLimitError(body: unknown): boolean {
+/** Whether the body is the JSON-RPC error "limit exceeded". */
+export function isLimitError(body: unknown): boolean {
   const error = (body as { error?: unknown } | null | undefined)?.error
   return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === limitExceeded
 }

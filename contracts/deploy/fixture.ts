@@ -1,8 +1,9 @@
 import { Wallet, type Signer } from 'ethers'
-import { seedLogs, type SeededLogs } from './logs.ts'
+import { seedLogs, seedPairedLogs, type SeededLogs } from './logs.ts'
 import { permissionSets } from './permissions.ts'
 import { deployProfile, handOver, setControllers, type Profile } from './profile.ts'
 import { createSender } from './sender.ts'
+import { seedTransactions, type SeededTransactions } from './transactions.ts'
 
 export interface KeyPair {
   readonly address: string
@@ -19,6 +20,7 @@ export interface Fixture {
   readonly profile: Profile
   readonly controllers: FixtureControllers
   readonly logs: SeededLogs
+  readonly transactions: SeededTransactions
   /** Holds native coin. */
   readonly funder?: KeyPair
 }
@@ -36,6 +38,9 @@ export interface ProvisionState {
   /** The key manager owns it: the profile is ready. */
   profile?: Profile
   logs?: SeededLogs
+  /** The creation of the paired log emitters. */
+  creation?: string
+  transactions?: SeededTransactions
 }
 
 export interface ProvisionOptions {
@@ -55,8 +60,8 @@ export interface ProvisionOptions {
 }
 
 /**
- * Prepares any chain for the conformance suite: a profile with a key manager and three controllers, and logs to page
- * through. The signer pays.
+ * Prepares any chain for the conformance suite: a profile with a key manager and three controllers, logs to page
+ * through and transactions of each kind. The signer pays.
  *
  * @param signer with a provider; nobody else uses its account meanwhile
  * @throws Error if the state is another chain's or another signer's
@@ -90,10 +95,24 @@ export async function provisionFixture(signer: Signer, options: ProvisionOptions
     return state.profile
   }
   const readyLogs = async (): Promise<SeededLogs> => {
-    if (state.logs) return state.logs
-    state.logs = await seedLogs(sender)
-    options.onProgress?.(`${state.logs.count} logs emitted by ${state.logs.emitter}`)
-    return state.logs
+    if (!state.logs) {
+      const logs = await seedLogs(sender)
+      state.logs = logs
+      options.onProgress?.(`${logs.count} logs emitted by ${logs.emitter}`)
+    }
+    if (state.logs.paired) return state.logs
+    const { creation, ...paired } = await seedPairedLogs(sender)
+    options.onProgress?.(`${paired.count} logs emitted by ${paired.emitters.join(' and ')}`)
+    state.creation = creation
+    return (state.logs = { ...state.logs, paired })
+  }
+  /** After everything else: it counts the account's nonces itself. */
+  const readyTransactions = async ({ emitter }: SeededLogs): Promise<SeededTransactions> => {
+    if (state.transactions) return state.transactions
+    const creation = state.creation === undefined ? {} : { creation: state.creation }
+    state.transactions = { ...creation, ...(await seedTransactions(signer, emitter)) }
+    options.onProgress?.(`transactions sent: ${Object.keys(state.transactions).join(', ')}`)
+    return state.transactions
   }
 
   // The account's nonces are spent in order: wait for both even if one fails, then nothing is left under way.
@@ -104,6 +123,7 @@ export async function provisionFixture(signer: Signer, options: ProvisionOptions
     profile,
     controllers,
     logs,
+    transactions: await readyTransactions(logs),
     ...(options.funder && { funder: options.funder }),
   }
 }

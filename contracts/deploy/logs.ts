@@ -8,6 +8,16 @@ export interface SeededLogs {
   readonly fromBlock: number
   readonly toBlock: number
   readonly count: number
+  /** Absent in fixtures of version 0.1. */
+  readonly paired?: PairedLogs
+}
+
+/** Logs of two contracts, all that they emitted, which stand in turn in one block. A few with long data come before. */
+export interface PairedLogs {
+  readonly emitters: readonly [one: string, other: string]
+  readonly fromBlock: number
+  readonly toBlock: number
+  readonly count: number
 }
 
 export const logEmitterInterface = new Interface([
@@ -16,6 +26,21 @@ export const logEmitterInterface = new Interface([
   'function emitLogs(uint256 count)',
   'function emitted() view returns (uint256)',
 ])
+
+export const logPairInterface = new Interface([
+  'event Paired(uint256 indexed sequence, uint256 indexed group, bytes data)',
+  'function one() view returns (address)',
+  'function other() view returns (address)',
+  'function emitPairs(uint256 blanks, uint256 rounds, uint256 each, uint256 longBytes)',
+])
+
+/** Logs of two contracts with 3 kB of data each. */
+const LONG = { blanks: 0, rounds: 1, each: 2, longBytes: 3000 } as const
+/**
+ * Logs of two contracts in one block: more than a page together, and behind so many blank ones that their indexes do not
+ * fit into 12 bits. About 4 million gas.
+ */
+const PAIRS = { blanks: 4000, rounds: 52, each: 10, longBytes: 0 } as const
 
 /**
  * Logs per transaction, in groups that end in blocks of their own: more than one page of 1,000 in all, a block that
@@ -46,4 +71,22 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
     const data = logEmitterInterface.encodeFunctionData('emitLogs', [count])
     return sender.mined(await sender.send({ to: emitter, data }))
   }
+}
+
+/** Deploys two contracts and lets them emit logs; `creation` is the hash of the transaction that created them. */
+export async function seedPairedLogs(sender: Sender): Promise<PairedLogs & { readonly creation: string }> {
+  const { bytecode } = await loadArtifact('LogPair')
+  const { address, deployed } = sender.deploy(bytecode)
+  const { hash: creation } = await deployed
+  const emit = async ({ blanks, rounds, each, longBytes }: typeof LONG | typeof PAIRS): Promise<number> => {
+    const data = logPairInterface.encodeFunctionData('emitPairs', [blanks, rounds, each, longBytes])
+    return (await sender.mined(await sender.send({ to: address, data }))).blockNumber
+  }
+  const [fromBlock, toBlock] = [await emit(LONG), await emit(PAIRS)]
+  const read = async (getter: 'one' | 'other') => {
+    const result = await sender.provider.call({ to: address, data: logPairInterface.encodeFunctionData(getter) })
+    return logPairInterface.decodeFunctionResult(getter, result)[0] as string
+  }
+  const count = [LONG, PAIRS].reduce((sum, { rounds, each }) => sum + rounds * 2 * each, 0)
+  return { emitters: [await read('one'), await read('other')], fromBlock, toBlock, count, creation }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import { artifactsFolder, contractNames, loadArtifact, type Artifact } from '../artifacts.ts'
 import { compileContracts } from '../compile.ts'
-import { logEmitterInterface } from '../deploy/logs.ts'
+import { logEmitterInterface, logPairInterface } from '../deploy/logs.ts'
 import { targetInterface } from '../deploy/target.ts'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,6 +24,7 @@ describe('artifacts', () => {
 
   for (const [name, written] of [
     ['LogEmitter', logEmitterInterface],
+    ['LogPair', logPairInterface],
     ['Target', targetInterface],
   ] as const) {
     it(`${name}: the interface that the code uses is the contract's`, async () => {

@@ -18,10 +18,11 @@ export async function accountsOf(t: CheckContext): Promise<string[]> {
   return [...new Set([...senders, ...fixtureAccounts(t)])]
 }
 
-function fixtureAccounts(t: CheckContext): string[] {
+/** The accounts of the fixture: nobody but its owner sends anything from them. Empty without a fixture. */
+export function fixtureAccounts(t: CheckContext): string[] {
   try {
     const { profile, controllers, funder } = t.fixture
-    return [profile.address, controllers.full.address, ...(funder ? [funder.address] : [])]
+    return [profile.address, ...(funder ? [funder.address] : []), controllers.full.address]
   } catch (error) {
     if (error instanceof Untestable) return []
     throw error

@@ -1,7 +1,10 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { clause, type ClauseSuite } from '../clause.ts'
 import type { CheckContext } from '../context.ts'
-import { expectRefused, requireServed } from './expect-refused.ts'
+import { Untestable } from '../outcome.ts'
+import { expectRefused } from './expect-refused.ts'
+import { isWithoutMeaning } from './priority-fee.ts'
+import { serve } from './serve.ts'
 
 type BadParamsClause = Extract<ClauseId, `eth-rpc.${string}.bad-params`>
 /** A method that has a clause about bad parameters. */
@@ -26,7 +29,8 @@ export function badParams(
     for (const { fault, spoil, twin: own } of cases) {
       check(`${fault}: an error`, async (t) => {
         const good = await (own ?? twin)(t)
-        requireServed(await t.rpc.call(method, good))
+        if (await isWithoutMeaning(t, method)) throw new Untestable(`${method} has no meaning on this chain`)
+        await serve(t, method, good)
         expectRefused(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: spoil(good) }))
       })
     }

@@ -1,7 +1,7 @@
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
-import type { Log } from './logs.ts'
+import { comparePositions, positionOf, type Log } from './logs.ts'
 import { numberOf, quantity } from './quantity.ts'
 
 /** The logs that the fixture was seeded with. */
@@ -59,8 +59,39 @@ export function emitterLogs(t: CheckContext): Promise<EmitterLogs> {
   return t.once('eth-rpc.emitter-logs', read)
 }
 
+/** The logs of two contracts: some with long data, and then more than a page in turn in one block. */
+export interface PairedLogs {
+  readonly emitters: readonly [string, string]
+  readonly fromBlock: bigint
+  /** That in which they stand in turn. */
+  readonly toBlock: bigint
+  /** As the chain's node gives them, in order. */
+  readonly all: readonly Log[]
+}
+
+async function readPaired(t: CheckContext): Promise<PairedLogs | undefined> {
+  const paired = t.fixture.logs?.paired
+  if (!paired) return undefined
+  const { emitters, fromBlock, toBlock, count } = paired
+  const found = await Promise.all(emitters.map((emitter) => ofRange(t.chain, emitter, fromBlock, toBlock)))
+  const all = found.flatMap((logs) => logs ?? []).sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
+  if (all.length !== count) {
+    throw new Untestable(`the fixture does not fit the chain: ${count} logs of a pair, ${all.length} are there`)
+  }
+  return { emitters, fromBlock: BigInt(fromBlock), toBlock: BigInt(toBlock), all }
+}
+
+/**
+ * The logs of the fixture's pair of contracts, read once in a run; undefined where the fixture has none.
+ *
+ * @throws Untestable without fixture or chain, or when they do not fit together
+ */
+export function pairedLogs(t: CheckContext): Promise<PairedLogs | undefined> {
+  return t.once('eth-rpc.paired-logs', readPaired)
+}
+
 /** Those of one block, or of several. */
-export function logsBetween({ all }: EmitterLogs, from: bigint, to: bigint): Log[] {
+export function logsBetween({ all }: Pick<EmitterLogs, 'all'>, from: bigint, to: bigint): Log[] {
   return all.filter((log) => {
     const block = numberOf(log['blockNumber']) ?? -1n
     return block >= from && block <= to

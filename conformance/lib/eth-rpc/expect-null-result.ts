@@ -5,5 +5,5 @@ import { Fault } from '../outcome.ts'
 /** The answer has the result null: there is no such thing. @throws Fault */
 export function expectNullResult(answer: Answer): void {
   if (served(answer) === null) return
-  throw new Fault('the result is not null', { expected: 'the result null', actual: describe(answer) })
+  throw new Fault('the result is not null', { expected: 'the result null', actual: describe(answer), answer })
 }

@@ -17,7 +17,7 @@ export function requireServed(answer: Answer): void {
  */
 export function expectRefused(answer: Answer): void {
   const expected = 'an error and no result, below HTTP 500'
-  const fault = (message: string) => new Fault(message, { expected, actual: describe(answer) })
+  const fault = (message: string) => new Fault(message, { expected, actual: describe(answer), answer })
   const { status } = answer
   if (status === undefined) throw fault('there is no answer')
   if (status >= 500) throw fault('the answer is a server error')

@@ -1,7 +1,7 @@
 import { Untestable } from '../outcome.ts'
 import { logsBetween, type EmitterLogs } from './emitter-logs.ts'
 import type { Filter } from './paging.ts'
-import { pageLimit } from './long-filters.ts'
+import { pageLimit } from './gathering.ts'
 import type { Log } from './logs.ts'
 import { quantity } from './quantity.ts'
 import { unknownAddress, unknownHash } from './samples.ts'

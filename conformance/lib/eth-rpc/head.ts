@@ -1,6 +1,14 @@
 import type { ChainTruth } from '../chain-truth.ts'
+import type { CheckContext } from '../context.ts'
+import { memberOf } from '../expect-rpc.ts'
 import { Untestable } from '../outcome.ts'
-import { numberOf } from './quantity.ts'
+import { numberOf, readingsOf } from './quantity.ts'
+
+/**
+ * A service may know of a block so much later than another node: the document asks for "block number query", and
+ * services index blocks, or wait for one on top of them, before they tell of them.
+ */
+export const lagBlocks = 2n
 
 /** The number of the chain's head block. @throws Untestable */
 export async function readHead(chain: ChainTruth): Promise<bigint> {
@@ -22,4 +30,16 @@ export async function bracketed<T>(chain: ChainTruth, ask: () => Promise<T>): Pr
   const before = await readHead(chain)
   const value = await ask()
   return { value, before, after: await readHead(chain) }
+}
+
+/**
+ * A young block that both know: the chain's head, or that of the target where it is a little behind.
+ *
+ * @throws Untestable
+ */
+export async function knownHead(t: CheckContext): Promise<bigint> {
+  const own = readingsOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result'))
+  const head = await readHead(t.chain)
+  const behind = own.find((number) => number <= head && number + lagBlocks >= head)
+  return behind ?? head
 }

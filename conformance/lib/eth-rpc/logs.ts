@@ -1,3 +1,6 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import type { Answer } from '../answer.ts'
+import { stringify } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { numberOf } from './quantity.ts'
 import { expectSameFields } from './same-fields.ts'
@@ -11,37 +14,46 @@ export interface Position {
   readonly index: bigint
 }
 
+/** The answer that shows the entries, and the clause that a fault of them speaks against. */
+export interface Shown {
+  readonly answer?: Answer
+  readonly of?: ClauseId
+}
+
 const fields = ['address', 'data', 'blockNumber', 'blockHash', 'transactionHash', 'transactionIndex', 'logIndex']
 
 /** The result as log entries. @throws Fault when it is no list of objects */
-export function logsOf(result: unknown): Log[] {
+export function logsOf(result: unknown, shown: Shown = {}): Log[] {
   if (Array.isArray(result) && result.every((entry) => typeof entry === 'object' && entry !== null)) {
     return result as Log[]
   }
   throw new Fault('the result is no list of log entries', {
     expected: 'an array of objects',
-    actual: (JSON.stringify(result) ?? 'undefined').slice(0, 300),
+    actual: (stringify(result) ?? 'undefined').slice(0, 300),
+    ...shown,
   })
 }
 
-/** @throws Fault when the entry does not say where it stands */
+/** @throws Fault when the entry does not say where it stands: the keys of the next page are taken from it */
 export function positionOf(log: Log): Position {
   const [block, index] = [numberOf(log['blockNumber']), numberOf(log['logIndex'])]
   if (block !== undefined && index !== undefined) return { block, index }
   throw new Fault('a log entry does not say where it stands', {
     expected: 'blockNumber and logIndex, from which the next page is asked for',
-    actual: JSON.stringify(log).slice(0, 500),
+    actual: stringify(log).slice(0, 500),
+    of: 'eth-rpc.eth_getLogs.page-keys-verbatim',
   })
+}
+
+/** The same text for the same place. */
+export function placeOf(log: Log): string {
+  const { block, index } = positionOf(log)
+  return `${block} ${index}`
 }
 
 /** Below zero when `a` stands before `b`, as for `sort`. */
 export function comparePositions(a: Position, b: Position): number {
   return Number(a.block - b.block) || Number(a.index - b.index)
-}
-
-/** Whether `a` stands before `b`. */
-export function isBefore(a: Position, b: Position): boolean {
-  return comparePositions(a, b) < 0
 }
 
 export function describePosition({ block, index }: Position): string {
@@ -54,30 +66,37 @@ function topicsOf(log: Log): unknown {
   return Array.isArray(topics) ? topics.filter((topic) => topic !== null) : topics
 }
 
+/** An entry has the members of the chain's. @throws Fault for the first difference */
+export function expectSameLog(what: string, truth: Log, found: Log, shown: Shown = {}): void {
+  expectSameFields(what, fields, truth, found, shown)
+  expectSameFields(what, ['topics'], { topics: topicsOf(truth) }, { topics: topicsOf(found) }, shown)
+}
+
 /**
- * The entries are those of the chain, in the same order, field by field.
+ * The entries are those of the chain, in any order, member by member.
  *
  * @throws Fault for the first difference
  */
-export function expectSameLogs(truth: readonly Log[], found: readonly Log[]): void {
+export function expectSameLogs(truth: readonly Log[], entries: readonly Log[], shown: Shown = {}): void {
+  const found = [...entries].sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
   for (const [index, log] of found.entries()) {
     const expected = truth[index]
     if (!expected) break
-    const what = `entry ${index} (${describePosition(positionOf(expected))})`
     const [here, there] = [positionOf(log), positionOf(expected)]
-    if (here.block !== there.block || here.index !== there.index) {
+    if (comparePositions(here, there) !== 0) {
       throw new Fault(`entry ${index} is another log than on the chain`, {
         expected: describePosition(there),
         actual: describePosition(here),
+        ...shown,
       })
     }
-    expectSameFields(what, fields, expected, log)
-    expectSameFields(what, ['topics'], { topics: topicsOf(expected) }, { topics: topicsOf(log) })
+    expectSameLog(`entry ${index} (${describePosition(there)})`, expected, log, shown)
   }
   if (truth.length !== found.length) {
     throw new Fault('the number of entries is not that of the chain', {
       expected: `${truth.length} entries`,
       actual: `${found.length} entries`,
+      ...shown,
     })
   }
 }

@@ -1,8 +1,9 @@
 import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed, served } from '../expect-rpc.ts'
+import { isServed, memberOf } from '../expect-rpc.ts'
 import { Fault } from '../outcome.ts'
-import { comparePositions, describePosition, isBefore, logsOf, positionOf, type Log, type Position } from './logs.ts'
+import { UsageError } from '../usage-error.ts'
+import { describePosition, logsOf, positionOf, type Log } from './logs.ts'
 import { quantity } from './quantity.ts'
 
 /** A filter object of eth_getLogs. */
@@ -15,27 +16,73 @@ export type KeySpelling = 'as in the entry' | 'hex with 0x' | 'hex without 0x'
  * Where the keys are put and which. The document says that the request is repeated "with pagination options" and does
  * not show where these sit, nor the third of the three parameters that it says are required.
  */
-export interface Paging {
-  readonly place: 'paging_options of the filter' | 'second parameter' | 'filter'
-  readonly thirdKey: boolean
+export interface WayOfPaging {
+  /**
+   * `filter`: among the members of the filter; `second`: an object as second parameter; `second.<name>`: under a name in
+   * that; any other: under this name in the filter.
+   */
+  readonly container: string
+  /** The name of a third key, taken from the last entry as well; `name=value`: with this value; absent: two keys. */
+  readonly thirdKey?: string
+}
+
+/**
+ * Reads `<container>[:<third key>]`, as `paging_options:transactionIndex`.
+ *
+ * @throws UsageError
+ */
+export function parseWayOfPaging(text: string): WayOfPaging {
+  const [, container, thirdKey] = /^([\w-]+(?:\.[\w-]+)?)(?::([\w-]+(?:=.*)?))?$/.exec(text) ?? []
+  if (container === undefined || (container.includes('.') && !container.startsWith('second.'))) {
+    throw new UsageError(`"${text}" is no way of paging: <container>[:<third key>], as paging_options:transactionIndex`)
+  }
+  return { container, ...(thirdKey === undefined ? {} : { thirdKey }) }
+}
+
+export interface Paging extends WayOfPaging {
   readonly spelling: KeySpelling
 }
 
-const places: readonly Paging['place'][] = ['paging_options of the filter', 'second parameter', 'filter']
-const spellings: readonly KeySpelling[] = ['as in the entry', 'hex with 0x', 'hex without 0x']
+export const spellings: readonly KeySpelling[] = ['as in the entry', 'hex with 0x', 'hex without 0x']
 
-/** Every way that a target may mean, the likeliest first. */
-export const waysOfPaging: readonly Paging[] = spellings.flatMap((spelling) =>
-  places.flatMap((place) => [false, true].map((thirdKey) => ({ place, thirdKey, spelling }))),
-)
+/** Seen in the wild, the likeliest first. */
+const containers = ['paging_options', 'second', 'filter']
+/** What else it may be called. */
+const otherContainers = ['pagination_options', 'pagingOptions', 'paginationOptions', 'pagination', 'paging', 'page']
+const strangeContainers = ['cursor', 'after', 'next_page_params', 'second.paging_options', 'second.pagination']
+const otherThirdKeys = ['transactionHash', 'blockHash', 'transaction_index', 'address', 'limit=1000', 'pageSize=1000']
 
-export function describePaging({ place, thirdKey, spelling }: Paging): string {
-  return `${place}, ${thirdKey ? 'three' : 'two'} keys, ${spelling}`
+function ways(places: readonly string[], thirdKeys: readonly (string | undefined)[]): WayOfPaging[] {
+  return places.flatMap((container) =>
+    thirdKeys.map((thirdKey) => ({ container, ...(thirdKey === undefined ? {} : { thirdKey }) })),
+  )
+}
+
+/** Every way that is known, the likeliest first. */
+export const knownWays: readonly Paging[] = [
+  ...spellings.flatMap((spelling) =>
+    ways(containers, [undefined, 'transactionIndex']).map((way) => ({ ...way, spelling })),
+  ),
+  ...ways([...otherContainers, ...strangeContainers], [undefined, 'transactionIndex']).map((way) => ({
+    ...way,
+    spelling: 'as in the entry' as const,
+  })),
+  ...ways(containers, otherThirdKeys).map((way) => ({ ...way, spelling: 'as in the entry' as const })),
+]
+
+export function describePaging({ container, thirdKey, spelling }: Paging): string {
+  return `${container}${thirdKey === undefined ? '' : `:${thirdKey}`}, ${spelling}`
 }
 
 function spelt(value: unknown, number: bigint, spelling: KeySpelling): unknown {
   if (spelling === 'as in the entry') return value
   return spelling === 'hex with 0x' ? quantity(number) : number.toString(16)
+}
+
+function thirdOf(last: Log, thirdKey: string): Filter {
+  const [name = thirdKey, ...value] = thirdKey.split('=')
+  if (value.length > 0) return { [name]: /^\d+$/.test(value.join('=')) ? Number(value.join('=')) : value.join('=') }
+  return { [name]: last[name] ?? '0x0' }
 }
 
 /** The keys that ask for what comes after an entry. */
@@ -44,46 +91,51 @@ function keysAfter(last: Log, { thirdKey, spelling }: Paging): Filter {
   return {
     logIndex: spelt(last['logIndex'], index, spelling),
     blockNumber: spelt(last['blockNumber'], block, spelling),
-    ...(thirdKey ? { transactionIndex: last['transactionIndex'] ?? '0x0' } : {}),
+    ...(thirdKey === undefined ? {} : thirdOf(last, thirdKey)),
   }
+}
+
+/** The parameters of eth_getLogs with these keys. */
+function paramsWith(filter: Filter, keys: Filter, container: string): readonly unknown[] {
+  if (container === 'filter') return [{ ...filter, ...keys }]
+  if (container === 'second') return [filter, keys]
+  const [first, name] = container.split('.')
+  if (first === 'second' && name !== undefined) return [filter, { [name]: keys }]
+  return [{ ...filter, [container]: keys }]
+}
+
+/** The parameters that ask for the page after an entry. */
+export function nextParams(filter: Filter, last: Log, paging: Paging): readonly unknown[] {
+  return paramsWith(filter, keysAfter(last, paging), paging.container)
+}
+
+/** The same with keys that no entry has: who reads the container refuses them, or answers something else. */
+export function brokenParams(filter: Filter, { container }: Paging): readonly unknown[] {
+  return paramsWith(filter, { logIndex: 'no index', blockNumber: 'no number' }, container)
 }
 
 /** Asks for the page after an entry. */
 export function askPageAfter(t: CheckContext, filter: Filter, last: Log, paging: Paging): Promise<Answer> {
-  const keys = keysAfter(last, paging)
-  const params = {
-    'paging_options of the filter': [{ ...filter, paging_options: keys }],
-    'second parameter': [filter, keys],
-    filter: [{ ...filter, ...keys }],
-  }[paging.place]
-  return t.rpc.call('eth_getLogs', params)
+  return t.rpc.call('eth_getLogs', nextParams(filter, last, paging))
 }
 
-/**
- * Whether the answer is the page after an entry: all of it lies strictly after, and what the chain has next is the
- * first of it. In which order it stands there is a matter of its own.
- */
-export function isPageAfter(answer: Answer, last: Log, next: Position): boolean {
-  if (!isServed(answer)) return false
+/** The entries of an answer; undefined when it is no list of entries that say where they stand. */
+export function entriesOf(answer: Answer): Log[] | undefined {
+  if (!isServed(answer)) return undefined
   try {
-    const [first] = logsOf(served(answer)).map(positionOf).sort(comparePositions)
-    return first !== undefined && isBefore(positionOf(last), first) && comparePositions(first, next) === 0
+    const entries = logsOf(memberOf(answer, 'result'))
+    entries.forEach(positionOf)
+    return entries
   } catch (error) {
-    // What is no list of entries is no page.
-    if (error instanceof Fault) return false
+    if (error instanceof Fault) return undefined
     throw error
   }
 }
 
 /** One line on an answer to a page request. */
 export function describePage(answer: Answer): string {
-  if (!isServed(answer)) return describe(answer)
-  try {
-    const entries = logsOf(served(answer))
-    const [first] = entries
-    return first ? `${entries.length} entries that begin at ${describePosition(positionOf(first))}` : 'an empty list'
-  } catch (error) {
-    if (error instanceof Fault) return describe(answer)
-    throw error
-  }
+  const entries = entriesOf(answer)
+  const [first] = entries ?? []
+  if (entries === undefined) return describe(answer)
+  return first ? `${entries.length} entries that begin at ${describePosition(positionOf(first))}` : 'an empty list'
 }

@@ -1,19 +1,61 @@
-import { Fault } from '../outcome.ts'
-import { numberOf } from './quantity.ts'
+import type { Answer } from '../answer.ts'
+import { stringify } from '../lossless-json.ts'
+import { Fault, type FaultDetails } from '../outcome.ts'
+import { isNumber, numberOf } from './quantity.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
 /** Byte strings: their leading zeros count. Every other hex string is compared as a number. */
 const byteStrings = new Set(['data', 'input', 'topics', 'logsBloom'])
 
-function spelling(value: unknown): string {
-  return JSON.stringify(value).toLowerCase()
+/** Null in these says something: a transaction that is not mined, or one that creates a contract. */
+const nullCounts = new Set(['to', 'from', 'value', 'nonce', 'input', 'blockHash', 'blockNumber', 'contractAddress'])
+
+const zeroAddress = /^(0x)?0{40}$/i
+
+/** How nothing is written. The zero address is somebody to whom a transaction may go, and no contract that is created. */
+function isNothing(field: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === '0x') return true
+  return field === 'contractAddress' && typeof value === 'string' && zeroAddress.test(value)
 }
 
-function isSame(field: string, a: unknown, b: unknown): boolean {
-  if (spelling(a) === spelling(b)) return true
-  const [left, right] = [numberOf(a), numberOf(b)]
-  return !byteStrings.has(field) && left !== undefined && left === right
+function digits(value: unknown): string {
+  return typeof value === 'string' ? value.toLowerCase().replace(/^0x/, '') : stringify(value)
+}
+
+/** The recovery id of a signature: 0 or 1, however `v` is counted (EIP-155, EIP-2718). */
+function recoveryId(v: bigint): bigint {
+  return v >= 35n ? (v - 35n) % 2n : v >= 27n ? v - 27n : v
+}
+
+function isSame(field: string, expected: unknown, actual: unknown): boolean {
+  if (expected === actual) return true
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(actual) &&
+      expected.length === actual.length &&
+      expected.every((item, index) => isSame(field, item, actual[index]))
+    )
+  }
+  if (typeof expected === 'object' && expected !== null) {
+    if (typeof actual !== 'object' || actual === null) return false
+    return Object.entries(expected).every(
+      ([name, value]) => !(name in actual) || isSame(name, value, (actual as Members)[name]),
+    )
+  }
+  if (digits(expected) === digits(actual)) return true
+  if (typeof actual === 'boolean') return isSame(field, expected, Number(actual))
+  const number = numberOf(expected)
+  if (number === undefined || byteStrings.has(field)) return false
+  if (field === 'v') return recoveryId(numberOf(actual) ?? -1n) === recoveryId(number)
+  return isNumber(actual, number)
+}
+
+function differs(field: string, expected: unknown, actual: unknown): boolean {
+  if (expected === undefined || actual === undefined || expected === actual) return false
+  if (expected === null) return !isNothing(field, actual) && nullCounts.has(field)
+  if (actual === null) return nullCounts.has(field)
+  return !isSame(field, expected, actual)
 }
 
 /**
@@ -21,15 +63,24 @@ function isSame(field: string, a: unknown, b: unknown): boolean {
  * field that one of them leaves out is not compared: the documents show no results, and nodes differ in what they give.
  *
  * @param what names the compared thing in the message
+ * @param shown the answer that shows it, and the clause that it speaks against
+ * @returns how many fields were compared
  * @throws Fault for the first field that differs
  */
-export function expectSameFields(what: string, fields: readonly string[], truth: Members, found: Members): void {
+export function expectSameFields(
+  what: string,
+  fields: readonly string[],
+  truth: Members,
+  found: Members,
+  shown: Pick<FaultDetails, 'answer' | 'of'> & { readonly answer?: Answer } = {},
+): number {
   for (const field of fields) {
-    const [expected, actual] = [truth[field] ?? undefined, found[field] ?? undefined]
-    if (expected === undefined || actual === undefined || isSame(field, expected, actual)) continue
+    if (!differs(field, truth[field], found[field])) continue
     throw new Fault(`${field} of ${what} is not that of the chain`, {
-      expected: JSON.stringify(expected),
-      actual: JSON.stringify(actual),
+      expected: stringify(truth[field]).slice(0, 300),
+      actual: stringify(found[field]).slice(0, 300),
+      ...shown,
     })
   }
+  return fields.filter((field) => truth[field] !== undefined && found[field] !== undefined).length
 }

@@ -1,8 +1,7 @@
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed } from '../expect-rpc.ts'
-import { Untestable } from '../outcome.ts'
 import { inventedMethod, sampleAddress } from './samples.ts'
+import { serve } from './serve.ts'
 
 /** Requests of each kind: served ones, and ones that deserve an error. */
 export const sampleRequests = {
@@ -30,8 +29,7 @@ export async function askSamples(
   return answers
 }
 
-/** A target that serves nothing has no form of response to judge. @throws Untestable */
+/** A target that serves nothing has no form of response to judge. @throws Fault of the sentence that it breaks */
 export async function requireService(t: CheckContext): Promise<void> {
-  const answer = await t.once('eth-rpc.service', (shared) => shared.rpc.call('eth_chainId'))
-  if (!isServed(answer)) throw new Untestable('the target does not serve eth_chainId')
+  await t.once('eth-rpc.service', (shared) => serve(shared, 'eth_chainId'))
 }

@@ -1,10 +1,11 @@
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import { knownTransactions } from './known-transactions.ts'
+import type { ListedMethod } from './listed-methods.ts'
 import { sampleAddress } from './samples.ts'
 
 export interface StandardRequest {
-  readonly method: string
+  readonly method: ListedMethod
   readonly params: readonly unknown[]
 }
 
@@ -27,7 +28,7 @@ export async function inStandardFormat(t: CheckContext): Promise<StandardRequest
     { method: 'eth_maxPriorityFeePerGas', params: [] },
     { method: 'eth_getBalance', params: [sampleAddress, 'latest'] },
     { method: 'eth_getLogs', params: [{ address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' }] },
-    ...hashes.flatMap((hash) => [
+    ...hashes.flatMap((hash): StandardRequest[] => [
       { method: 'eth_getTransactionByHash', params: [hash] },
       { method: 'eth_getTransactionReceipt', params: [hash] },
     ]),

@@ -1,18 +1,22 @@
+import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { isServed } from '../expect-rpc.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { firstPage, longKinds, type FirstPage } from './first-page.ts'
-import { pageLimit, shortRange } from './long-filters.ts'
-import { positionOf } from './logs.ts'
-import { askPageAfter, describePage, describePaging, isPageAfter, waysOfPaging, type Paging } from './paging.ts'
-
-/** What came of the search for the way in which the target pages. */
-export interface WayOfPaging {
-  /** Undefined when none of the ways leads to the next page. */
-  readonly paging: Paging | undefined
-  /** What came back, and which ways were tried in vain with that outcome. */
-  readonly tried: ReadonlyMap<string, readonly string[]>
-}
+import { firstPage, type FirstPage } from './first-page.ts'
+import { pageLimit } from './gathering.ts'
+import { plainKinds, shortRange } from './known-filters.ts'
+import { comparePositions, placeOf, positionOf, type Log } from './logs.ts'
+import {
+  askPageAfter,
+  brokenParams,
+  describePage,
+  describePaging,
+  entriesOf,
+  knownWays,
+  nextParams,
+  spellings,
+  type Paging,
+} from './paging.ts'
 
 /**
  * @throws Fault when what selects more than a page is refused, and what selects less is served
@@ -20,7 +24,7 @@ export interface WayOfPaging {
  */
 async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
   const refusals: string[] = []
-  for (const kind of longKinds) {
+  for (const kind of plainKinds) {
     try {
       return await firstPage(t, kind)
     } catch (error) {
@@ -36,38 +40,99 @@ async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
     {
       expected: `the first page, of at most ${pageLimit} entries`,
       actual: refusals.join('; '),
+      of: 'eth-rpc.eth_getLogs.next-page',
     },
   )
 }
 
-async function search(t: CheckContext): Promise<WayOfPaging> {
-  const { filter, last, next } = await anyFirstPage(t)
-  const tried = new Map<string, string[]>()
-  for (const paging of waysOfPaging) {
-    const answer = await askPageAfter(t, filter, last, paging)
-    if (isPageAfter(answer, last, positionOf(next))) return { paging, tried }
-    // The id differs from request to request, and says nothing here.
-    const outcome = describePage(answer).replace(/"id":\d+,?/, '')
-    tried.set(outcome, [...(tried.get(outcome) ?? []), describePaging(paging)])
+/** Which of the entries are on the first page already. */
+function seenOn(page: readonly Log[], entries: readonly Log[]): readonly Log[] {
+  const places = new Set(page.map(placeOf))
+  return entries.filter((entry) => places.has(placeOf(entry)))
+}
+
+/** Whether the answer is the page after the first: nothing of that is in it, and what the chain has next is. */
+export function isNextPage(answer: Answer, { page, next }: FirstPage): boolean {
+  const entries = entriesOf(answer) ?? []
+  const hasNext = entries.some((entry) => comparePositions(positionOf(entry), next) === 0)
+  return hasNext && seenOn(page, entries).length === 0
+}
+
+type Meaning = 'refused' | 'the first page again' | 'another page'
+
+/** What an answer that is not the next page says of the container in which the keys were. */
+function meaningOf(answer: Answer, { page }: FirstPage, { container }: Paging): Meaning {
+  const entries = entriesOf(answer)
+  if (entries === undefined) return 'refused'
+  const seen = seenOn(page, entries).length
+  if (entries.length === page.length && seen === entries.length) return 'the first page again'
+  // Among the members of a filter, the name of a key may be that of a condition: it need not be a page at all.
+  return container === 'filter' && (entries.length === 0 || seen > 0) ? 'refused' : 'another page'
+}
+
+function wrongPage(answer: Answer, first: FirstPage, paging: Paging): Fault {
+  return new Fault(
+    `the keys of the last entry (${describePaging(paging)}) are read, and do not lead to the next page`,
+    {
+      expected: `what comes after the last entry: block ${first.next.block}, log ${first.next.index}`,
+      actual: describePage(answer),
+      answer,
+      of: 'eth-rpc.eth_getLogs.next-page',
+    },
+  )
+}
+
+interface Attempt {
+  readonly paging: Paging
+  readonly answer: Answer
+  readonly meaning: Meaning
+}
+
+/** The ways to try: the one that was told, in any spelling, or all that are known; none that asks the same twice. */
+function waysFor(t: CheckContext, { filter, last }: FirstPage): Paging[] {
+  const ways = t.paging ? spellings.map((spelling) => ({ ...t.paging, spelling }) as Paging) : knownWays
+  return [...new Map(ways.map((way) => [JSON.stringify(nextParams(filter, last, way)), way] as const)).values()]
+}
+
+/** Whether the target reads the container: it does not take keys there that no entry has. */
+async function isRead(t: CheckContext, { filter, page }: FirstPage, paging: Paging): Promise<boolean> {
+  const answer = await t.rpc.call('eth_getLogs', brokenParams(filter, paging))
+  const entries = entriesOf(answer)
+  return entries === undefined || entries.length !== page.length
+}
+
+/** @throws Fault when a container is read and does not lead on; Untestable when none of the ways shows anything */
+async function search(t: CheckContext): Promise<Paging> {
+  const first = await anyFirstPage(t)
+  const attempts: Attempt[] = []
+  for (const paging of waysFor(t, first)) {
+    const answer = await askPageAfter(t, first.filter, first.last, paging)
+    if (isNextPage(answer, first)) return paging
+    attempts.push({ paging, answer, meaning: meaningOf(answer, first, paging) })
   }
-  return { paging: undefined, tried }
+  const wrong = attempts.find(({ meaning }) => meaning === 'another page') ?? (t.paging ? attempts[0] : undefined)
+  if (wrong) throw wrongPage(wrong.answer, first, wrong.paging)
+  const again = attempts.filter(({ meaning }) => meaning === 'the first page again')
+  for (const container of new Set(again.map(({ paging }) => paging.container))) {
+    const attempt = again.find(({ paging }) => paging.container === container)
+    if (attempt && container !== 'filter' && (await isRead(t, first, attempt.paging))) {
+      throw wrongPage(attempt.answer, first, attempt.paging)
+    }
+  }
+  const tried = [...new Set(attempts.map(({ paging }) => paging.container))]
+  const keys = [...new Set(attempts.flatMap(({ paging }) => paging.thirdKey ?? []))]
+  throw new Untestable(
+    `no way to the next page was found, and the document shows neither the container nor the third key: tried ` +
+      `${tried.join(', ')}, alone and with ${keys.join(', ')} as a third key; --paging <container>[:<third key>] tells the way`,
+  )
 }
 
 /**
- * Finds out how the target takes the pagination options: the first way that leads to the page after the last entry of
- * the first one. Searched once in a run.
+ * How the target takes the pagination options: the first way that leads to the page after the last entry of the first
+ * one. Searched once in a run.
  *
- * @throws Fault, Untestable when there is no first page to go on from
+ * @throws Fault of eth_getLogs.next-page, or what a first page breaks; Untestable when no way is found
  */
-export function findWayOfPaging(t: CheckContext): Promise<WayOfPaging> {
+export function findWayOfPaging(t: CheckContext): Promise<Paging> {
   return t.once('eth-rpc.way-of-paging', search)
-}
-
-/** The way, for checks of what else holds of it. @throws Untestable when there is none */
-export async function requireWayOfPaging(t: CheckContext): Promise<Paging> {
-  const { paging, tried } = await findWayOfPaging(t).catch((error: unknown) => {
-    throw error instanceof Fault ? new Untestable(error.message) : error
-  })
-  if (!paging) throw new Untestable(`no way to the next page was found: ${[...tried.keys()][0]}`)
-  return paging
 }

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import type { CheckContext } from '../context.ts'
 import { emitterLogs, logsBetween } from '../eth-rpc/emitter-logs.ts'
-import type { KnownFilter } from '../eth-rpc/long-filters.ts'
+import type { KnownFilter } from '../eth-rpc/known-filters.ts'
 import type { Log } from '../eth-rpc/logs.ts'
 import { numberOf, quantity } from '../eth-rpc/quantity.ts'
 import { sampleAddress } from '../eth-rpc/samples.ts'

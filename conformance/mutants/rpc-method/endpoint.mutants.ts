@@ -1,24 +1,14 @@
-import { refuse } from '../../altered/lib/rpc.ts'
 import { nowAndThen } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 
 export default [
   defineMutant({
     clause: 'eth-rpc.endpoint.post',
-    fault: 'a served request is answered with 201 instead of 200',
+    fault: 'a served request is answered with 500 instead of 200',
     rpc: async (request, forward) => {
       const response = await forward(request)
-      return response.status === 200 ? { ...response, status: 201 } : response
+      return response.status === 200 ? { ...response, status: 500 } : response
     },
-  }),
-
-  defineMutant({
-    clause: 'eth-rpc.endpoint.standard-format',
-    fault: 'a content type that names its charset is refused',
-    rpc: async (request, forward) =>
-      request.headers['content-type']?.includes('charset')
-        ? respond(415, { error: 'application/json is expected' })
-        : forward(request),
   }),
 
   defineMutant({
@@ -48,7 +38,6 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.endpoint.standard-format',
-    name: 'order',
     fault: 'the envelope must begin with jsonrpc',
     rpc: async (request, forward) =>
       /^\s*(\[|\{\s*"jsonrpc")/.test(request.text) ? forward(request) : respond(400, { error: 'bad request' }),
@@ -60,12 +49,5 @@ export default [
     fault: 'white space between members is refused',
     rpc: async (request, forward) =>
       request.text.includes('\n') ? respond(400, { error: 'bad request' }) : forward(request),
-  }),
-
-  defineMutant({
-    clause: 'eth-rpc.endpoint.standard-format',
-    name: 'prices',
-    fault: 'eth_gasPrice is served with an object for params alone',
-    rpc: refuse(-32602, ({ method, params }) => method === 'eth_gasPrice' && Array.isArray(params)),
   }),
 ]

@@ -1,5 +1,5 @@
 import { defineMutant } from '../../altered/define.ts'
-import { alterParams, alterResponses, refuse } from '../../altered/lib/rpc.ts'
+import { alterParams, alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
 
 export default [
   defineMutant({
@@ -17,8 +17,12 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.envelope.version',
-    fault: 'jsonrpc "2.0" is refused',
-    rpc: refuse(-32600, ({ jsonrpc }) => jsonrpc === '2.0'),
+    fault: 'jsonrpc must be "1.0"',
+    async rpc(request, forward, tools) {
+      const { jsonrpc } = (request.json ?? {}) as { jsonrpc?: unknown }
+      if (jsonrpc === '2.0') return refuse(-32600, () => true)(request, forward, tools)
+      return alterRequest((body) => (jsonrpc === '1.0' ? { ...body, jsonrpc: '2.0' } : body))(request, forward, tools)
+    },
   }),
 
   defineMutant({
@@ -50,6 +54,13 @@ export default [
     name: 'negative',
     fault: 'a negative id is refused',
     rpc: refuse(-32600, ({ id }) => typeof id === 'number' && id < 0),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.params-empty',
+    name: 'prices',
+    fault: 'eth_gasPrice is served with an object for params alone',
+    rpc: refuse(-32602, ({ method, params }) => method === 'eth_gasPrice' && Array.isArray(params)),
   }),
 
   defineMutant({

@@ -6,9 +6,9 @@ type Log = Readonly<Record<string, unknown>>
 export default [
   defineMutant({
     clause: 'eth-rpc.eth_getLogs.success',
-    fault: 'the last log is left out where there are several',
+    fault: 'the second log is left out where there are several',
     rpc: alterResult('eth_getLogs', (logs) =>
-      Array.isArray(logs) && logs.length > 1 && logs.length < 1000 ? logs.slice(0, -1) : logs,
+      Array.isArray(logs) && logs.length > 1 && logs.length < 1000 ? logs.filter((_log, index) => index !== 1) : logs,
     ),
   }),
 

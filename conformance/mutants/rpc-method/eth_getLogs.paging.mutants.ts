@@ -76,7 +76,10 @@ export default [
   defineMutant({
     clause: 'eth-rpc.eth_getLogs.next-page',
     fault: 'the pagination options are ignored: the first page comes again',
-    rpc: alterPaging(() => undefined),
+    // Malformed keys are refused, as before: that they are read is seen there.
+    rpc: alterPaging((keys) =>
+      Object.values(keys).every((key) => /^(0x)?[0-9a-f]+$/i.test(String(key))) ? undefined : keys,
+    ),
   }),
 
   defineMutant({
@@ -251,7 +254,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'eth-rpc.eth_getLogs.page-keys-verbatim',
+    clause: 'eth-rpc.eth_getLogs.next-page',
     name: 'eight-bits',
     fault: 'of logIndex only the last two digits are read',
     rpc: alterPaging((keys) => ({ ...keys, logIndex: `0x${String(keys['logIndex']).slice(-2).replace('x', '')}` })),

@@ -44,6 +44,13 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.eth_getTransactionByHash.success',
+    name: 'nothing',
+    fault: 'no transaction is ever found',
+    rpc: alterResult('eth_getTransactionByHash', () => null),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getTransactionByHash.success',
     name: 'other',
     fault: 'the first transaction that was asked for is given for every hash',
     rpc: async (request, forward, { memory }) => {

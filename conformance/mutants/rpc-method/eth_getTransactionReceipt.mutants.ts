@@ -44,6 +44,13 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.eth_getTransactionReceipt.success',
+    name: 'nothing',
+    fault: 'no receipt is ever found',
+    rpc: alterResult('eth_getTransactionReceipt', () => null),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getTransactionReceipt.success',
     name: 'logs',
     fault: 'without its logs',
     rpc: alterResult(

@@ -1,6 +1,11 @@
 import { defineMutant } from '../../altered/define.ts'
 import { alterParams, alterResult, refuse } from '../../altered/lib/rpc.ts'
 
+/** The hash of a look-up in another spelling. */
+function hashAs(method: string, spell: (hash: string) => string) {
+  return alterParams(method, ([hash, ...rest]) => [typeof hash === 'string' ? spell(hash) : hash, ...rest])
+}
+
 export default [
   defineMutant({
     clause: 'eth-rpc.types.address',
@@ -22,15 +27,15 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.types.hash',
-    fault: 'a hash of 32 bytes finds no transaction',
-    rpc: alterResult('eth_getTransactionByHash', () => null),
+    fault: 'a hash finds its transaction in capitals alone',
+    rpc: hashAs('eth_getTransactionByHash', (hash) => (hash === hash.toLowerCase() ? `0x${'00'.repeat(32)}` : hash)),
   }),
 
   defineMutant({
     clause: 'eth-rpc.types.hash',
     name: 'receipt',
-    fault: 'a hash of 32 bytes finds no receipt',
-    rpc: alterResult('eth_getTransactionReceipt', () => null),
+    fault: 'a hash with 0x before it is refused, and wanted without',
+    rpc: hashAs('eth_getTransactionReceipt', (hash) => (hash.startsWith('0x') ? hash.slice(2) : `0x${hash}`)),
   }),
 
   defineMutant({
@@ -39,16 +44,6 @@ export default [
     rpc: refuse(
       -32602,
       ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'pending',
-    ),
-  }),
-
-  defineMutant({
-    clause: 'eth-rpc.types.block-tags',
-    name: 'earliest',
-    fault: '"earliest" is refused as a bad parameter',
-    rpc: refuse(
-      -32602,
-      ({ method, params }) => method === 'eth_getBalance' && Array.isArray(params) && params[1] === 'earliest',
     ),
   }),
 
@@ -72,8 +67,8 @@ export default [
   }),
 
   defineMutant({
-    clause: 'eth-rpc.types.block-tags',
-    name: 'pending-is-null',
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'null-at-pending',
     fault: 'the balance at "pending" is null',
     rpc: alterResult('eth_getBalance', (balance, { params }) =>
       Array.isArray(params) && params[1] === 'pending' ? null : balance,
@@ -81,8 +76,8 @@ export default [
   }),
 
   defineMutant({
-    clause: 'eth-rpc.types.block-number',
-    name: 'decimal',
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'decimal-blocks',
     fault: 'the digits of a block number are read as decimal',
     rpc: alterParams('eth_getBalance', ([address, block, ...rest]) => [
       address,

@@ -16,6 +16,7 @@ function responsesById(answer: Answer, ids: readonly number[]): Map<number, Resp
     throw new Fault('there is not one response for each request', {
       expected: `an array with one response for each of the ids ${ids.join(', ')}`,
       actual: describe(answer),
+      answer,
     })
   }
   return new Map((json as Response[]).map((response) => [Number(response['id']), response]))
@@ -35,6 +36,7 @@ export default [
         throw new Fault(`the request ${id} of the batch is not served`, {
           expected: 'the result of its method',
           actual: JSON.stringify(response),
+          answer,
         })
       }
     })
@@ -55,6 +57,7 @@ export default [
       throw new Fault('the two are not answered for themselves', {
         expected: 'an error for id 31, a result for id 32',
         actual: describe(answer),
+        answer,
       })
     })
 
@@ -65,6 +68,7 @@ export default [
         throw new Fault('the answer is not one error', {
           expected: 'one object with an error',
           actual: describe(answer),
+          answer,
         })
       }
     })

@@ -1,50 +1,68 @@
 import { clause } from '../../lib/clause.ts'
-import { served } from '../../lib/expect-rpc.ts'
+import type { CheckContext } from '../../lib/context.ts'
+import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
-import { expectDiscerning } from '../../lib/eth-rpc/discerning.ts'
-import { numberOf } from '../../lib/eth-rpc/quantity.ts'
+import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
+import { methodsWithoutParameters } from '../../lib/eth-rpc/listed-methods.ts'
+import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { describe, type Answer } from '../../lib/answer.ts'
+import { stringify } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 /** Within what every JSON parser holds exactly. */
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]
+/** Beyond: JSON has them, and a parser that reads doubles has others. */
+const longIds = [2n ** 53n + 1n, 2n ** 63n - 1n]
 
-const withoutParameters = ['eth_chainId', 'eth_blockNumber', 'eth_gasPrice', 'eth_maxPriorityFeePerGas'] as const
+const askWith = (t: CheckContext, id: number | bigint) => (): Promise<Answer> =>
+  t.rpc.send({ id, jsonrpc: '2.0', method: 'eth_chainId', params: [] })
+
+/** The document shows no response envelope: it may be without an id, but not with the id of another request. */
+function expectSameId(answer: Answer, id: number | bigint): void {
+  const found = memberOf(answer, 'id') ?? undefined
+  if (found === undefined || stringify(found).replaceAll('"', '') === String(id)) return
+  throw new Fault('the identifier of the request comes back as another one', {
+    expected: `${id}`,
+    actual: describe(answer),
+    answer,
+  })
+}
 
 export default [
   clause('eth-rpc.envelope.id-integer', (check) => {
     for (const id of ids) {
       check(`the id ${id} is accepted`, async (t) => {
-        await expectChainId(t, await t.rpc.send({ id, jsonrpc: '2.0', method: 'eth_chainId', params: [] }))
+        const { answer } = await expectChainId(t, { of: 'eth-rpc.envelope.id-integer', ask: askWith(t, id) })
+        expectSameId(answer, id)
+      })
+    }
+
+    for (const id of longIds) {
+      check(`the id ${id} is refused, or accepted with all of its digits`, async (t) => {
+        await expectChainId(t)
+        const answer = await askWith(t, id)()
+        if (isServed(answer)) expectSameId(answer, id)
+        else t.observe(`the id ${id}, beyond 2^53, is refused`)
       })
     }
   }),
 
   clause('eth-rpc.envelope.version', (check) => {
-    check('jsonrpc "2.0" is accepted', async (t) => {
-      await expectChainId(t, await t.rpc.send({ id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }))
-    })
+    check('jsonrpc "2.0" is accepted', async (t) => void (await expectChainId(t)))
   }),
 
   clause('eth-rpc.envelope.params-positional', (check) => {
     check('the first element is the address, the second the block', async (t) => {
-      await expectDiscerning(t)
-      const params = [sampleAddress, 'latest']
-      const result = served(await t.rpc.send({ id: 1, jsonrpc: '2.0', method: 'eth_getBalance', params }))
-      if (numberOf(result) === undefined) {
-        throw new Fault('the result is no balance', { expected: 'a number', actual: JSON.stringify(result) })
-      }
+      await expectNumber(t, 'eth_getBalance', [sampleAddress, 'latest'], 'a balance')
     })
   }),
 
   clause('eth-rpc.envelope.params-empty', (check) => {
-    for (const method of withoutParameters) {
+    for (const method of methodsWithoutParameters) {
       check(`${method} with an empty array`, async (t) => {
-        await expectDiscerning(t)
-        const result = served(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: [] }))
-        if (numberOf(result) === undefined) {
-          throw new Fault('the result is no number', { expected: 'a number', actual: JSON.stringify(result) })
-        }
+        if (await isWithoutMeaning(t, method)) return
+        await expectNumber(t, method, [], 'a number')
       })
     }
   }),

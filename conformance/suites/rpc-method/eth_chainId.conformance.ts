@@ -6,7 +6,7 @@ import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 
 export default [
   clause('eth-rpc.eth_chainId.success', (check) => {
-    check('is the id of the chain', async (t) => expectChainId(t, await t.rpc.call('eth_chainId')))
+    check('is the id of the chain', async (t) => void (await expectChainId(t)))
   }),
 
   clause('eth-rpc.eth_chainId.result-schema', (check) => {

@@ -1,17 +1,17 @@
-import { describe, objectOf } from '../../lib/answer.ts'
+import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
-import { served } from '../../lib/expect-rpc.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
 import { expectNullResult } from '../../lib/eth-rpc/expect-null-result.ts'
-import { eventually } from '../../lib/eth-rpc/eventually.ts'
+import { findTransaction, type Found } from '../../lib/eth-rpc/find-transaction.ts'
 import { hashFaults } from '../../lib/eth-rpc/hash-faults.ts'
+import { observeMissingKinds } from '../../lib/eth-rpc/kinds-of-transactions.ts'
+import { receiptsOf } from '../../lib/eth-rpc/known-receipts.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
-import { expectSameLogs, logsOf } from '../../lib/eth-rpc/logs.ts'
+import { expectSameLog, logsOf } from '../../lib/eth-rpc/logs.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
 import { unknownHash } from '../../lib/eth-rpc/samples.ts'
-import { Fault, Untestable } from '../../lib/outcome.ts'
+import { Fault } from '../../lib/outcome.ts'
 
 const method = 'eth_getTransactionReceipt'
 
@@ -31,34 +31,41 @@ const fields = [
   'type',
 ]
 
-/** Asked until it is there: a target may come to know of a young transaction a moment later than our node. */
-async function find(t: CheckContext, hash: string): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await eventually(
-    t,
-    () => t.rpc.call(method, [hash]),
-    (answer) => (objectOf(answer)?.['result'] ?? null) !== null,
-  )
-  const result = served(answer)
-  if (typeof result === 'object' && result !== null) return result as Record<string, unknown>
-  throw new Fault('the receipt of a mined transaction is not found', {
-    expected: `the receipt of ${hash}`,
-    actual: describe(answer),
-  })
+type Members = Readonly<Record<string, unknown>>
+
+/** The logs, in the order of the transaction. They need not say where they stand: nothing is paged here. */
+function expectLogs(truth: Members, { answer, result }: Found): void {
+  if (result['logs'] === undefined) return
+  const [expected, found] = [logsOf(truth['logs']), logsOf(result['logs'], { answer })]
+  if (expected.length !== found.length) {
+    throw new Fault('the number of logs of the receipt is not that of the chain', {
+      expected: `${expected.length} logs`,
+      actual: `${found.length} logs`,
+      answer,
+    })
+  }
+  for (const [index, log] of expected.entries()) {
+    expectSameLog(`log ${index} of the receipt`, log, found[index] ?? {}, { answer })
+  }
 }
 
 export default [
   clause('eth-rpc.eth_getTransactionReceipt.success', (check) => {
-    check('is the receipt of the chain', async (t) => {
-      for (const { hash } of await knownTransactions(t)) {
-        const truth = (await t.chain.send(method, [hash])) as Record<string, unknown> | null
-        if (truth === null) throw new Untestable(`the chain's node has no receipt of ${hash}`)
-        const found = await find(t, hash)
-        if (String(found['transactionHash']).toLowerCase() !== hash.toLowerCase()) {
-          throw new Fault('the result is another receipt', { expected: hash, actual: String(found['transactionHash']) })
-        }
-        expectSameFields(`the receipt of ${hash}`, fields, truth, found)
-        if (found['logs'] !== undefined) expectSameLogs(logsOf(truth['logs']), logsOf(found['logs']))
+    check('is the receipt of the chain, of each kind of transaction', async (t) => {
+      const receipts = await receiptsOf(t)
+      for (const { known, receipt } of receipts) {
+        const found = await findTransaction(t, method, known.hash)
+        const { answer, result } = found
+        const compared = expectSameFields(`the receipt of ${known.hash}`, fields, receipt, result, { answer })
+        expectLogs(receipt, found)
+        if (compared > 0) continue
+        throw new Fault('the result says nothing of the transaction', {
+          expected: `the receipt of ${known.hash}`,
+          actual: describe(answer),
+          answer,
+        })
       }
+      observeMissingKinds(t, receipts)
     })
   }),
 
@@ -68,7 +75,9 @@ export default [
 
   clause('eth-rpc.eth_getTransactionReceipt.result-schema', (check) => {
     check('is a receipt', async (t) => {
-      for (const { hash } of await knownTransactions(t)) expectResultSchema(t, method, await find(t, hash))
+      for (const { hash } of await knownTransactions(t)) {
+        expectResultSchema(t, method, (await findTransaction(t, method, hash)).result)
+      }
     })
   }),
 

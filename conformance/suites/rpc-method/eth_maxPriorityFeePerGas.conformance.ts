@@ -1,30 +1,49 @@
-import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { served } from '../../lib/expect-rpc.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { expectDiscerning } from '../../lib/eth-rpc/discerning.ts'
-import { numberOf } from '../../lib/eth-rpc/quantity.ts'
+import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
+import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
+import { knownPrices } from '../../lib/eth-rpc/recent-prices.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Fault } from '../../lib/outcome.ts'
 
+const method = 'eth_maxPriorityFeePerGas'
+
+/** As for prices: what is above by two orders of magnitude is in another unit, or of another chain. */
+const plausibleFactor = 20n
+/** What nodes suggest where nobody has paid anything yet. */
+const usualDefaultWei = 1_000_000_000n
+
 export default [
   clause('eth-rpc.eth_maxPriorityFeePerGas.success', (check) => {
-    // Any fee is possible, zero among them.
     check('is a fee', async (t) => {
-      await expectDiscerning(t)
-      const answer = await t.rpc.call('eth_maxPriorityFeePerGas')
-      if (numberOf(served(answer)) === undefined) {
-        throw new Fault('the result is no number', { expected: 'a fee in wei', actual: describe(answer) })
-      }
+      if (await isWithoutMeaning(t, method)) return
+      await expectNumber(t, method, [], 'a fee in wei')
+    })
+
+    check('is plausible beside the tips that transactions paid', { needs: ['chain'] }, async (t) => {
+      if (await isWithoutMeaning(t, method)) return
+      const { answer, readings } = await expectNumber(t, method, [], 'a fee in wei')
+      const { tip, price } = await knownPrices(t)
+      // Without base fees nodes that serve it name the whole price.
+      const { lowest, highest } = tip ?? price
+      const dearest = highest > usualDefaultWei ? highest : usualDefaultWei
+      const most = dearest * plausibleFactor
+      // Nobody needs to tip where blocks have room: any fee below is one that a node may suggest.
+      if (readings.some((fee) => fee <= most)) return
+      throw new Fault('the result is no plausible fee in wei', {
+        expected: `at most ${most}: known tips are ${lowest} to ${highest} wei`,
+        actual: `${readings[0]}`,
+        answer,
+      })
     })
   }),
 
   clause('eth-rpc.eth_maxPriorityFeePerGas.result-schema', (check) => {
     check('is a quantity', async (t) => {
-      const result = served(await t.rpc.call('eth_maxPriorityFeePerGas'))
-      expectResultSchema(t, 'eth_maxPriorityFeePerGas', result)
+      expectResultSchema(t, method, served(await t.rpc.call(method)))
     })
   }),
 
-  badParams('eth_maxPriorityFeePerGas', async () => [], unexpectedParams),
+  badParams(method, async () => [], unexpectedParams),
 ]

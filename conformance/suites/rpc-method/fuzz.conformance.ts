@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { isServed, served } from '../../lib/expect-rpc.ts'
-import { pageLimit } from '../../lib/eth-rpc/long-filters.ts'
-import { comparePositions, expectSameLogs, logsOf, positionOf } from '../../lib/eth-rpc/logs.ts'
+import { walk } from '../../lib/eth-rpc/gather.ts'
+import { pageLimit } from '../../lib/eth-rpc/gathering.ts'
+import { expectSameLogs, logsOf } from '../../lib/eth-rpc/logs.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
 import { sampleAddress, unknownHash } from '../../lib/eth-rpc/samples.ts'
-import { walk } from '../../lib/eth-rpc/walk.ts'
-import { requireWayOfPaging } from '../../lib/eth-rpc/way-of-paging.ts'
+import { findWayOfPaging } from '../../lib/eth-rpc/way-of-paging.ts'
 import { breakages, broken } from '../../lib/fuzz/broken.ts'
 import { expectProperty, share } from '../../lib/fuzz/expect-property.ts'
 import { logFilters } from '../../lib/fuzz/log-filters.ts'
@@ -89,15 +89,10 @@ export default [
 
   clause('eth-rpc.fuzz.pages-add-up', (check) => {
     check('the pages of random filters', async (t) => {
-      const paging = await requireWayOfPaging(t)
+      const paging = await findWayOfPaging(t)
       await expectProperty(t, share(t, 0.5), await logFilters(t), async (t, { filter, truth }) => {
         const answer = await t.rpc.call('eth_getLogs', [filter])
-        if (!isServed(answer)) return
-        const entries = (await walk(t, { filter, truth, page: logsOf(served(answer)) }, paging)).flat()
-        expectSameLogs(
-          truth,
-          entries.sort((a, b) => comparePositions(positionOf(a), positionOf(b))),
-        )
+        if (isServed(answer)) await walk(t, { filter, truth, answer }, paging)
       })
     })
   }),
@@ -113,7 +108,8 @@ function expectSameResult(method: string, truth: unknown, found: unknown, shown:
   if (Array.isArray(truth)) return expectSameLogs(logsOf(truth), logsOf(found))
   if (typeof truth === 'object' && truth !== null && typeof found === 'object' && found !== null) {
     const fields = Object.keys(truth).filter((name) => name !== 'logs')
-    return expectSameFields(`the result of ${method}`, fields, truth as Members, found as Members)
+    expectSameFields(`the result of ${method}`, fields, truth as Members, found as Members)
+    return
   }
   const [expected, actual] = [numberOf(truth), numberOf(found)]
   if (expected === undefined || expected === actual) return

@@ -1,42 +1,94 @@
-import { describe } from '../../lib/answer.ts'
+import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import type { CheckContext } from '../../lib/context.ts'
 import { hasResult } from '../../lib/expect-rpc.ts'
-import { requireServed } from '../../lib/eth-rpc/expect-refused.ts'
-import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
-import { Fault } from '../../lib/outcome.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
+import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
+import { unknownHash } from '../../lib/eth-rpc/samples.ts'
+import {
+  nearNames,
+  otherMethods,
+  usualMethods,
+  type KnownHashes,
+  type UnlistedMethods,
+} from '../../lib/eth-rpc/unlisted-methods.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
 
-/** Signed for a chain that is nobody's (id 0x7fffffff) by a key that holds nothing: a node refuses it as well. */
-const foreignTransaction =
-  '0xf86480843b9aca00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed808085010000002180' +
-  'a01111111111111111111111111111111111111111111111111111111111111111' +
-  'a02222222222222222222222222222222222222222222222222222222222222222'
+/** So many requests are under way at the same time. */
+const atOnce = 4
+/** So many more than the usual ones are put into one batch: some targets take no longer ones. */
+const batched = 10
+/** So many names are shown of a long list. */
+const shownNames = 10
 
-/** What nodes serve and the document does not list; none of them changes anything. */
-const unlisted: Readonly<Record<string, readonly unknown[]>> = {
-  eth_syncing: [],
-  net_version: [],
-  eth_accounts: [],
-  eth_call: [{ to: sampleAddress, data: '0x' }, 'latest'],
-  eth_getBlockByNumber: ['latest', false],
-  eth_getTransactionCount: [sampleAddress, 'latest'],
-  web3_clientVersion: [],
-  eth_sendRawTransaction: [foreignTransaction],
-  [inventedMethod]: [],
+/** Hashes that the chain knows, so that nothing but the method's name is a reason to refuse. */
+async function hashesOf(t: CheckContext): Promise<KnownHashes> {
+  try {
+    const [{ hash, fields }] = await knownTransactions(t)
+    const block = fields['blockHash']
+    return { transaction: hash, block: typeof block === 'string' ? block : unknownHash() }
+  } catch (error) {
+    if (error instanceof Untestable || error instanceof Fault)
+      return { transaction: unknownHash(), block: unknownHash() }
+    throw error
+  }
+}
+
+/** @throws Fault that names all that yield a result */
+async function expectNoResults(t: CheckContext, methods: UnlistedMethods): Promise<void> {
+  // A target that refuses everything refuses these for another reason.
+  await expectChainId(t)
+  const queue = Object.entries(methods).values()
+  const found: { readonly method: string; readonly answer: Answer }[] = []
+  const worker = async (): Promise<void> => {
+    for (const [method, params] of queue) {
+      const answer = await t.rpc.call(method, params)
+      if (hasResult(answer)) found.push({ method, answer })
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  const [first] = found
+  if (!first) return
+  const names = found.map(({ method }) => method)
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  const plural = names.length === 1 ? 'is not in the list and yields a result' : 'are not in the list and yield results'
+  throw new Fault(`${names.slice(0, shownNames).join(', ')}${more} ${plural}`, {
+    expected: 'no result',
+    actual: describe(first.answer),
+    answer: first.answer,
+  })
 }
 
 export default [
   clause('eth-rpc.methods.unlisted-refused', (check) => {
-    for (const [method, params] of Object.entries(unlisted)) {
-      check(`${method} yields no result`, async (t) => {
-        requireServed(await t.rpc.call('eth_chainId'))
-        const answer = await t.rpc.call(method, params)
-        if (hasResult(answer)) {
-          throw new Fault(`${method} is not in the list and yields a result`, {
-            expected: 'no result',
-            actual: describe(answer),
-          })
-        }
-      })
+    for (const [method, params] of Object.entries(usualMethods)) {
+      check(`${method} yields no result`, (t) => expectNoResults(t, { [method]: params }))
     }
+
+    check('no other method that nodes know yields a result', async (t) =>
+      expectNoResults(t, otherMethods(await hashesOf(t))),
+    )
+
+    check('names that are like those of the list yield no result', async (t) =>
+      expectNoResults(t, nearNames(await hashesOf(t))),
+    )
+
+    check('nor do unlisted methods in a batch', async (t) => {
+      await expectChainId(t)
+      const others = Object.entries(otherMethods(await hashesOf(t)))
+      const methods = [...Object.entries(usualMethods), ...others.slice(0, batched)]
+      const answer = await t.rpc.send(
+        methods.map(([method, params], index) => ({ id: 101 + index, jsonrpc: '2.0', method, params })),
+      )
+      const responses = Array.isArray(answer.json) ? (answer.json as ({ id?: unknown; result?: unknown } | null)[]) : []
+      const served = responses.filter((response) => (response?.result ?? null) !== null)
+      if (served.length === 0) return
+      const names = served.map((response) => methods[Number(response?.id) - 101]?.[0] ?? 'a method')
+      throw new Fault(`${names.join(', ')}: not in the list, and served in a batch`, {
+        expected: 'no result',
+        actual: describe(answer),
+        answer,
+      })
+    })
   }),
 ]

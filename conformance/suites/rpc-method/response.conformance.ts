@@ -7,7 +7,8 @@ import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
 function expectEnvelope(answer: Answer): void {
-  const fault = (message: string, expected: string) => new Fault(message, { expected, actual: describe(answer) })
+  const fault = (message: string, expected: string) =>
+    new Fault(message, { expected, actual: describe(answer), answer })
   const body = objectOf(answer)
   if (!body) throw fault('the body is no JSON object', 'a response object')
   if (body['jsonrpc'] !== '2.0') throw fault('jsonrpc is missing or another', 'jsonrpc "2.0"')
@@ -67,6 +68,9 @@ export default [
             throw new Fault('the id is not that of the request', {
               expected: JSON.stringify(id),
               actual: `${JSON.stringify(found) ?? 'no id'} in ${describe(answer)}`,
+              answer,
+              // Another number is the identifier of another request, which the document itself does not allow.
+              ...(typeof id === 'number' && typeof found === 'number' ? { of: 'eth-rpc.envelope.id-integer' } : {}),
             })
           }
         }
@@ -83,6 +87,7 @@ export default [
         throw new Fault('the error has another form', {
           expected: 'an object with an integer code and a string message',
           actual: JSON.stringify(error),
+          answer,
         })
       }
     })
@@ -94,7 +99,7 @@ export default [
         requireServed(await t.rpc.sendRaw(twin))
         const answer = await t.rpc.sendRaw(body)
         if (errorCodeOf(answer) === code) return
-        throw new Fault('the error code is another', { expected: `${code}`, actual: describe(answer) })
+        throw new Fault('the error code is another', { expected: `${code}`, actual: describe(answer), answer })
       })
     }
   }),

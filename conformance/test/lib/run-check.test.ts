@@ -27,6 +27,7 @@ describe('the outcome of a check', () => {
       patience: createPatience({ receiptMs: 100, rateLimitMs: 100, restartMs: 1 }),
       clock: createTargetClock(),
       spending: createSpending({ readOnly, maxTransactions: 1 }),
+      paging: undefined,
       evidence: createEvidence(),
       notes: [],
       fuzz: { cases: 0, seed: 0 },

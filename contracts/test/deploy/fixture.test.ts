@@ -27,7 +27,7 @@ describe('provisionFixture', () => {
   after(() => chain.close())
 
   it('has the shape of the file', () => {
-    expect(fixture).to.have.all.keys('chain', 'server', 'profile', 'controllers', 'logs')
+    expect(fixture).to.have.all.keys('chain', 'server', 'profile', 'controllers', 'logs', 'transactions')
     expect(fixture.chain).to.deep.equal({ rpcUrl: chain.rpcUrl, chainId: 31337 })
     expect(fixture.server).to.deep.equal({ relayUrl: 'http://relay.test', ethRpcBaseUrl: 'http://rpc.test' })
     expect(JSON.parse(JSON.stringify(fixture))).to.deep.equal(fixture)
@@ -75,6 +75,39 @@ describe('provisionFixture', () => {
     expect(kinds.get(id('Odd(uint256,uint256,address,bytes32)'))).to.equal(1250)
     expect(new Set(logs.map(({ topics }) => topics[1])).size).to.equal(2500)
     expect([...countBy(logs, ({ topics }) => topics[2]).values()]).to.deep.equal(Array<number>(10).fill(250))
+  })
+
+  it('seeds logs of two contracts: some with long data, then in turn in one block, with large indexes', async () => {
+    const { paired } = fixture.logs
+    if (!paired) throw new Error('the fixture names no pair')
+    const { emitters, fromBlock, toBlock, count } = paired
+    const logs = await connect(chain).getLogs({ address: [...emitters], fromBlock: 0, toBlock: 'latest' })
+    expect(logs).to.have.length(count)
+    expect(count).to.be.above(1000)
+    expect([...countBy(logs, ({ blockNumber }) => blockNumber)]).to.deep.equal([
+      [fromBlock, 4],
+      [toBlock, count - 4],
+    ])
+    const turns = logs.filter(({ address }, index) => address !== logs[index - 1]?.address).length
+    expect(turns).to.be.above(100)
+    expect(Math.max(...logs.map(({ index }) => index))).to.be.above(4096)
+    for (const address of emitters) {
+      const longest = Math.max(...logs.filter((log) => log.address === address).map(({ data }) => data.length))
+      expect(longest).to.be.above(2 + 2 * 3000)
+    }
+  })
+
+  it('names a transaction of each kind', async () => {
+    const provider = connect(chain)
+    const { legacy, accessList, dynamicFee, reverted, creation, largeValue } = fixture.transactions
+    const types = await Promise.all([legacy, accessList, dynamicFee].map((hash) => provider.getTransaction(hash ?? '')))
+    expect(types.map((transaction) => transaction?.type)).to.deep.equal([0, 1, 2])
+    expect(types[1]?.accessList).to.have.length(1)
+    expect((await provider.getTransactionReceipt(reverted ?? ''))?.status).to.equal(0)
+    expect((await provider.getTransactionReceipt(creation ?? ''))?.contractAddress).to.match(/^0x/)
+    expect((await provider.getTransaction(creation ?? ''))?.data.length).to.be.above(2 + 2 * 1024)
+    const value = (await provider.getTransaction(largeValue ?? ''))?.value ?? 0n
+    expect(BigInt(Number(value))).not.to.equal(value)
   })
 
   it('names each step, and goes on from where a run was broken off', async () => {

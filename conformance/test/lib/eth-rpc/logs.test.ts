@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { comparePositions, expectSameLogs, isBefore, logsOf, positionOf } from '../../../lib/eth-rpc/logs.ts'
+import { comparePositions, expectSameLogs, logsOf, positionOf } from '../../../lib/eth-rpc/logs.ts'
 import { Fault } from '../../../lib/outcome.ts'
 
 const log = (blockNumber: number, logIndex: number, more: object = {}) => ({
@@ -21,12 +21,15 @@ describe('expectSameLogs', () => {
     ).not.to.throw()
   })
 
+  it('takes them in any order', () => {
+    expect(() => expectSameLogs(truth, truth.toReversed())).not.to.throw()
+  })
+
   const wrong: Record<string, readonly Record<string, unknown>[]> = {
     'one missing at the end': truth.slice(0, 2),
     'one missing in between': [log(1, 0), log(2, 0)],
     'one more': [...truth, log(3, 0)],
     'one twice': [log(1, 0), log(1, 0), log(1, 1)],
-    'another order': [log(1, 1), log(1, 0), log(2, 0)],
     'other data': [log(1, 0, { data: '0x02' }), log(1, 1), log(2, 0)],
     'another topic': [log(1, 0, { topics: ['0xab'] }), log(1, 1), log(2, 0)],
     'an entry without a position': [{ data: '0x01' }],
@@ -42,8 +45,7 @@ describe('positions', () => {
   it('are in order of block, then index', () => {
     const [a, b, c] = truth.map(positionOf)
     if (!a || !b || !c) throw new Error('three are there')
-    expect(isBefore(a, b) && isBefore(b, c) && isBefore(a, c)).to.equal(true)
-    expect(isBefore(b, a) || isBefore(a, a)).to.equal(false)
+    expect([c, b, a].sort(comparePositions)).to.deep.equal([a, b, c])
     expect(comparePositions(b, b)).to.equal(0)
   })
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { expectSameFields } from '../../../lib/eth-rpc/same-fields.ts'
 import { Fault } from '../../../lib/outcome.ts'
 
-const fields = ['nonce', 'hash', 'input', 'to', 'accessList']
+const fields = ['nonce', 'hash', 'input', 'to', 'accessList', 'value', 'status', 'v']
 const compare = (truth: Record<string, unknown>, found: Record<string, unknown>) => () =>
   expectSameFields('it', fields, truth, found)
 
@@ -12,9 +12,34 @@ describe('expectSameFields', () => {
     expect(compare({ accessList: [{ address: '0xAB' }] }, { accessList: [{ address: '0xab' }] })).not.to.throw()
   })
 
+  it('takes hex without 0x, decimals, JSON integers of any size and booleans', () => {
+    expect(compare({ nonce: '0xf', input: '0xAB' }, { nonce: 'F', input: 'ab' })).not.to.throw()
+    expect(compare({ value: '0x20000000000001' }, { value: 2n ** 53n + 1n })).not.to.throw()
+    expect(compare({ value: '0x20000000000001' }, { value: '9007199254740993' })).not.to.throw()
+    expect(compare({ status: '0x1' }, { status: true })).not.to.throw()
+  })
+
+  it('finds a value that went through a double', () => {
+    expect(compare({ value: '0x20000000000001' }, { value: '0x20000000000000' })).to.throw(Fault, 'value of it')
+  })
+
   it('does not compare what one of them leaves out, and nothing beside the fields', () => {
-    expect(compare({ nonce: '0x1', to: null }, { to: '0x1' })).not.to.throw()
+    expect(compare({ nonce: '0x1' }, {})).not.to.throw()
+    expect(compare({}, { nonce: '0x1' })).not.to.throw()
     expect(compare({ other: 1 }, { other: 2 })).not.to.throw()
+  })
+
+  it('takes null for a word where it says something', () => {
+    expect(compare({ to: null }, { to: '' })).not.to.throw()
+    expect(compare({ to: null }, { to: `0x${'0'.repeat(40)}` })).to.throw(Fault, 'to of it')
+    expect(compare({ to: null }, { to: '0x1' })).to.throw(Fault, 'to of it')
+    expect(compare({ to: '0x1' }, { to: null })).to.throw(Fault, 'to of it')
+    expect(compare({ accessList: [] }, { accessList: null })).not.to.throw()
+  })
+
+  it('compares signatures by their parity, however it is counted', () => {
+    for (const v of ['0x1', '0x1c', '0x26', 1]) expect(compare({ v: '0xf4f6' }, { v })).not.to.throw()
+    expect(compare({ v: '0xf4f6' }, { v: '0x1b' })).to.throw(Fault, 'v of it')
   })
 
   it('names the field that differs', () => {

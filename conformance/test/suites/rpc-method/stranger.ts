@@ -1,3 +1,4 @@
+import { parseLossless, stringify } from '../../../lib/lossless-json.ts'
 import { serve, type TestServer } from '../../support/serve.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -6,7 +7,7 @@ type Log = Readonly<Record<string, string>>
 /** What the documents leave open, and servers in the wild do in one way or the other. */
 export interface StrangerHabits {
   /** Where the pagination options are taken. */
-  readonly keys?: 'paging_options' | 'second parameter' | 'filter'
+  readonly keys?: 'paging_options' | 'second parameter' | 'filter' | 'onward'
   /** The third of the three parameters that the document says are required. */
   readonly thirdKeyRequired?: boolean
   /** How the values of the keys must be written. */
@@ -17,6 +18,8 @@ export interface StrangerHabits {
   /** Filters that select more are refused instead of answered with a page. */
   readonly refusesMoreThan?: number
   /** HTTP status and form of every error. */
+  /** What becomes of pages after the first. */
+  readonly nextPage?: 'the first again' | 'any topics'
   readonly error?: (code: number, id: unknown) => { readonly status: number; readonly body: string }
   /** Alters what is served. */
   readonly result?: (method: string, result: unknown, params: readonly unknown[]) => unknown
@@ -34,10 +37,10 @@ const listed = new Set([
 ])
 
 function jsonRpcError(code: number, id: unknown) {
-  return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: 'no' } }) }
+  return { status: 200, body: stringify({ jsonrpc: '2.0', id, error: { code, message: 'no' } }) }
 }
 
-class Refusal extends Error {
+export class Refusal extends Error {
   readonly code: number
 
   constructor(code: number) {
@@ -68,29 +71,35 @@ export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Prom
   }
 
   async function logs(params: readonly unknown[]): Promise<unknown> {
-    const [{ paging_options, logIndex, blockNumber, transactionIndex, ...filter }, second] = params as [Json, unknown]
+    const [{ paging_options, onward, logIndex, blockNumber, transactionIndex, ...filter }, second] = params as [
+      Json,
+      unknown,
+    ]
     const inFilter = logIndex === undefined ? undefined : { logIndex, blockNumber, transactionIndex }
-    const keys = { paging_options, 'second parameter': second, filter: inFilter }[place] as Json | undefined
+    const keys = { paging_options, onward, 'second parameter': second, filter: inFilter }[place] as Json | undefined
     const [from, to] = [Number(filter['fromBlock']), Number(filter['toBlock'])]
     const width = to - from + 1
     if (width > (habits.maxBlocks ?? Infinity)) throw new Refusal(-32005)
     if (keys && habits.thirdKeyRequired && keys['transactionIndex'] === undefined) throw new Refusal(-32602)
     if (keys && habits.spelling === 'bare' && String(keys['logIndex']).startsWith('0x')) throw new Refusal(-32602)
-    const all = (await node('eth_getLogs', [filter])) as Log[]
+    if (keys) isAfter({ blockNumber: '0x0', logIndex: '0x0' }, keys)
+    const wanted = keys && habits.nextPage === 'any topics' ? { ...filter, topics: [] } : filter
+    const all = (await node('eth_getLogs', [wanted])) as Log[]
     if (all.length > (habits.refusesMoreThan ?? Infinity)) throw new Refusal(-32005)
-    return all.filter((log) => !keys || isAfter(log, keys)).slice(0, pageSize)
+    const isFirst = !keys || habits.nextPage === 'the first again'
+    return all.filter((log) => isFirst || isAfter(log, keys)).slice(0, pageSize)
   }
 
   async function respond(body: string): Promise<{ status: number; body: string }> {
     let id: unknown = null
     try {
-      const request = JSON.parse(body) as Json
+      const request = parseLossless(body) as Json
       id = request['id']
       const [method, params] = [String(request['method']), (request['params'] ?? []) as unknown[]]
       if (!listed.has(method)) throw new Refusal(-32601)
       const result = method === 'eth_getLogs' ? await logs(params) : await node(method, params)
       const served = habits.result ? habits.result(method, result, params) : result
-      return { status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, result: served }) }
+      return { status: 200, body: stringify({ jsonrpc: '2.0', id, result: served }) }
     } catch (thrown) {
       return error(thrown instanceof Refusal ? thrown.code : -32700, id)
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { check, type Report } from '../../../index.ts'
-import { startStranger, type StrangerHabits } from './stranger.ts'
+import { Refusal, startStranger, type StrangerHabits } from './stranger.ts'
 import { startProvisionedChain, type ProvisionedChain } from '../../support/provisioned-chain.ts'
 
 /** Clauses that failed, and required ones that could not be tested. */
@@ -51,6 +51,60 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
     expect(requiredBlame(report)).to.deep.equal([])
     // A page under 1000 that is not the last is no violation of what is required, and no secret either.
     expect(blamed(report).map((text) => text.split(' ')[0])).to.include('eth-rpc.eth_getLogs.walk-ends')
+  })
+
+  for (const pageSize of [1, 7]) {
+    it(`pages by ${pageSize} entries`, async () => {
+      const report = await judge({ pageSize }, { only: 'eth-rpc.eth_getLogs' })
+      expect(requiredBlame(report)).to.deep.equal([])
+      expect(report.traffic.requests).to.be.below(2000)
+    })
+  }
+
+  it('pages in a way that nobody knows, until the way is told', async () => {
+    const only = 'eth-rpc.eth_getLogs'
+    const untold = await judge({ keys: 'onward' }, { only })
+    expect(untold.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')).to.deep.equal([])
+    const [next] = untold.clauses.filter(({ id }) => id === 'eth-rpc.eth_getLogs.next-page')
+    expect(next?.status).to.equal('untestable')
+    expect(next?.tests[0]?.reason).to.match(/tried paging_options, second, filter.*--paging/)
+
+    expect(requiredBlame(await judge({ keys: 'onward' }, { only, paging: 'onward' }))).to.deep.equal([])
+    const third = { keys: 'onward', thirdKeyRequired: true } as const
+    expect(requiredBlame(await judge(third, { only, paging: 'onward:transactionIndex' }))).to.deep.equal([])
+    expect(requiredBlame(await judge(third, { only, paging: 'onward' })).join()).to.match(/next-page failed.*are read/)
+  })
+
+  it('is blamed for keys that it reads and does not follow', async () => {
+    const only = 'eth-rpc.eth_getLogs'
+    for (const nextPage of ['the first again', 'any topics'] as const) {
+      const [blame, ...others] = requiredBlame(await judge({ nextPage }, { only })).filter((text) =>
+        text.includes(' failed'),
+      )
+      expect(blame).to.match(/^eth-rpc.eth_getLogs.next-page failed/)
+      expect(others).to.deep.equal([])
+    }
+  })
+
+  it('is judged with a fixture of an earlier version, which says what was not seen', async () => {
+    const { emitter, fromBlock, toBlock, count } = chain.fixture.logs
+    const earlier = { ...chain.fixture, transactions: {}, logs: { emitter, fromBlock, toBlock, count } }
+    const report = await judge({}, { fixture: earlier })
+    expect(requiredBlame(report)).to.deep.equal([])
+    expect(report.verdict).to.equal('passed')
+    expect(observation(report, 'eth-rpc.eth_getLogs.success')).to.contain('more than 1 kB of data')
+  })
+
+  it('refuses a valid request now and then', async () => {
+    let count = 0
+    const report = await judge({
+      result: (_method, value) => {
+        count += 1
+        if (count % 12 === 0) throw new Refusal(-32603)
+        return value
+      },
+    })
+    expect(requiredBlame(report).join()).to.contain('valid requests are refused now and then')
   })
 
   it('refuses wide ranges', async () => {

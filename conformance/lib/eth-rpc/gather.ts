@@ -1,0 +1,108 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import type { Answer } from '../answer.ts'
+import type { CheckContext } from '../context.ts'
+import { isServed, memberOf } from '../expect-rpc.ts'
+import { Fault, Untestable } from '../outcome.ts'
+import { begin, firstPage, maxPages } from './first-page.ts'
+import { plainKinds, shortRange, type KnownFilter } from './known-filters.ts'
+import { logsOf, type Log } from './logs.ts'
+import { askPageAfter, describePage, type Paging } from './paging.ts'
+import { serve } from './serve.ts'
+import { findWayOfPaging } from './way-of-paging.ts'
+
+/** What a walk brought. */
+export interface Gathered {
+  /** An empty one only as the last. */
+  readonly pages: readonly (readonly Log[])[]
+  /** All that the chain has; otherwise the walk is right as far as it went. */
+  readonly isComplete: boolean
+}
+
+async function nextPage(t: CheckContext, filter: KnownFilter['filter'], last: Log, paging: Paging): Promise<Answer> {
+  const answer = await askPageAfter(t, filter, last, paging)
+  if (isServed(answer)) return answer
+  const again = await askPageAfter(t, filter, last, paging)
+  if (isServed(again)) return again
+  throw new Fault('the next page is not served', {
+    expected: 'what comes after the last entry',
+    actual: describePage(again),
+    answer: again,
+    of: 'eth-rpc.eth_getLogs.next-page',
+  })
+}
+
+/**
+ * Walks on from the first page, until all is there that the chain has, or for so many pages as a walk takes.
+ *
+ * @throws Fault for a page that is not served, that repeats or leaves out entries, or is longer than a page
+ */
+export async function walk(
+  t: CheckContext,
+  known: KnownFilter & { readonly answer: Answer },
+  paging: Paging,
+  { most = maxPages, later }: { readonly most?: number; readonly later?: ClauseId } = {},
+): Promise<Gathered> {
+  const { gathering, page: first } = begin(known, known.answer, later)
+  const pages = [first]
+  while (!gathering.isComplete && pages.length < most) {
+    const last = pages.at(-1)?.at(-1)
+    if (!last) break
+    const answer = await nextPage(t, known.filter, last, paging)
+    const page = logsOf(memberOf(answer, 'result'), { answer, of: 'eth-rpc.eth_getLogs.next-page' })
+    gathering.add(page, answer)
+    pages.push(page)
+  }
+  return { pages, isComplete: gathering.isComplete }
+}
+
+/** Pages of a filter that is checked beside others; what fits into few pages is enough to judge it. */
+const fewPages = 30
+
+/**
+ * Holds what a filter selects against the chain: page by page where the target's pages are smaller.
+ *
+ * @param answer that serves the filter
+ * @throws Fault for the first difference
+ */
+export async function expectSelected(t: CheckContext, known: KnownFilter, answer: Answer): Promise<void> {
+  const { gathering, page } = begin(known, answer)
+  if (gathering.isComplete) return
+  let paging: Paging
+  try {
+    paging = await findWayOfPaging(t)
+  } catch (error) {
+    if (!(error instanceof Untestable)) throw error
+    t.observe(`only first pages were compared: ${error.message}`)
+    return
+  }
+  // A page that is shorter than the target's pages was not cut for its length: what it lacks, the filter should select.
+  const size = await pageSize(t)
+  const later = page.length < size ? 'eth-rpc.eth_getLogs.success' : 'eth-rpc.eth_getLogs.next-page'
+  await walk(t, { ...known, answer }, paging, { most: fewPages, later })
+}
+
+/** How many entries the target's pages have, as far as a long filter shows it. */
+async function pageSize(t: CheckContext): Promise<number> {
+  for (const kind of plainKinds) {
+    const first = await firstPage(t, kind).catch((error: unknown) => {
+      if (error instanceof Untestable) return undefined
+      throw error
+    })
+    if (first) return first.page.length
+  }
+  return 0
+}
+
+/**
+ * Logs are served as the chain has them, where a page is enough: who looks at pages beyond may go on from there. Looked
+ * at once in a run.
+ *
+ * @throws Fault of eth_getLogs.success
+ */
+export function requireLogs(t: CheckContext): Promise<void> {
+  return t.once('eth-rpc.logs-are-served', async (shared) => {
+    const known = await shortRange(shared)
+    const { answer } = await serve(shared, 'eth_getLogs', [known.filter])
+    await expectSelected(shared, known, answer)
+  })
+}

@@ -1,0 +1,179 @@
+import type { CheckContext } from '../context.ts'
+import { Untestable } from '../outcome.ts'
+import { emitterLogs, logsBetween, pairedLogs, type EmitterLogs } from './emitter-logs.ts'
+import { pageLimit } from './gathering.ts'
+import type { Log } from './logs.ts'
+import type { Filter } from './paging.ts'
+import { quantity } from './quantity.ts'
+import { unknownAddress } from './samples.ts'
+
+/** A filter and what it selects on the chain, in the order of the chain. */
+export interface KnownFilter {
+  readonly filter: Filter
+  readonly truth: readonly Log[]
+}
+
+/** A run of neighbouring blocks that begins and ends with one that has logs. */
+interface Run {
+  readonly from: bigint
+  readonly to: bigint
+  /** Where its logs begin and end in the list of all. */
+  readonly begin: number
+  readonly end: number
+}
+
+function ofRun({ emitter, all }: EmitterLogs, { from, to, begin, end }: Run): KnownFilter {
+  return {
+    filter: { address: emitter, fromBlock: quantity(from), toBlock: quantity(to) },
+    truth: all.slice(begin, end),
+  }
+}
+
+/** Every run, of one block as well. */
+function runsOf({ all }: EmitterLogs): Run[] {
+  const blocks: Run[] = []
+  for (const [place, { blockNumber }] of all.entries()) {
+    const block = BigInt(String(blockNumber))
+    const last = blocks.at(-1)
+    if (last?.from === block) blocks[blocks.length - 1] = { ...last, end: place + 1 }
+    else blocks.push({ from: block, to: block, begin: place, end: place + 1 })
+  }
+  return blocks.flatMap(({ from, begin }, first) =>
+    blocks.slice(first).map(({ to, end }) => ({ from, to, begin, end })),
+  )
+}
+
+const countOf = ({ begin, end }: Run): number => end - begin
+const width = ({ from, to }: Run): bigint => to - from
+
+/** Filters with more logs than a page, the widest first, and all shorter ones to choose from for smaller pages. */
+export interface LongFilters {
+  readonly long: readonly KnownFilter[]
+  /** All of the kind, those with most logs first. */
+  readonly all: readonly KnownFilter[]
+}
+
+function longAndAll(logs: EmitterLogs, runs: readonly Run[], narrow: (known: KnownFilter) => KnownFilter): LongFilters {
+  const all = runs
+    .map((run) => ({ run, known: narrow(ofRun(logs, run)) }))
+    .sort((a, b) => b.known.truth.length - a.known.truth.length)
+  const tooLong = all.filter(({ known }) => known.truth.length > pageLimit)
+  const narrowest = tooLong.toSorted((a, b) => Number(width(a.run) - width(b.run)))
+  const long = [tooLong[0], narrowest[0]].flatMap((found) => (found ? [found.known] : []))
+  return { long: [...new Set(long)], all: all.map(({ known }) => known) }
+}
+
+const asItIs = (known: KnownFilter): KnownFilter => known
+
+/** Only the logs that have the same first topic as the first of them. */
+function byFirstTopic({ filter, truth }: KnownFilter): KnownFilter {
+  const topicOf = (log?: Log) => (log?.['topics'] as readonly string[] | undefined)?.[0]
+  const topic = topicOf(truth[0])
+  return { filter: { ...filter, topics: [topic] }, truth: truth.filter((log) => topicOf(log) === topic) }
+}
+
+/**
+ * All of them but those of one value of the third topic, which has ten: a page ends inside a block then, and what forgets
+ * the topics has more.
+ */
+function byThirdTopic({ filter, truth }: KnownFilter): KnownFilter {
+  const topicOf = (log?: Log) => (log?.['topics'] as readonly string[] | undefined)?.[2]
+  const wanted = [...new Set(truth.map(topicOf))].slice(1)
+  return {
+    filter: { ...filter, topics: [null, null, wanted] },
+    truth: truth.filter((log) => wanted.includes(topicOf(log))),
+  }
+}
+
+/** By a topic of the third position; where that is refused, by one of the first. */
+function byTopics(logs: EmitterLogs, runs: readonly Run[]): LongFilters {
+  const [third, first] = [longAndAll(logs, runs, byThirdTopic), longAndAll(logs, runs, byFirstTopic)]
+  return { long: [...third.long.slice(0, 1), ...first.long], all: first.all }
+}
+
+/** What selects more than a page: several blocks, one, with a topic, of two contracts. */
+export type LongKind = 'over several blocks' | 'inside one block' | 'selected by a topic' | 'of two addresses'
+
+/** Of which every target that pages has a first page: nothing but an address and blocks is asked for. */
+export const plainKinds = ['over several blocks', 'inside one block'] as const
+/** Of which the document does not show that they can be asked for: who refuses them breaks nothing. */
+export const otherKinds = ['selected by a topic', 'of two addresses'] as const
+
+async function ofTwoAddresses(t: CheckContext, logs: EmitterLogs): Promise<LongFilters> {
+  const paired = await pairedLogs(t)
+  if (paired) {
+    const { emitters, toBlock, all } = paired
+    const filter = { address: emitters, fromBlock: quantity(toBlock), toBlock: quantity(toBlock) }
+    return { long: [{ filter, truth: logsBetween({ all }, toBlock, toBlock) }], all: [] }
+  }
+  const addresses = { address: [unknownAddress(), logs.emitter] }
+  const oneBlocks = runsOf(logs).filter(({ from, to }) => from === to)
+  return longAndAll(logs, oneBlocks, ({ filter, truth }) => ({ filter: { ...filter, ...addresses }, truth }))
+}
+
+/** @throws Untestable when the fixture has no filter of the kind with more logs than a page */
+export async function longFilters(t: CheckContext, kind: LongKind): Promise<LongFilters> {
+  const logs = await emitterLogs(t)
+  const runs = runsOf(logs)
+  const severalBlocks = runs.filter(({ from, to }) => from < to)
+  const found = {
+    'over several blocks': () => longAndAll(logs, severalBlocks, asItIs),
+    'inside one block': () =>
+      longAndAll(
+        logs,
+        runs.filter(({ from, to }) => from === to),
+        asItIs,
+      ),
+    'selected by a topic': () => byTopics(logs, severalBlocks),
+    'of two addresses': () => ofTwoAddresses(t, logs),
+  }[kind]
+  const filters = await found()
+  if (filters.long.length > 0) return filters
+  throw new Untestable(`the fixture has no more than ${pageLimit} logs ${kind}`)
+}
+
+/**
+ * A short run of blocks that have no more logs than a page: two or more where the fixture has such, else one.
+ *
+ * @throws Untestable when every block has more
+ */
+export async function shortRange(t: CheckContext): Promise<KnownFilter> {
+  const logs = await emitterLogs(t)
+  const short = runsOf(logs).filter((run) => countOf(run) <= pageLimit)
+  const wide = short.filter(({ from, to }) => from < to)
+  const [run] = (wide.length > 0 ? wide : short).sort((a, b) => Number(width(a) - width(b)) || countOf(a) - countOf(b))
+  if (!run) throw new Untestable('every block of the fixture has more than one page of logs')
+  return ofRun(logs, run)
+}
+
+/** A run of blocks with an exact multiple of a page. @throws Untestable when the fixture has none */
+export async function exactPages(t: CheckContext): Promise<KnownFilter> {
+  const logs = await emitterLogs(t)
+  const exact = runsOf(logs).find((run) => countOf(run) % pageLimit === 0)
+  if (!exact) throw new Untestable(`no run of blocks of the fixture has an exact multiple of ${pageLimit} logs`)
+  return ofRun(logs, exact)
+}
+
+/** From the first block of the chain to the first that has logs. */
+export async function fromEarliest(t: CheckContext): Promise<KnownFilter> {
+  const logs = await emitterLogs(t)
+  const [first] = runsOf(logs)
+  if (!first) throw new Untestable('the fixture has no logs')
+  const { filter, truth } = ofRun(logs, first)
+  return { filter: { ...filter, fromBlock: 'earliest' }, truth }
+}
+
+/** From the last but one block that has logs to the head: without `toBlock`, which is the latest block then. */
+export async function withoutEnd(t: CheckContext): Promise<KnownFilter> {
+  const logs = await emitterLogs(t)
+  const toTheEnd = runsOf(logs).filter(({ end }) => end === logs.all.length)
+  const run = toTheEnd.at(-2) ?? toTheEnd.at(-1)
+  if (!run) throw new Untestable('the fixture has no logs')
+  const { filter, truth } = ofRun(logs, run)
+  const { address, fromBlock } = filter
+  const later = await t.chain.attempt('eth_getLogs', [
+    { address, fromBlock: quantity(logs.toBlock + 1n), toBlock: 'latest' },
+  ])
+  const more = 'result' in later && Array.isArray(later.result) ? (later.result as Log[]) : []
+  return { filter: { address, fromBlock }, truth: [...truth, ...more] }
+}
