@@ -8,6 +8,7 @@ import type { ReadinessCheck } from '../http/health.ts'
 import { checkResults } from './chain/check-results.ts'
 import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
+import type { Upstream } from './chain/upstream.ts'
 import { translateErrors } from './chain/translate-errors.ts'
 import type { Clock } from './clock.ts'
 import { openDatabase, schemaOf, type Database } from './database/database.ts'
@@ -109,14 +110,22 @@ async function compose(
   closers: (() => Promise<void>)[],
 ) {
   const { confirmations } = config.chain
-  const metered = meterUpstream(checkResults(createUpstream({ ...config.chain, log })), metrics)
+  const nodes = createUpstream({ ...config.chain, log })
+  const metered = meterUpstream(checkResults(nodes), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
   // For what callers ask for. What was accepted is followed to its end.
   const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
   const relayTracing = tracing && traceRelays(tracing)
   closers.push(() => upstream.close())
   const logTimeoutMs = config.limits.answerSeconds * 1000 * LOG_SHARE
-  const chain = createChain({ upstream: budgeted, confirmations, logTimeoutMs, log })
+  let followAll = () => {}
+  const chain = createChain({ upstream: budgeted, confirmations, logTimeoutMs, log, onReorganised: () => followAll() })
+  nodes.onReorganised = () => chain.forget()
+  // What decides about money.
+  const confirmed: Upstream = {
+    ...upstream,
+    request: (method, params, given) => upstream.request(method, params, { ...given, confirm: true }),
+  }
   const chainId = BigInt(await chain.id())
 
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
@@ -128,7 +137,7 @@ async function compose(
   })
   closers.push(() => database.close())
   await assertSameChain(database.db, upstream)
-  await openSignerAccounts(database.db, upstream, accounts)
+  await openSignerAccounts(database.db, confirmed, accounts)
 
   const plans = createPlans(config.quota, registry.quotas, { clock, upstream, chain })
   await assertPlansKnown(database.db, plans)
@@ -155,7 +164,7 @@ async function compose(
   const follower = createFollower({
     chainId,
     database,
-    upstream,
+    upstream: confirmed,
     broadcaster,
     simulator,
     fees,
@@ -178,6 +187,9 @@ async function compose(
     look: (account) => follower.follow(account),
     accountsWithWork: () => accountsWithOpenRelays(database.db),
   })
+  followAll = () => {
+    for (const { address } of accounts) jobs.request(address)
+  }
   closers.push(() => jobs.close())
   const nowMs = () => clock.nowMs()
   gaugeState(metrics, { db: database.db, upstream: metered, chain, signers, relays, jobs, nowMs, log })

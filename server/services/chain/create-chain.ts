@@ -3,7 +3,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { numberOf } from './block-number.ts'
 import type { CacheStatistics } from './cache-statistics.ts'
 import type { Chain } from './chain.ts'
-import { HeadTracker, type BlockRef } from './head-tracker.ts'
+import { HeadTracker, RECENT_MS, type BlockRef } from './head-tracker.ts'
 import { LogFetcher } from './logs/fetcher.ts'
 import { LogPager } from './logs/pager.ts'
 import { NodeKind } from './node-kind.ts'
@@ -26,12 +26,16 @@ export interface CreateChainOptions {
   /** How long a page of logs may take. Default 20,000. */
   readonly logTimeoutMs?: number
   readonly log?: Logger
+  /** Told when blocks that were seen are no longer part of the chain. */
+  readonly onReorganised?: () => void
 }
 
 /** A chain that tells how much of it came from memory. */
 export interface CachedChain extends Chain {
   /** Counted on; read it when somebody looks. */
   readonly cacheStatistics: Readonly<CacheStatistics>
+  /** Blocks that were seen may be gone, as the nodes tell: nothing that is kept is believed any more. */
+  forget(): void
 }
 
 const MIB = 1024 * 1024
@@ -51,6 +55,10 @@ export function createChain(options: CreateChainOptions): CachedChain {
       reorganised: () => {
         cache.clear()
         pager.reorganised()
+        options.onReorganised?.()
+        // Perhaps it is another chain: then the upstream does not serve it.
+        id = undefined
+        upstream.request('eth_chainId', []).catch(() => undefined)
       },
     },
     log,
@@ -70,6 +78,16 @@ export function createChain(options: CreateChainOptions): CachedChain {
     timeoutMs: logTimeoutMs,
   })
   let id: string | undefined
+  let idAskedMs = 0
+
+  /** Whether it is still the same chain: a node that is away does not make it another one. */
+  async function proveId(): Promise<void> {
+    try {
+      await head.probe()
+    } catch (error) {
+      if (error instanceof ServiceError && error.details['wrongChain'] === true) throw error
+    }
+  }
 
   const quantity = async (method: string, ...params: unknown[]) => {
     const answer = toQuantity(await upstream.request(method, params))
@@ -130,10 +148,16 @@ export function createChain(options: CreateChainOptions): CachedChain {
 
   return {
     cacheStatistics,
+    forget: () => head.forget(),
     id: async () => {
-      if (id === undefined) cacheStatistics.misses++
-      else cacheStatistics.hits++
-      return (id ??= await quantity('eth_chainId'))
+      if (id !== undefined && !head.isRecent && performance.now() - idAskedMs > RECENT_MS) await proveId()
+      if (id !== undefined) {
+        cacheStatistics.hits++
+        return id
+      }
+      cacheStatistics.misses++
+      idAskedMs = performance.now()
+      return (id = await quantity('eth_chainId'))
     },
     blockNumber: async () => toQuantity((await head.probe()).number) as string,
     gasPrice: () => readAtHead('eth_gasPrice'),

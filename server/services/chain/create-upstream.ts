@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
-import { ServiceError } from '../../core/errors.ts'
 import { HttpNode } from './http-node.ts'
 import { NodeFailure, type NodeConnection } from './node-connection.ts'
-import { NodeHealth } from './node-health.ts'
-import { UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from './upstream.ts'
+import { ChainIdentity } from './nodes/chain-identity.ts'
+import { Node } from './nodes/node.ts'
+import { NodePool } from './nodes/node-pool.ts'
+import { unavailable } from './nodes/unavailable.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamOptions } from './upstream.ts'
 import { WebSocketNode } from './websocket-node.ts'
 
 export interface CreateUpstreamOptions {
@@ -14,73 +16,81 @@ export interface CreateUpstreamOptions {
   readonly log?: Logger
 }
 
+/** An upstream that knows its nodes. */
+export interface NodesUpstream extends Upstream {
+  /** Told when what was answered may no longer be part of the chain. */
+  onReorganised: () => void
+}
+
 /**
- * Connects to one node or several. Calls go to the first healthy node in the given order; when it fails, to the next one.
- * A failed node is asked every now and then until it answers again. A node of another chain than the first one that
- * answered is never used.
- *
- * A call whose answer was lost may reach two nodes, except eth_sendRawTransaction: that is sent again only if the first
- * node was not reached at all.
+ * Connects to one node or several. With several, each call goes to the best of them: see `nodes/`. A node of another chain
+ * is never used, nor one that came to be of another chain while the server ran.
  */
-export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): Upstream {
+export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): NodesUpstream {
   if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
-  const health = new NodeHealth(rpcUrls.map(connect), requestTimeoutMs, log)
-
-  async function request(method: string, params: readonly unknown[], options: UpstreamOptions): Promise<unknown> {
-    const timeoutMs = options.timeoutMs ?? requestTimeoutMs
-    const attempts = [...(await health.candidates())]
-    let failure: NodeFailure | undefined
-    for (let node = attempts.shift(); node !== undefined; node = attempts.shift()) {
-      options.signal?.throwIfAborted()
-      try {
-        const result = await node.call(method, params, timeoutMs, options.traceparent)
-        health.succeeded(node)
-        return result
-      } catch (error) {
-        if (!(error instanceof NodeFailure)) {
-          health.succeeded(node)
-          throw error
-        }
-        if (method === 'eth_sendRawTransaction' && error.stage !== 'unreached') attempts.length = 0
-        // A connection that was kept alive may have been closed from the other side just now: a new one tells.
-        else if (error.stage === 'lost' && failure === undefined) attempts.unshift(node)
-        failure = error
-        if (attempts[0] !== node) health.failed(node, error)
-      }
-    }
-    throw new ServiceError('UPSTREAM_UNAVAILABLE', failure?.message ?? 'no node of the right chain', { cause: failure })
-  }
-
-  function requestTogether(
-    calls: readonly UpstreamCall[],
-    { traceparent }: Pick<UpstreamOptions, 'traceparent'> = {},
-  ): readonly Promise<PromiseSettledResult<unknown>>[] {
-    const asked = health.candidates().then(([node]) => ({
-      node,
-      outcomes: node?.callTogether(calls, requestTimeoutMs, traceparent),
-    }))
-    return calls.map(async (_, index): Promise<PromiseSettledResult<unknown>> => {
-      const { node, outcomes } = await asked
-      const outcome = await outcomes?.[index]
-      if (outcome?.status === 'fulfilled') return outcome
-      const reason: unknown = outcome?.reason
-      if (reason instanceof UpstreamRpcError) return { status: 'rejected', reason }
-      if (node && reason instanceof NodeFailure) health.failed(node, reason)
-      const message = reason instanceof NodeFailure ? reason.message : 'no node of the right chain'
-      return { status: 'rejected', reason: new ServiceError('UPSTREAM_UNAVAILABLE', message, { cause: reason }) }
-    })
-  }
-
-  return {
-    requestTogether,
+  const identity = new ChainIdentity(rpcUrls.length === 1)
+  const nodes = rpcUrls.map(
+    (url, position) => new Node({ connection: connect(url), position, identity, timeoutMs: requestTimeoutMs, log }),
+  )
+  const [only, ...others] = nodes as [Node, ...Node[]]
+  const upstream =
+    others.length === 0
+      ? singleNode(only, requestTimeoutMs)
+      : new NodePool({
+          nodes,
+          identity,
+          timeoutMs: requestTimeoutMs,
+          log,
+          onReorganised: () => created.onReorganised(),
+        })
+  const created: NodesUpstream = {
+    onReorganised: () => {},
     request: <Result>(method: string, params: readonly unknown[], options: UpstreamOptions = {}) =>
-      abortable(request(method, params, options), options.signal) as Promise<Result>,
-    close: () => health.close(),
+      abortable(upstream.request<Result>(method, params, options), options.signal),
+    requestTogether: (calls, options) => upstream.requestTogether?.(calls, options) ?? [],
+    close: () => upstream.close(),
   }
+  return created
 }
 
 const connect = (rpcUrl: string): NodeConnection =>
   /^wss?:/i.test(rpcUrl) ? new WebSocketNode(rpcUrl) : new HttpNode(rpcUrl)
+
+/** Nothing to choose, and nothing to compare with. */
+function singleNode(node: Node, requestTimeoutMs: number): Upstream {
+  async function request(
+    method: string,
+    params: readonly unknown[],
+    { timeoutMs = requestTimeoutMs, traceparent }: UpstreamOptions = {},
+    mayRepeat = method !== 'eth_sendRawTransaction',
+  ): Promise<unknown> {
+    try {
+      return await node.call(method, params, timeoutMs, traceparent)
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error
+      // A connection that was kept alive may have been closed from the other side just now: a new one tells.
+      if (error.stage === 'lost' && mayRepeat) {
+        return request(method, params, { timeoutMs, ...(traceparent !== undefined && { traceparent }) }, false)
+      }
+      node.failed(error)
+      throw unavailable(error, [node])
+    }
+  }
+  return {
+    request: <Result>(method: string, params: readonly unknown[], options?: UpstreamOptions) =>
+      request(method, params, options) as Promise<Result>,
+    requestTogether: (calls, { traceparent } = {}) =>
+      node
+        .callTogether(calls, requestTimeoutMs, traceparent)
+        .map(async (asking): Promise<PromiseSettledResult<unknown>> => {
+          const outcome = await asking
+          if (outcome.status === 'fulfilled' || outcome.reason instanceof UpstreamRpcError) return outcome
+          node.failed(outcome.reason as Error)
+          return { status: 'rejected', reason: unavailable(outcome.reason, [node]) }
+        }),
+    close: () => node.close(),
+  }
+}
 
 /** Rejects with the signal's reason as soon as it fires; the call itself runs to its end unheard. */
 function abortable<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

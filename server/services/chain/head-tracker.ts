@@ -19,6 +19,12 @@ export interface HeadListener {
 }
 
 /**
+ * What was final when the head was last looked at is believed for so long. A reorganisation deeper than `confirmations` is
+ * noticed with the next look, so no answer is older than that by more than this time.
+ */
+export const RECENT_MS = 5_000
+
+/**
  * Looks at the head of the chain, and finds out whether what was known of the chain still holds. It looks when it is
  * asked, never by itself: on a chain that mines at once, a head seen a moment ago proves nothing.
  */
@@ -29,6 +35,7 @@ export class HeadTracker {
   readonly #log: Logger | undefined
   #last: BlockRef | undefined
   #generation = 0
+  #lookedMs = -Infinity
 
   constructor(upstream: Upstream, flights: SingleFlight, listener: HeadListener, log?: Logger) {
     this.#upstream = upstream
@@ -40,6 +47,11 @@ export class HeadTracker {
   /** The head when it was last looked at. */
   get last(): BlockRef | undefined {
     return this.#last
+  }
+
+  /** Whether the last look is so recent that what was final then is final still. */
+  get isRecent(): boolean {
+    return performance.now() - this.#lookedMs < RECENT_MS
   }
 
   /** Counts the reorganisations seen: within one generation the chain only grew. */
@@ -54,12 +66,22 @@ export class HeadTracker {
    */
   probe(): Promise<BlockRef> {
     return this.#flights.fresh('head', async () => {
+      const beganMs = performance.now()
       const head = await this.block('latest')
       // It has begun, or lost, what it knows.
       if (head === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
       await this.#observe(head)
+      this.#lookedMs = beganMs
       return head
     })
+  }
+
+  /** What was seen may be gone, says somebody else: nothing of it is believed any more. */
+  forget(): void {
+    this.#last = undefined
+    this.#lookedMs = -Infinity
+    this.#generation++
+    this.#listener.reorganised()
   }
 
   /** A block by tag or number, as it is now; null when the chain has none there. */

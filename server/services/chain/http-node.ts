@@ -4,6 +4,7 @@ import { microBatch } from '../micro-batch.ts'
 import {
   authorization,
   LOG_LANES,
+  inMs,
   NodeFailure,
   RESPONSE_BYTES,
   resultOf,
@@ -11,7 +12,7 @@ import {
   type NodeConnection,
   type RpcResponse,
 } from './node-connection.ts'
-import { postText, TimeoutError } from './post-text.ts'
+import { postText, TimeoutError, type TextAnswer } from './post-text.ts'
 import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
 /** HTTP requests at a time; calls beyond them wait and are sent together. */
@@ -50,12 +51,14 @@ interface Group {
  */
 export class HttpNode implements NodeConnection {
   readonly name: string
+  onOpen: () => void = () => {}
   readonly #pool: Pool
   readonly #path: string
   readonly #headers: Record<string, string>
   readonly #waiting: Call[] = []
   readonly #logLanes = new Semaphore(LOG_LANES)
   #underWay = 0
+  #connections = 0
   #batchLength = BATCH_LENGTH
   #flushPlanned = false
   /** What comes while such requests are under way goes along with the next one. */
@@ -74,6 +77,14 @@ export class HttpNode implements NodeConnection {
     this.#path = `${url.pathname}${url.search}`
     this.#headers = { 'content-type': 'application/json', ...authorization(url) }
     this.#pool = new Pool(url.origin, { connections: 2 * LANES, maxResponseSize: RESPONSE_BYTES })
+    this.#pool.on('connect', () => {
+      if (this.#connections++ === 0) this.onOpen()
+    })
+    this.#pool.on('disconnect', () => void this.#connections--)
+  }
+
+  get isOpen(): boolean {
+    return this.#connections > 0
   }
 
   call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
@@ -157,6 +168,7 @@ export class HttpNode implements NodeConnection {
       const answer = await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent, call.method === 'eth_getLogs')
       call.resolve(resultOf(answer as RpcResponse))
     } catch (error) {
+      this.#giveUpWaiting(error)
       call.reject(asError(error))
     }
   }
@@ -168,6 +180,7 @@ export class HttpNode implements NodeConnection {
     try {
       answers = await this.#post(body, timeoutMs, calls.find((call) => call.traceparent)?.traceparent)
     } catch (error) {
+      this.#giveUpWaiting(error)
       if (!(error instanceof UpstreamRpcError)) {
         for (const call of calls) call.reject(asError(error))
         return
@@ -190,6 +203,12 @@ export class HttpNode implements NodeConnection {
     })
   }
 
+  /** A node that wants to be left alone gets none of the calls that wait for their turn. */
+  #giveUpWaiting(error: unknown): void {
+    if (!(error instanceof NodeFailure) || error.retryAfterMs === undefined) return
+    for (const call of this.#waiting.splice(0)) call.reject(error)
+  }
+
   async #post(
     body: string,
     timeoutMs: number,
@@ -198,8 +217,8 @@ export class HttpNode implements NodeConnection {
   ): Promise<unknown> {
     try {
       const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
-      const { status, text } = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
-      return readAnswer(status, text, mayBeTooMuch)
+      const answer = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
+      return readAnswer(answer, mayBeTooMuch)
     } catch (error) {
       throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
     }
@@ -218,7 +237,7 @@ const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number)
  *
  * @param mayBeTooMuch whether a plain 400 is taken for a refusal of the call, which may be served if it asks for less
  */
-function readAnswer(status: number, text: string, mayBeTooMuch: boolean): unknown {
+function readAnswer({ status, text, retryAfter }: TextAnswer, mayBeTooMuch: boolean): unknown {
   let answer: unknown
   let fault: unknown
   try {
@@ -227,7 +246,7 @@ function readAnswer(status: number, text: string, mayBeTooMuch: boolean): unknow
     fault = cause
   }
   if (Array.isArray(answer) || isRpcResponse(answer)) {
-    if (BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`)
+    if (BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`, 'unanswered', { retryAfterMs: inMs(retryAfter) })
     return answer
   }
   if (status === TOO_LARGE || (mayBeTooMuch && UNPROCESSABLE.has(status))) {
@@ -235,6 +254,7 @@ function readAnswer(status: number, text: string, mayBeTooMuch: boolean): unknow
   }
   throw new NodeFailure(fault === undefined ? `HTTP ${status}` : `HTTP ${status} without JSON`, 'unanswered', {
     cause: fault,
+    ...(BUSY.has(status) && { retryAfterMs: inMs(retryAfter) }),
   })
 }
 

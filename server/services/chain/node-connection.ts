@@ -19,23 +19,34 @@ export interface NodeConnection {
     timeoutMs: number,
     traceparent?: string,
   ): readonly Promise<PromiseSettledResult<unknown>>[]
+  /** Whether a connection stands. */
+  readonly isOpen: boolean
+  /** Told when a connection stands again and none did before: perhaps to another node. */
+  onOpen: () => void
   close(): Promise<void>
 }
 
 /**
  * How far a call got: `unreached` the node cannot have received it, `lost` the connection broke (perhaps one that was
- * kept alive for too long), `unanswered` it may be at work.
+ * kept alive for too long), `unanswered` it may be at work, `behind` it has answered, from too far back.
  */
-export type FailureStage = 'unreached' | 'lost' | 'unanswered'
+export type FailureStage = 'unreached' | 'lost' | 'unanswered' | 'behind'
 
 /** The node gave no JSON-RPC answer: another one may. */
 export class NodeFailure extends Error {
   readonly stage: FailureStage
+  /** For how long the node wants to be left alone. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(reason: string, stage: FailureStage = 'unanswered', options?: ErrorOptions) {
+  constructor(
+    reason: string,
+    stage: FailureStage = 'unanswered',
+    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super(reason, options)
     this.name = 'NodeFailure'
     this.stage = stage
+    this.retryAfterMs = options.retryAfterMs
   }
 }
 
@@ -52,6 +63,17 @@ export interface RpcResponse {
   readonly id?: unknown
   readonly result?: unknown
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown } | string | null
+}
+
+/**
+ * A value of `Retry-After`, seconds or a date, in milliseconds from now.
+ *
+ * @returns undefined for what is neither
+ */
+export function inMs(retryAfter: string | undefined): number | undefined {
+  if (retryAfter === undefined) return undefined
+  const ms = /^\d+$/.test(retryAfter.trim()) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
 /** The header for who the URL says is asking; none when it names nobody. */

@@ -7,6 +7,13 @@ export interface Post {
   readonly timeoutMs: number
 }
 
+export interface TextAnswer {
+  readonly status: number
+  readonly text: string
+  /** Header `Retry-After`, where there is one. */
+  readonly retryAfter?: string
+}
+
 /** Leaves a byte order mark out. */
 const utf8 = new TextDecoder()
 
@@ -19,13 +26,11 @@ export class TimeoutError extends Error {}
  *
  * @throws TimeoutError; undici's errors
  */
-export function postText(
-  dispatcher: Dispatcher,
-  { path, headers, body, timeoutMs }: Post,
-): Promise<{ status: number; text: string }> {
+export function postText(dispatcher: Dispatcher, { path, headers, body, timeoutMs }: Post): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let status = 0
+    let retryAfter: string | undefined
     let running: Dispatcher.DispatchController | undefined
     let late: TimeoutError | undefined
     const timer = setTimeout(() => {
@@ -44,11 +49,16 @@ export function postText(
           running = controller
           if (late) controller.abort(late)
         },
-        onResponseStart: (_controller, statusCode) => void (status = statusCode),
+        onResponseStart: (_controller, statusCode, responseHeaders) => {
+          status = statusCode
+          const value = responseHeaders['retry-after']
+          if (typeof value === 'string') retryAfter = value
+        },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd: () => {
           clearTimeout(timer)
-          resolve({ status, text: utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)) })
+          const text = utf8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+          resolve(retryAfter === undefined ? { status, text } : { status, text, retryAfter })
         },
         onResponseError: (_controller, error) => fail(error),
       },

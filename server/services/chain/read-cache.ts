@@ -36,8 +36,8 @@ export interface ReadCacheOptions {
 const HEAD_SHARE = 0.2
 
 /**
- * Answers from memory only what is proven to be what the node would say now. A final answer is proven by its depth; one
- * that holds while the head stays, by a look at the head that begins after the question was asked. That look is one call
+ * Answers from memory only what is proven to be what the node would say now. A final answer is proven by its depth, and by
+ * a look at the head in the last seconds; one that holds while the head stays, by a look at the head that begins after the question was asked. That look is one call
  * for all who ask at the same time, whatever they ask.
  */
 export class ReadCache {
@@ -62,7 +62,7 @@ export class ReadCache {
     const statistics = this.#statistics
     for (;;) {
       const known = this.#final.get(key)
-      if (known !== undefined && !this.#alwaysProve()) {
+      if (known !== undefined && this.#head.isRecent && !this.#alwaysProve()) {
         statistics.hits++
         return known as T
       }

@@ -6,8 +6,9 @@ export interface Upstream {
    */
   request<Result = unknown>(method: string, params: readonly unknown[], options?: UpstreamOptions): Promise<Result>
   /**
-   * Hands calls to one node, which works through them in this order as a rule: for transactions of one account. They are
-   * never repeated elsewhere; whether the node has got them has to be asked.
+   * Hands calls to one node, which works through them in this order as a rule: for transactions of one account. A node that
+   * is slow or fails is not waited for: another one gets the same bytes in the same order. Whether a node has got what is
+   * not answered for has to be asked.
    *
    * @returns an outcome for each, as soon as it is known; rejections are those of `request`
    */
@@ -26,6 +27,11 @@ export interface UpstreamCall {
 export interface UpstreamOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
+  /**
+   * For what decides about money: a second node must say the same, where there is one. Of nonces and heads the lower one
+   * counts. The request throws UPSTREAM_UNAVAILABLE while they contradict each other.
+   */
+  readonly confirm?: boolean
   /** W3C Trace Context, sent along; of calls that share an HTTP request, that of the first. */
   readonly traceparent?: string
 }

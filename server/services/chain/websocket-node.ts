@@ -5,6 +5,7 @@ import { holdForThisTurn } from './hold-for-this-turn.ts'
 import {
   authorization,
   LOG_LANES,
+  inMs,
   NodeFailure,
   RESPONSE_BYTES,
   resultOf,
@@ -30,6 +31,7 @@ const ACKNOWLEDGE_MS = 1
  */
 export class WebSocketNode implements NodeConnection {
   readonly name: string
+  onOpen: () => void = () => {}
   readonly #calls: Line
   /** Of eth_getLogs. */
   readonly #logs: Line
@@ -38,8 +40,8 @@ export class WebSocketNode implements NodeConnection {
   constructor(rpcUrl: string) {
     const url = new URL(rpcUrl)
     this.name = url.host
-    this.#calls = new Line(url)
-    this.#logs = new Line(url)
+    this.#calls = new Line(url, () => this.onOpen())
+    this.#logs = new Line(url, () => this.onOpen())
   }
 
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
@@ -52,6 +54,10 @@ export class WebSocketNode implements NodeConnection {
       const [outcome] = await Promise.allSettled([this.#calls.call(method, params, timeoutMs)])
       return outcome
     })
+  }
+
+  get isOpen(): boolean {
+    return this.#calls.isOpen
   }
 
   async close(): Promise<void> {
@@ -74,15 +80,22 @@ class Line {
   readonly #url: URL
   #connection: Connection | undefined
   #lastId = 0
+  readonly #onOpen: () => void
   #isClosed = false
 
-  constructor(url: URL) {
+  constructor(url: URL, onOpen: () => void) {
     this.#url = url
+    this.#onOpen = onOpen
+  }
+
+  get isOpen(): boolean {
+    return this.#connection?.isOpen === true
   }
 
   async call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
     if (this.#isClosed) throw new NodeFailure('the connection was closed', 'unreached')
-    if (this.#connection === undefined || this.#connection.isOver) this.#connection = new Connection(this.#url)
+    if (this.#connection === undefined || this.#connection.isOver)
+      this.#connection = new Connection(this.#url, this.#onOpen)
     return this.#connection.call({ jsonrpc: '2.0', id: ++this.#lastId, method, params }, timeoutMs)
   }
 
@@ -112,7 +125,7 @@ class Connection {
   #error: Error | undefined
   #heardMs = -Infinity
 
-  constructor(url: URL) {
+  constructor(url: URL, onOpen: () => void) {
     this.#socket = new WebSocket(`${url.protocol}//${url.host}${url.pathname}${url.search}`, {
       headers: authorization(url),
       handshakeTimeout: HANDSHAKE_MS,
@@ -120,17 +133,27 @@ class Connection {
       perMessageDeflate: false,
     })
     this.#socket.on('upgrade', ({ socket }) => (this.#carrier = socket))
+    this.#socket.on('unexpected-response', (_request, { statusCode = 0, headers }) => {
+      const retryAfterMs = inMs(headers['retry-after'])
+      this.#error = new NodeFailure(`HTTP ${statusCode}`, 'unreached', { retryAfterMs })
+      this.#socket.terminate()
+    })
     this.#socket.on('open', () => {
       for (const waiting of this.#waiting.values()) this.#send(waiting)
+      onOpen()
     })
     this.#socket.on('message', (data) => this.#hear(data))
-    this.#socket.on('error', (error) => (this.#error = error))
+    this.#socket.on('error', (error) => (this.#error ??= error))
     this.#closed = new Promise((resolve) => {
       this.#socket.on('close', () => {
         this.#failAll()
         resolve()
       })
     })
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
   }
 
   /** Whether it takes no more calls. */
@@ -206,7 +229,10 @@ class Connection {
       reject(
         isTooLarge
           ? new UpstreamRpcError({ code: TOO_LARGE, message: 'the response is too large' })
-          : new NodeFailure(code ?? message, stage, { cause: this.#error }),
+          : new NodeFailure(code ?? message, stage, {
+              cause: this.#error,
+              ...(this.#error instanceof NodeFailure && { retryAfterMs: this.#error.retryAfterMs }),
+            }),
       )
     }
     this.#waiting.clear()

@@ -40,7 +40,9 @@ export async function startRpcFront(
     },
     close: () => upstream.close(),
   }
-  const chain: Chain = createChain({ upstream: counting, confirmations, ...options })
+  const cached = createChain({ upstream: counting, confirmations, ...options })
+  upstream.onReorganised = () => cached.forget()
+  const chain: Chain = cached
   const server = await startRpcServer(await rpcMethods({ chain, upstream: counting } as Services), limits)
   return {
     ...server,

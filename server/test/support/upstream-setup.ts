@@ -10,9 +10,24 @@ export const urlBy = {
 } as const
 export type Way = keyof typeof urlBy
 
+/** What they answer to a transaction. */
+export const SENT = `0x${'5e'.repeat(32)}`
+
+/** What a server asks to see of which chain the node is. */
+const IDENTITY = ['eth_chainId', 'eth_getBlockByNumber']
+
+/** Requests and messages that a node has received, without those for its identity. */
+export const receivedBy = ({ received }: FakeNode) =>
+  received.filter((body) => ![body].flat().every(({ method }) => IDENTITY.includes(method)))
+
 /** Fake nodes and what is connected to them, for the tests of a file. */
 export function upstreamSetup() {
   const open: { close(): Promise<void> }[] = []
+  const connectIn = (way: Way, requestTimeoutMs: number, nodes: readonly FakeNode[]): Upstream => {
+    const upstream = createUpstream({ rpcUrls: nodes.map(urlBy[way]), requestTimeoutMs })
+    open.push(upstream)
+    return upstream
+  }
   return {
     /** One that knows a few methods: `echo`, `fail`, and `never`, which it does not answer. */
     node: async (chainId = '0x1', port = 0): Promise<FakeNode> => {
@@ -20,6 +35,7 @@ export function upstreamSetup() {
         {
           eth_chainId: () => chainId,
           eth_getLogs: () => [],
+          eth_sendRawTransaction: () => SENT,
           echo: ([value]) => value,
           never: () => new Promise(() => {}),
           fail: () => {
@@ -31,11 +47,9 @@ export function upstreamSetup() {
       open.push(started)
       return started
     },
-    connect: (way: Way, ...nodes: FakeNode[]): Upstream => {
-      const upstream = createUpstream({ rpcUrls: nodes.map(urlBy[way]), requestTimeoutMs: 200 })
-      open.push(upstream)
-      return upstream
-    },
+    connect: (way: Way, ...nodes: FakeNode[]): Upstream => connectIn(way, 5_000, nodes),
+    /** With little patience: a node is silent after 200 ms. */
+    connectBriefly: (way: Way, ...nodes: FakeNode[]): Upstream => connectIn(way, 200, nodes),
     /** A node goes away. */
     leave: async (gone: FakeNode) => {
       await gone.close()

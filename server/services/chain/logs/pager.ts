@@ -84,7 +84,7 @@ export class LogPager {
     const [from, to] = [numberOf(fromBlock), numberOf(toBlock)]
     if (from !== undefined && to !== undefined) {
       if (from > to) throw rangeFault()
-      if (to <= (head.last?.number ?? -1) - confirmations && !mayRewind()) return { from, to }
+      if (to <= (head.last?.number ?? -1) - confirmations && head.isRecent && !mayRewind()) return { from, to }
     }
     const { number: last } = await head.probe()
     const resolve = async (block: BlockParam): Promise<number> => {

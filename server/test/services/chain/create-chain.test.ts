@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { ServiceError } from '../../../core/errors.ts'
 import type { Chain } from '../../../services/chain/chain.ts'
 import { createChain } from '../../../services/chain/create-chain.ts'
 import { ScriptedChain } from '../../support/scripted-chain.ts'
@@ -111,6 +112,64 @@ describe('createChain', () => {
       node.forget()
       await chain.receipt(HASH)
       expect(node.calls.map(({ method }) => method)).to.deep.equal(['eth_getBlockByNumber'])
+    })
+  })
+
+  describe('without a look at the head for five seconds', () => {
+    const { now } = performance
+    const passSeconds = (seconds: number) => {
+      performance.now = () => now.call(performance) + seconds * 1000
+    }
+    afterEach(() => (performance.now = now))
+
+    it('what is final is proven anew: a reorganisation deeper than `confirmations` is seen', async () => {
+      mineReceipt(10)
+      const before = await chain.receipt(HASH)
+      node.rewind(20)
+      node.mine(40)
+      expect(await chain.receipt(HASH), 'unseen until then').to.equal(before)
+      passSeconds(6)
+      expect(await chain.receipt(HASH)).to.equal(null)
+    })
+
+    it('so are logs that were fetched ahead', async () => {
+      node.logsIn = (block) => (block < 50 ? 100 : 0)
+      const filter = { fromBlock: '0x0', toBlock: '0x30' }
+      const last = (await chain.logs(filter)).at(-1)
+      node.rewind(97)
+      node.mine(120)
+      passSeconds(6)
+      const { blockNumber = '', logIndex = '' } = last ?? {}
+      const next = await chain
+        .logs({ ...filter, paging_options: { blockNumber, logIndex } })
+        .catch((error: unknown) => (error as { code: string }).code)
+      expect(next).to.equal('RPC_RESOURCE_NOT_FOUND')
+    })
+
+    it('the chain id is asked again after a reorganisation, and only then', async () => {
+      await chain.id()
+      node.forget()
+      passSeconds(6)
+      await chain.id()
+      expect(node.asked('eth_chainId')).to.equal(0)
+      node.rewind(1)
+      passSeconds(12)
+      await chain.id()
+      expect(node.asked('eth_chainId')).to.be.greaterThan(0)
+    })
+
+    it('the chain id is not told of a node that is of another chain, and is while no node answers', async () => {
+      const id = await chain.id()
+      const outcome = async (error: ServiceError) => {
+        node.request = () => Promise.reject(error)
+        return chain.id().catch((thrown: unknown) => (thrown as ServiceError).code)
+      }
+      passSeconds(6)
+      expect(await outcome(new ServiceError('UPSTREAM_UNAVAILABLE', 'gone'))).to.equal(id)
+      const foreign = { details: { wrongChain: true } }
+      expect(await outcome(new ServiceError('UPSTREAM_UNAVAILABLE', 'foreign', foreign))).to.equal(
+        'UPSTREAM_UNAVAILABLE',
+      )
     })
   })
 

@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+
+/**
+ * What can be wrong with a node. `deaf` takes what it is sent, and never answers; `flapping` is well and hangs, refuses or
+ * answers nonsense by turns.
+ */
+export const FAULTS = ['frozen', 'hanging', 'deaf', 'busy', 'fork', 'nonsense', 'foreign', 'flapping'] as const
+export type Fault = (typeof FAULTS)[number]
+
+/** A proxy in front of a real node, which makes it wrong in one way. */
+export interface FaultyNode {
+  readonly url: string
+  /** Calls that it was asked, batches taken apart. */
+  readonly calls: { readonly method: string; readonly params: readonly unknown[] }[]
+  /** The highest head that it has told, by whatever call. */
+  readonly toldHead: number
+  /** How long it takes at least, in milliseconds. */
+  delayMs: number
+  /** From now on; undefined: it is well, and answers what it has left lying. */
+  setFault(fault: Fault | undefined): Promise<void>
+  close(): Promise<void>
+}
+
+interface Call {
+  readonly id: unknown
+  readonly method: string
+  readonly params: unknown[]
+}
+
+const NONSENSE = [null, {}, [], 'nonsense', -1, '0xzz', true, { number: 1, hash: {} }]
+/** Seconds that a busy node wants to be left alone. */
+export const REST_SECONDS = 2
+/** Answers after which a flapping node changes. */
+const FLAP = 15
+
+export async function startFaultyNode(target: string): Promise<FaultyNode> {
+  let fault: Fault | undefined
+  let frozenAt = 0
+  let answered = 0
+  let toldHead = 0
+  const left: (() => void)[] = []
+  const calls: FaultyNode['calls'] = []
+
+  async function forward(body: unknown): Promise<unknown> {
+    const headers = { 'content-type': 'application/json' }
+    const { body: answer } = await request(target, { method: 'POST', headers, body: JSON.stringify(body) })
+    return answer.json()
+  }
+  const ask = async (method: string, params: unknown[]) => {
+    const { result } = (await forward({ jsonrpc: '2.0', id: 1, method, params })) as { result: unknown }
+    return result
+  }
+
+  async function answerOne(call: Call): Promise<unknown> {
+    const { id, method, params } = call
+    if (fault === 'foreign' && method === 'eth_chainId') return { jsonrpc: '2.0', id, result: '0x999' }
+    if (fault === 'nonsense') return { jsonrpc: '2.0', id, result: NONSENSE[answered % NONSENSE.length] }
+    if (fault === 'frozen' && method === 'eth_blockNumber') {
+      return { jsonrpc: '2.0', id, result: `0x${frozenAt.toString(16)}` }
+    }
+    const asked = fault === 'frozen' ? asOf(call, frozenAt) : call
+    const answer = (await forward(asked)) as { result?: unknown }
+    if (fault === 'frozen' && blockOf(answer.result) > frozenAt) return { jsonrpc: '2.0', id, result: null }
+    if (fault === 'fork') return { ...answer, result: onFork(answer.result, frozenAt, params) }
+    if (method === 'eth_blockNumber') toldHead = Math.max(toldHead, Number(answer.result))
+    toldHead = Math.max(toldHead, blockOf(answer.result))
+    return answer
+  }
+
+  async function respond(response: ServerResponse, text: string): Promise<void> {
+    answered++
+    const body = JSON.parse(text) as Call | Call[]
+    for (const call of [body].flat()) calls.push(call)
+    const now = fault === 'flapping' ? flapping(answered) : fault
+    if (now === 'hanging' || now === 'deaf') {
+      if (now === 'deaf') await forward(body)
+      left.push(() => void respond(response, text).catch(() => response.destroy()))
+      return
+    }
+    if (now === 'busy') return void response.writeHead(429, { 'retry-after': String(REST_SECONDS) }).end('slow down')
+    if (now === 'nonsense' && answered % 2 === 0) return void response.end('<html>Welcome to nginx</html>')
+    const answers = Array.isArray(body) ? await Promise.all(body.map(answerOne)) : await answerOne(body)
+    if (node.delayMs > 0) await sleep(node.delayMs)
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
+  }
+
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = []
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+    incoming.on('end', () => {
+      respond(response, Buffer.concat(chunks).toString()).catch(() => response.destroy())
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  const node: FaultyNode = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    delayMs: 0,
+    get toldHead() {
+      return toldHead
+    },
+    setFault: async (next) => {
+      if (next === 'frozen' || next === 'fork') frozenAt = Number(await ask('eth_blockNumber', []))
+      fault = next
+      // Who hears that its chain is another one has connected anew.
+      if (next === 'foreign') server.closeAllConnections()
+      if (next === undefined) for (const answer of left.splice(0)) answer()
+    },
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return node
+}
+
+function flapping(answered: number): Fault | undefined {
+  const phases: (Fault | undefined)[] = [undefined, 'hanging', undefined, 'busy', undefined, 'nonsense']
+  return phases[Math.floor(answered / FLAP) % phases.length]
+}
+
+/** A question as it is meant by a node that has no later block. */
+function asOf(call: Call, frozenAt: number): Call {
+  const at = `0x${frozenAt.toString(16)}`
+  return { ...call, params: call.params.map((param) => (param === 'latest' || param === 'pending' ? at : param)) }
+}
+
+/** The number of the block that a result is about, or is. */
+function blockOf(result: unknown): number {
+  if (typeof result !== 'object' || result === null) return -1
+  const { number, blockNumber } = result as { number?: unknown; blockNumber?: unknown }
+  return Number(number ?? blockNumber ?? -1)
+}
+
+/** The same blocks with other hashes, above the one where the chains part, and other balances. */
+function onFork(result: unknown, partedAt: number, params: readonly unknown[]): unknown {
+  if (typeof result === 'string' && params[1] === 'latest' && params.length === 2)
+    return `0x${(BigInt(result) + 1n).toString(16)}`
+  if (typeof result !== 'object' || result === null || blockOf(result) <= partedAt) return result
+  const other = (hash: unknown) => (typeof hash === 'string' ? `0xf0${hash.slice(4)}` : hash)
+  const { hash, parentHash, blockHash, ...rest } = result as Record<string, unknown>
+  const isFirst = blockOf(result) === partedAt + 1
+  return {
+    ...rest,
+    ...(hash !== undefined && { hash: other(hash), parentHash: isFirst ? parentHash : other(parentHash) }),
+    ...(blockHash !== undefined && { blockHash: other(blockHash) }),
+  }
+}
