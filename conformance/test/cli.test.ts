@@ -60,7 +60,7 @@ describe('the command check', () => {
 
   it('ends with 0 when all that was asked for holds, 1 when not, 3 when it could not be tested', async () => {
     await using server = await nodeOfChain5()
-    const { code, stdout } = await check(server.url, '--only', 'eth-rpc.envelope.id-integer', '--rpc-url', server.url)
+    const { code, stdout } = await check(server.url, '--only', 'eth-rpc.eth_chainId.success', '--rpc-url', server.url)
     expect(code, stdout).to.equal(0)
     expect((await check(server.url, '--only', 'eth-rpc.eth_blockNumber')).code).to.equal(1)
     expect((await check(server.url, '--only', 'relay.quota.unit')).code).to.equal(3)
@@ -100,8 +100,8 @@ describe('the command check', () => {
     expect(await readFile(file, 'utf8')).to.include('id: eth-rpc.eth_blockNumber.success')
     expect((await check(...asked, '--expected-failures', file)).code).to.equal(0)
 
-    await writeFile(file, '- { id: eth-rpc.envelope.id-integer, reason: was broken }')
-    const stale = await check(server.url, '--only', 'eth-rpc.envelope.id-integer', '--expected-failures', file)
+    await writeFile(file, '- { id: eth-rpc.eth_chainId.success, reason: was broken }')
+    const stale = await check(server.url, '--only', 'eth-rpc.eth_chainId.success', '--expected-failures', file)
     expect(stale.code).to.equal(1)
     expect(stale.stdout).to.include('stale')
   })
