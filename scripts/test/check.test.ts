@@ -3,6 +3,7 @@ import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
 import { check, UsageError, type Report } from '../../conformance/index.ts'
 import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
 import { parseConfig } from '../../server/config/load.ts'
+import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'
 import { startAnvil } from './anvil.ts'
@@ -134,6 +135,7 @@ describe('the suite and the reference server on anvil', () => {
         chain: { rpcUrls: [rpcUrl], confirmations: 0 },
         database: { folder: null },
         registration: 'open',
+        unregistered: boundless,
         log: { level: 'warn' },
       },
       'test',
