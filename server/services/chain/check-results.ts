@@ -35,13 +35,18 @@ const checks: Readonly<Record<string, Check>> = {
   eth_maxPriorityFeePerGas: isQuantity,
 }
 
+/** Whether a result can be reckoned with at all. */
+export function isUsable(method: string, params: readonly unknown[], result: unknown): boolean {
+  return checks[method]?.(result, params) ?? true
+}
+
 /** The same upstream, in which a node that answers `null`, or another thing than was asked for, counts as no answer. */
 export function checkResults(upstream: Upstream): Upstream {
   return {
     ...upstream,
     request: async <Result>(...[method, params, options]: Parameters<Upstream['request']>) => {
       const result = await upstream.request<Result>(method, params, options)
-      if (checks[method]?.(result, params) ?? true) return result
+      if (isUsable(method, params, result)) return result
       const shown = (JSON.stringify(result) ?? 'nothing').slice(0, 60)
       throw new ServiceError('UPSTREAM_UNAVAILABLE', `the node answers ${method} with ${shown}`)
     },

@@ -17,6 +17,8 @@ const HALF_LIFE_MS = 30_000
 const TELL_EVERY_MS = 10_000
 /** Differences far below it do not matter. */
 const NOTICEABLE_MS = 20
+const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i
+const HASH = /^0x[0-9a-f]{64}$/i
 /** Share of the latest look in the latency. */
 const SMOOTHING = 0.2
 
@@ -164,9 +166,12 @@ export class Node {
       this.#connection.call('eth_getBlockByNumber', ['0x0', false], timeoutMs),
     ])
     if (id.status === 'rejected' && !(id.reason instanceof UpstreamRpcError)) throw id.reason
-    const chainId = id.status === 'fulfilled' && typeof id.value === 'string' ? id.value : undefined
-    const genesis = first.status === 'fulfilled' && isRaw(first.value) ? first.value['hash'] : undefined
-    return { chainId, genesis: typeof genesis === 'string' ? genesis.toLowerCase() : undefined }
+    const block = first.status === 'fulfilled' && isRaw(first.value) ? first.value : undefined
+    // An odd answer says nothing of the chain: it is neither believed nor held against the node.
+    return {
+      chainId: id.status === 'fulfilled' ? matching(CHAIN_ID, id.value) : undefined,
+      genesis: matching(HASH, block?.['hash']),
+    }
   }
 
   /** Tells how long a look at its head took. */
@@ -284,3 +289,6 @@ export class Node {
 
 /** What a function throws is a rejection. */
 const attempt = async <T>(run: () => T) => run()
+
+const matching = (pattern: RegExp, value: unknown) =>
+  typeof value === 'string' && pattern.test(value) ? value.toLowerCase() : undefined

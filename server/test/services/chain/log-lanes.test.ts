@@ -3,13 +3,13 @@ import { LOG_LANES } from '../../../services/chain/node-connection.ts'
 import { outcomeOf, upstreamSetup } from '../../support/upstream-setup.ts'
 
 describe('queries for logs that wait for their turn', () => {
-  const { node, connect, closeAll } = upstreamSetup()
+  const { node, connectBriefly, closeAll } = upstreamSetup()
   afterEach(closeAll)
 
   for (const way of ['HTTP', 'WebSocket'] as const) {
     it(`end in the time of one, and are not sent when it is over, by ${way}`, async () => {
       const silent = await node()
-      const upstream = connect(way, silent)
+      const upstream = connectBriefly(way, silent)
       await upstream.request('eth_getLogs', [])
       silent.onRequest = () => {}
       silent.onMessage = () => {}
