@@ -1,6 +1,6 @@
 import cors from '@koa/cors'
 import { Router } from '@koa/router'
-import Koa, { type Middleware } from 'koa'
+import Koa, { type Context, type Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorResponses } from './http/errors.ts'
 import { requestId } from './http/request-id.ts'
@@ -12,6 +12,8 @@ export interface AppOptions {
   readonly log: Logger
   /** How many proxies stand in front: so many addresses of X-Forwarded-For are believed. */
   readonly trustedProxies?: number
+  /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
+  readonly admit?: (ctx: Context) => Promise<void>
   /** Runs around everything: it sees each answer as it leaves. Embedders and deliberate faults hook in here. */
   readonly middleware?: readonly Middleware[]
 }
@@ -20,7 +22,7 @@ export interface AppOptions {
 const exposeHeaders = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
 /** Builds the Koa app. It does not listen. */
-export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: AppOptions): Koa {
+export function createApp({ routes, log, trustedProxies = 0, admit, middleware = [] }: AppOptions): Koa {
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
   // What escapes the middleware is a broken connection more often than a fault.
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
@@ -31,6 +33,7 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)
   app.use(errorResponses(log))
+  if (admit) app.use(countAllBut(routes, admit))
 
   const router = new Router()
   const exact = new Map<string, Middleware>()
@@ -53,6 +56,16 @@ export function createApp({ routes, log, trustedProxies = 0, middleware = [] }: 
 const collapseSlashes: Middleware = (ctx, next) => {
   if (ctx.url.includes('//')) ctx.path = ctx.path.replace(/\/{2,}/g, '/')
   return next()
+}
+
+/** What leads nowhere is counted, too. */
+function countAllBut(routes: readonly Route[], admit: (ctx: Context) => Promise<void>): Middleware {
+  const uncounted = routes.filter(({ isUncounted }) => isUncounted)
+  return async (ctx, next) => {
+    const isCounted = !uncounted.some(({ method, path }) => ctx.method === method && ctx.path.endsWith(path))
+    if (isCounted) await admit(ctx)
+    return next() as unknown
+  }
 }
 
 const passOn: Middleware = (_ctx, next) => next()

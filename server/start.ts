@@ -16,7 +16,7 @@ import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { createRequestMeter, meterRequests, metricsRoute } from './http/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
-import { countRequests } from './http/rate-limit.ts'
+import { countBytes, countRequests } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { statusRoute, type ServiceStatus } from './http/status-page.ts'
 import { traceRequests } from './http/trace-requests.ts'
@@ -24,8 +24,11 @@ import { transactionRoute } from './http/transactions.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices } from './services/compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
+import { shared } from './shared.ts'
 import type { Tracing } from './services/tracing/tracing.ts'
 
+/** The relay calls of a day are counted for the status page. */
+const STATUS_KEPT_MS = 1_000
 const DAY_MS = 24 * 60 * 60 * 1000
 /** For closing the database, when the time that the configuration gives is over. */
 const LAST_MS = 2_000
@@ -105,7 +108,7 @@ export async function startServer(
     const routes: Route[] = [
       ...lane.routes,
       transactionRoute(services),
-      statusRoute(() => statusOf(registry, services, config)),
+      statusRoute(shared(STATUS_KEPT_MS, () => statusOf(registry, services, config))),
       ...healthRoutes(readinessChecks, () => http.isDraining()),
       metricsRoute(metrics),
       ...docsRoutes(),
@@ -114,6 +117,7 @@ export async function startServer(
       routes,
       log,
       trustedProxies: config.listen.trustedProxies,
+      admit: (ctx) => countRequests({ context: () => ctx }, rateLimits),
       middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
     })
     // What wants to see every request sees those of the lane only in the app.
@@ -181,7 +185,10 @@ function rpcAnswer(
     methods,
     limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth, answerMs: answerSeconds * 1000 },
     ...(rateLimits.isLimited('address') && {
-      admit: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),
+      admit: {
+        calls: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),
+        bytes: (exchange, bytes) => countBytes(exchange, rateLimits, bytes),
+      },
     }),
   })
 }

@@ -14,11 +14,17 @@ export interface BodyLimits {
 const LINGER_BYTES = 16 * 1024 * 1024
 const LINGER_MS = 5_000
 
+/** What is packed holds at most so many times its own bytes: 1 kB of zeros holds a thousand times, a batch about four. */
+const MOST_PACKED = 32
+/** So much it may hold however short it is. */
+const ALWAYS_UNPACKED_BYTES = 16 * 1024
+
 const unpack = promisify(gunzip)
 
 /**
  * Reads the body of a JSON request: `application/json` (or `…+json`, `application/json-rpc`) in UTF-8, or no content
- * type at all; as it is or packed by gzip. Nothing beyond the limit is kept, neither packed nor unpacked.
+ * type at all; as it is or packed by gzip, at most {@link MOST_PACKED} times. Nothing beyond the limit is kept, neither
+ * packed nor unpacked.
  *
  * @returns the bytes; none at all is an empty buffer
  * @throws ServiceError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE; INVALID_REQUEST when the body breaks off, comes too
@@ -106,11 +112,15 @@ function afterThisTurn(task: () => void): void {
 }
 
 async function unpackWithin(packed: Buffer, limitBytes: number): Promise<Buffer> {
+  // One byte is the least that zlib takes as a limit.
+  const mostBytes = Math.max(1, Math.min(limitBytes, Math.max(ALWAYS_UNPACKED_BYTES, MOST_PACKED * packed.length)))
   try {
-    // One byte is the least that zlib takes as a limit.
-    return await unpack(packed, { maxOutputLength: Math.max(1, limitBytes) })
+    return await unpack(packed, { maxOutputLength: mostBytes })
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limitBytes)
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      if (mostBytes >= limitBytes) throw tooLarge(limitBytes)
+      throw new ServiceError('PAYLOAD_TOO_LARGE', `${packed.length} bytes of gzip hold at most ${mostBytes} bytes`)
+    }
     throw new ServiceError('INVALID_REQUEST', 'the body is not gzip', { cause })
   }
 }

@@ -51,31 +51,35 @@ export function docsRoutes(): Route[] {
         ctx.body = initializer
       },
     },
-    {
-      method: 'GET',
-      path: '/docs/openapi.json',
-      handle: async (ctx) => {
-        const document = parseYaml(await readFile(new URL('openapi.yaml', specs), 'utf8')) as object
-        // "Try it out" goes to the server that the page came from.
-        ctx.body = { ...document, servers: [{ url: '..' }] }
-      },
-    },
-    {
-      method: 'GET',
-      path: '/docs/openrpc.json',
-      handle: async (ctx) => {
-        ctx.type = 'json'
-        ctx.body = await readFile(new URL('openrpc.json', specs), 'utf8')
-      },
-    },
-    {
-      method: 'GET',
-      path: '/docs/json-rpc.json',
-      handle: async (ctx) => {
-        ctx.body = openRpcAsOpenApi(JSON.parse(await readFile(new URL('openrpc.json', specs), 'utf8')) as OpenRpc)
-      },
-    },
+    document('openapi.json', async () => {
+      const openApi = parseYaml(await readSpec('openapi.yaml')) as object
+      // "Try it out" goes to the server that the page came from.
+      return JSON.stringify({ ...openApi, servers: [{ url: '..' }] })
+    }),
+    document('openrpc.json', () => readSpec('openrpc.json')),
+    document('json-rpc.json', async () => {
+      return JSON.stringify(openRpcAsOpenApi(JSON.parse(await readSpec('openrpc.json')) as OpenRpc))
+    }),
   ]
+}
+
+const readSpec = (name: string) => readFile(new URL(name, specs), 'utf8')
+
+/** Made once, by whom it is asked for first: to parse the YAML takes more than 100 ms. */
+function document(name: string, make: () => Promise<string>): Route {
+  let text: Promise<string> | undefined
+  return {
+    method: 'GET',
+    path: `/docs/${name}`,
+    handle: async (ctx) => {
+      ctx.type = 'json'
+      text ??= make().catch((error: unknown) => {
+        text = undefined
+        throw error
+      })
+      ctx.body = await text
+    },
+  }
 }
 
 interface OpenRpc {

@@ -38,12 +38,14 @@ export function errorResponses(log: Logger): Middleware {
     }
     if (ctx.body !== undefined || ctx.method === 'OPTIONS') return
     // What the router says by status alone: no route, or none for this verb.
-    if (ctx.status === 404) respond(ctx, new ServiceError('NOT_FOUND', `there is nothing at ${ctx.path}`))
+    if (ctx.status === 404) respond(ctx, new ServiceError('NOT_FOUND', `there is nothing at ${clip(ctx.path)}`))
     if (ctx.status === 405 || ctx.status === 501) {
-      respond(ctx, new ServiceError('METHOD_NOT_ALLOWED', `${ctx.path} does not take ${ctx.method}`))
+      respond(ctx, new ServiceError('METHOD_NOT_ALLOWED', `${clip(ctx.path)} does not take ${ctx.method}`))
     }
   }
 }
+
+const clip = (path: string) => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
 
 /** Any thrown value as an error of the catalogue: INTERNAL is what neither a node nor the database is to blame for. */
 export function toServiceError(thrown: unknown, log: Logger): ServiceError {

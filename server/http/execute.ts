@@ -5,7 +5,7 @@ import type { RateLimits } from '../services/rate-limits.ts'
 import { StaleProfileError } from '../services/relayer/judge.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
-import { countRequests } from './rate-limit.ts'
+import { countBytes, countRequests } from './rate-limit.ts'
 
 export interface ExecuteOptions {
   readonly registry: Registry
@@ -39,7 +39,7 @@ export function executeAnswers({ registry, services, limits, rateLimits }: Execu
       // Strangers must not use up what a profile may send; and a call may be tried more than once.
       const countFor = (profile: string) => () =>
         (counted ??= countRequests(exchange, rateLimits, { subject: 'profile', key: profile }))
-      const body = await readJson(exchange.request, limits)
+      const body = await readJson(exchange.request, limits, (bytes) => countBytes(exchange, rateLimits, bytes))
       return JSON.stringify(await execute(body, exchange.requestId, countFor))
     }
   }

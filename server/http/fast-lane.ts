@@ -53,6 +53,7 @@ export function createFastLane({ answers, log, meter }: FastLaneOptions): FastLa
   const routeOf = ([path, answer]: [string, Answer]): Route => ({
     method: 'POST',
     path,
+    isUncounted: true,
     handle: async (ctx) => {
       const body = await (begun.get(ctx.req) ?? answer(exchangeOf(ctx)))
       ctx.set('Content-Type', 'application/json')

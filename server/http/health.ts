@@ -1,3 +1,5 @@
+import type { Logger } from 'pino'
+import { shared } from '../shared.ts'
 import type { Route } from './route.ts'
 
 /** One thing that the server cannot work without. */
@@ -18,6 +20,9 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, 'ok' | 'degraded' | 'failed'>>
 }
 
+/** Probes are not counted: what they find holds for so long for whoever asks, in milliseconds. */
+const KEPT_MS = 20
+
 /** How long a check may take before it counts as failed, in milliseconds. */
 const checkTimeoutMs = 3000
 
@@ -26,10 +31,23 @@ const checkTimeoutMs = 3000
  * (503); while it drains it is not ready, so that a load balancer moves on.
  */
 export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () => boolean): Route[] {
+  const look = shared(KEPT_MS, (log: Logger) =>
+    Promise.all(
+      checks.map(async ({ name, check }) => {
+        try {
+          return [name, (await withTimeout(check(), checkTimeoutMs)) ?? 'ok'] as const
+        } catch (err) {
+          log.warn({ err, check: name }, 'not ready')
+          return [name, 'failed'] as const
+        }
+      }),
+    ),
+  )
   return [
     {
       method: 'GET',
       path: '/healthz',
+      isUncounted: true,
       handle: (ctx) => {
         ctx.body = { status: 'ok' }
       },
@@ -37,6 +55,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
     {
       method: 'GET',
       path: '/readyz',
+      isUncounted: true,
       handle: async (ctx) => {
         // A balancer is to know at once, however busy everything behind is.
         if (isDraining()) {
@@ -44,16 +63,7 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
           ctx.body = { ready: false, draining: true, checks: {} } satisfies Readiness
           return
         }
-        const outcomes = await Promise.all(
-          checks.map(async ({ name, check }) => {
-            try {
-              return [name, (await withTimeout(check(), checkTimeoutMs)) ?? 'ok'] as const
-            } catch (err) {
-              ctx.state.log.warn({ err, check: name }, 'not ready')
-              return [name, 'failed'] as const
-            }
-          }),
-        )
+        const outcomes = await look(ctx.state.log)
         const ready = outcomes.every(([, outcome]) => outcome !== 'failed')
         ctx.status = ready ? 200 : 503
         if (!ready) ctx.set('Retry-After', '1')

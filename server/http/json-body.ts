@@ -16,10 +16,16 @@ export interface JsonLimits {
  * Reads a JSON body without losing digits. Integers beyond 2^53 come as decimal strings, so that schemas can speak of
  * them; a fraction or an exponent is refused by name, since it would lose what the sender meant.
  *
- * @throws ServiceError INVALID_REQUEST and what {@link readBody} throws
+ * @param admitBytes counts a body by its length, unpacked, before it is parsed
+ * @throws ServiceError INVALID_REQUEST and what {@link readBody} and `admitBytes` throw
  */
-export async function readJson(request: IncomingMessage, { bodyBytes, nestingDepth }: JsonLimits): Promise<unknown> {
+export async function readJson(
+  request: IncomingMessage,
+  { bodyBytes, nestingDepth }: JsonLimits,
+  admitBytes?: (bytes: number) => Promise<void>,
+): Promise<unknown> {
   const bytes = await readBody(request, { limitBytes: bodyBytes })
+  await admitBytes?.(bytes.length)
   let json: Json
   try {
     json = parseJson(bytes, { maxDepth: nestingDepth })
@@ -27,7 +33,7 @@ export async function readJson(request: IncomingMessage, { bodyBytes, nestingDep
     if (!(cause instanceof JsonError)) throw cause
     throw new ServiceError('INVALID_REQUEST', bytes.length === 0 ? 'the body is empty' : cause.message, { cause })
   }
-  return withPlainNumbers(json, '')
+  return withPlainNumbers(json, [])
 }
 
 /**
@@ -42,23 +48,30 @@ export function assertValid(body: unknown, validate: ValidateFunction): void {
   })
 }
 
-function withPlainNumbers(json: Json, path: string): unknown {
+/** In place. @param path to the value */
+function withPlainNumbers(json: Json, path: (string | number)[]): unknown {
   if (typeof json === 'bigint') return String(json)
-  if (json instanceof NonIntegerNumber) {
-    const field = path.slice(1) || 'body'
-    throw new ServiceError(
-      'INVALID_REQUEST',
-      `${field} must be an integer written in full, this is ${clip(json.source)}`,
-      {
-        details: { fields: [{ field, problem: 'must be an integer written in full' }] },
-      },
-    )
-  }
-  if (Array.isArray(json)) return json.map((item, index) => withPlainNumbers(item, `${path}/${index}`))
   if (typeof json !== 'object' || json === null) return json
-  return Object.fromEntries(
-    Object.entries(json).map(([key, value]) => [key, withPlainNumbers(value, `${path}/${key}`)]),
-  )
+  if (json instanceof NonIntegerNumber) throw noInteger(json, path)
+  const keys = Array.isArray(json) ? json.keys() : Object.keys(json)
+  for (const key of keys) {
+    const member = (json as Readonly<Record<string | number, Json>>)[key] ?? null
+    if (typeof member !== 'object' && typeof member !== 'bigint') continue
+    path.push(key)
+    const value = withPlainNumbers(member, path)
+    path.pop()
+    // `__proto__` must stay a key like any other.
+    if (value !== member) Object.defineProperty(json, key, { value })
+  }
+  return json
+}
+
+function noInteger({ source }: NonIntegerNumber, path: readonly (string | number)[]): ServiceError {
+  const field = clip(path.join('/')) || 'body'
+  const problem = 'must be an integer written in full'
+  return new ServiceError('INVALID_REQUEST', `${field} ${problem}, this is ${clip(source)}`, {
+    details: { fields: [{ field, problem }] },
+  })
 }
 
 const clip = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

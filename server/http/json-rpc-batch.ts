@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import { errorText, idText, isObject, type CallContext, type Caller } from './json-rpc-call.ts'
@@ -37,22 +36,15 @@ export interface BatchAnswer {
   readonly deadlineMs: number
 }
 
-/** Runs the requests of a batch and answers in their order; a batch without requests is one error. */
+/** Runs the requests of a batch, at least one, and answers in their order. */
 export function createBatchRunner(
   call: Caller,
   limits: BatchLimits,
-): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<string | Readable> {
+): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<string> {
   const running = new Semaphore(limits.concurrentBatches)
 
   return async (requests, context, { response, deadlineMs }) => {
     const run = () => runBatch(requests, (request) => call(request, context, deadlineMs), limits)
-    if (requests.length === 0) {
-      return errorText('null', new ServiceError('RPC_INVALID_REQUEST', 'a batch holds at least one request'))
-    }
-    if (requests.length > limits.batchLength) {
-      const error = new ServiceError('RPC_INVALID_REQUEST', `a batch holds at most ${limits.batchLength} requests`)
-      return Readable.from(refusals(requests, error))
-    }
     if (requests.length <= SHORT_BATCH) return run()
     const release = await placeBefore(deadlineMs, running)
     // Who has gone meanwhile reads no answer; the place is given back at once.
@@ -122,24 +114,3 @@ function tooLong(request: Json, { batchResponseBytes }: BatchLimits): string {
 
 /** The id of a request as it was written; undefined where there is none to echo. */
 export const idOf = (request: Json) => (isObject(request) ? idText(request['id']) : undefined)
-
-/**
- * One error per id, and one for all that have none. A stream, since a body of small requests grows tenfold by them.
- */
-export function* refusals(requests: readonly Json[], error: ServiceError): Generator<string> {
-  let chunk = ''
-  let separator = '['
-  let toldNameless = false
-  for (const request of requests) {
-    const id = idOf(request)
-    if (id === undefined && toldNameless) continue
-    toldNameless ||= id === undefined
-    chunk += separator + errorText(id ?? 'null', error)
-    separator = ','
-    if (chunk.length > 64 * 1024) {
-      yield chunk
-      chunk = ''
-    }
-  }
-  yield `${chunk}]`
-}

@@ -51,7 +51,12 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     if (!isObject(request)) return errorText('null', invalidRequest('a request is an object'))
     const id = idText(request['id'])
     if (id === undefined) {
-      return errorText('null', invalidRequest('id is an integer, a string or null, and must not be missing'))
+      return errorText(
+        'null',
+        invalidRequest(
+          `id is an integer, a string of at most ${LONGEST_ID} characters or null, and must not be missing`,
+        ),
+      )
     }
     try {
       const { name, method, params } = dispatch(request, prepared)
@@ -72,10 +77,13 @@ export function errorText(id: string, error: ServiceError): string {
   return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(toRpcError(error))}}`
 }
 
+/** The most characters of an id that is a string: an answer to a batch repeats it. */
+const LONGEST_ID = 1_000
+
 /** The id as it was written, or undefined when there is none that could be echoed. */
 export function idText(id: Json | undefined): string | undefined {
   if (typeof id === 'number' || typeof id === 'bigint') return String(id)
-  if (typeof id === 'string') return JSON.stringify(id)
+  if (typeof id === 'string') return id.length > LONGEST_ID ? undefined : JSON.stringify(id)
   if (id === null) return 'null'
   return id instanceof NonIntegerNumber ? id.source : undefined
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import { ServiceError } from '../core/errors.ts'
 import { readBody } from './body.ts'
 import type { Answer, Exchange } from './fast-lane.ts'
-import { createBatchRunner, idOf, refusals, type BatchLimits } from './json-rpc-batch.ts'
+import { createBatchRunner, idOf, type BatchLimits } from './json-rpc-batch.ts'
 import { createCaller, errorText, type RpcMethod } from './json-rpc-call.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
 
@@ -11,12 +10,19 @@ export interface JsonRpcOptions {
   /** What can be called, by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>
   readonly limits?: Partial<JsonRpcLimits>
-  /**
-   * Counts the calls of one message before any runs.
-   * @throws ServiceError for a caller who has had enough; each call is answered with it
-   */
-  readonly admit?: (exchange: Exchange, calls: number) => Promise<void>
+  /** Counts what a caller sends. Each throws ServiceError for one who has had enough: the answer to the whole message. */
+  readonly admit?: Admission
 }
+
+export interface Admission {
+  /** One message as it comes, before it is read, and again its further calls before any runs. */
+  readonly calls: (exchange: Exchange, calls: number) => Promise<void>
+  /** The length of a message, unpacked, before it is parsed. */
+  readonly bytes: (exchange: Exchange, bytes: number) => Promise<void>
+}
+
+/** Of a caller who has had enough, a message of so many bytes is read for its id. */
+const SMALL_BYTES = 4096
 
 export interface JsonRpcLimits extends BatchLimits {
   /** The most bytes of a body, unpacked. Default 1 MiB. */
@@ -52,23 +58,42 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
   const runBatch = createBatchRunner(call, limits)
 
   return async (exchange) => {
-    const message = await readMessage(exchange.request, limits)
-    if (message instanceof ServiceError) return errorText('null', message)
-    if (admit) {
-      const calls = Array.isArray(message) ? Math.max(1, message.length) : 1
-      const refusal = await admit(exchange, calls).catch(asServiceError)
-      if (refusal) return refuse(message, refusal)
+    try {
+      await admit?.calls(exchange, 1)
+    } catch (thrown) {
+      return errorText(await idOfSmall(exchange.request, limits), asServiceError(thrown))
+    }
+    let message: Json
+    try {
+      message = await readMessage(exchange, limits, admit)
+      if (!Array.isArray(message)) return await call(message, exchange, performance.now() + limits.answerMs)
+      if (message.length === 0) throw invalid('a batch holds at least one request')
+      if (message.length > limits.batchLength) throw invalid(`a batch holds at most ${limits.batchLength} requests`)
+      if (message.length > 1) await admit?.calls(exchange, message.length - 1)
+    } catch (thrown) {
+      // One error for the whole message: an error for each call would be many times what was sent.
+      const error = asServiceError(thrown)
+      if (isOfHttp(error)) throw error
+      return errorText('null', error)
     }
     const deadlineMs = performance.now() + limits.answerMs
-    if (!Array.isArray(message)) return call(message, exchange, deadlineMs)
     return runBatch(message, exchange, { response: exchange.response, deadlineMs })
   }
 }
 
-/** Every call of the message answered with the same error. */
-function refuse(message: Json, error: ServiceError): string | Readable {
-  if (!Array.isArray(message)) return errorText(idOf(message) ?? 'null', error)
-  return message.length === 0 ? errorText('null', error) : Readable.from(refusals(message, error))
+const invalid = (reason: string) => new ServiceError('RPC_INVALID_REQUEST', reason)
+
+const isOfHttp = ({ code }: ServiceError) => code === 'PAYLOAD_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE'
+
+/** The id to answer with, where it costs next to nothing to find it. */
+async function idOfSmall(request: IncomingMessage, { depth }: JsonRpcLimits): Promise<string> {
+  const { 'content-length': length, 'content-encoding': encoding } = request.headers
+  if (encoding !== undefined || !(Number(length) <= SMALL_BYTES)) return 'null'
+  try {
+    return idOf(parseJson(await readBody(request, { limitBytes: SMALL_BYTES }), { maxDepth: depth })) ?? 'null'
+  } catch {
+    return 'null'
+  }
 }
 
 function asServiceError(thrown: unknown): ServiceError {
@@ -76,20 +101,23 @@ function asServiceError(thrown: unknown): ServiceError {
   throw thrown
 }
 
-/** The JSON that came, or what to answer to what is none. */
+/** The JSON that came. @throws ServiceError */
 async function readMessage(
-  request: IncomingMessage,
+  exchange: Exchange,
   { bodyBytes, depth }: JsonRpcLimits,
-): Promise<Json | ServiceError> {
+  admit: Admission | undefined,
+): Promise<Json> {
   try {
-    return parseJson(await readBody(request, { limitBytes: bodyBytes }), { maxDepth: depth })
+    const bytes = await readBody(exchange.request, { limitBytes: bodyBytes })
+    await admit?.bytes(exchange, bytes.length)
+    return parseJson(bytes, { maxDepth: depth })
   } catch (error) {
     if (error instanceof JsonError) {
-      const code = error.fault === 'depth' ? 'RPC_INVALID_REQUEST' : 'RPC_PARSE_ERROR'
-      return new ServiceError(code, error.message, { cause: error })
+      const isJson = error.fault === 'depth' || error.fault === 'number'
+      throw new ServiceError(isJson ? 'RPC_INVALID_REQUEST' : 'RPC_PARSE_ERROR', error.message, { cause: error })
     }
     if (error instanceof ServiceError && error.code === 'INVALID_REQUEST') {
-      return new ServiceError('RPC_PARSE_ERROR', 'the body could not be read to its end', { cause: error })
+      throw new ServiceError('RPC_PARSE_ERROR', 'the body could not be read to its end', { cause: error })
     }
     throw error
   }

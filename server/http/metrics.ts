@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa'
 import { Counter, type Histogram, type Registry } from 'prom-client'
+import { shared } from '../shared.ts'
 import type { Route } from './route.ts'
 
 /** Counts answers and how long they took, by route, verb and status; unknown paths are one route. */
@@ -101,14 +102,19 @@ export function meterRequests(meter: RequestMeter): Middleware {
   }
 }
 
+/** For so long an answer is one for all who ask, in milliseconds. */
+const KEPT_MS = 500
+
 /** `GET /metrics` in the Prometheus text format. */
 export function metricsRoute(registry: Registry): Route {
+  // Some are read from the database.
+  const read = shared(KEPT_MS, () => registry.metrics())
   return {
     method: 'GET',
     path: '/metrics',
     handle: async (ctx) => {
       ctx.type = registry.contentType
-      ctx.body = await registry.metrics()
+      ctx.body = await read()
     },
   }
 }

@@ -9,7 +9,7 @@ import { MalformedSignatureError, parseSignature } from '../services/signatures/
 import { permissionBits } from '../services/simulator/contracts.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
-import { countRequests } from './rate-limit.ts'
+import { countBytes, countRequests } from './rate-limit.ts'
 
 interface QuotaRequest {
   readonly address: string
@@ -43,7 +43,7 @@ export function quotaAnswer({
 
   return async (exchange) => {
     await countRequests(exchange, rateLimits)
-    const body = await readJson(exchange.request, limits)
+    const body = await readJson(exchange.request, limits, (bytes) => countBytes(exchange, rateLimits, bytes))
     assertValid(body, validateRequest)
     const request = body as QuotaRequest
     assertFresh(request.timestamp, clock.nowMs())

@@ -4,6 +4,23 @@ import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/r
 import { clientAddress } from './client-address.ts'
 import type { Exchange } from './fast-lane.ts'
 
+/** A body of more bytes than this counts as so many requests as it holds of them: parsing takes time in proportion. */
+const BYTES_PER_REQUEST = 64 * 1024
+
+/**
+ * Counts a body, unpacked, before it is parsed; a small one is counted with its request.
+ *
+ * @throws ServiceError RATE_LIMITED
+ */
+export async function countBytes(
+  exchange: Pick<Exchange, 'context'>,
+  limits: RateLimits,
+  bytes: number,
+): Promise<void> {
+  const points = Math.floor(bytes / BYTES_PER_REQUEST)
+  if (points > 0) await countRequests(exchange, limits, { points })
+}
+
 /**
  * Counts requests of the caller's address, or of a profile, and tells what is left in `RateLimit-…` headers. Where there
  * is no limit, nothing is counted, and Koa's context is not made for it.

@@ -4,6 +4,8 @@ import type { Middleware } from 'koa'
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
+  /** It counts its requests itself, or they cost next to nothing however many there are; all others are counted. */
+  readonly isUncounted?: true
   /** Throws a ServiceError for every refusal. */
   readonly handle: Middleware
 }

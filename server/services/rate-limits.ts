@@ -59,6 +59,8 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
         ...memory,
         storeClient: pool,
         tableName: 'touchstone_rate_limits',
+        // Who has had enough costs the database nothing more.
+        inMemoryBlockOnConsumed: points + 1,
         insuranceLimiter: new RateLimiterMemory(memory),
       },
       (error) => (error ? reject(error) : resolve()),

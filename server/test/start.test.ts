@@ -196,6 +196,44 @@ describe('startServer', () => {
       }
     })
 
+    it('counts whatever comes: pages, paths that lead nowhere, and bodies that are no JSON', async () => {
+      const get = async (path: string, address: string) => {
+        const response = await fetch(`${limited.url}${path}`, { headers: { 'X-Forwarded-For': address } })
+        await response.arrayBuffer()
+        return response.status
+      }
+      const statuses = (path: string, address: string) =>
+        [1, 2, 3, 4].reduce<Promise<number[]>>(
+          async (before) => [...(await before), await get(path, address)],
+          Promise.resolve([]),
+        )
+      expect(await statuses('/docs/openapi.json', '192.0.2.20')).to.deep.equal([200, 200, 200, 429])
+      expect(await statuses('/nowhere', '192.0.2.21')).to.deep.equal([404, 404, 404, 429])
+      expect(await statuses('/api/eth-rpc', '192.0.2.22')).to.deep.equal([405, 405, 405, 429])
+      expect(await statuses('/x/healthz', '192.0.2.23'), 'probes are not').to.deep.equal([200, 200, 200, 200])
+
+      const codes: unknown[] = []
+      for (const body of ['{', '{', 'x'.repeat(5_000), '{"jsonrpc"']) {
+        const headers = { 'content-type': 'application/json', 'X-Forwarded-For': '192.0.2.24' }
+        const response = await fetch(`${limited.url}/api/eth-rpc`, { method: 'POST', headers, body })
+        codes.push(((await response.json()) as RpcAnswer).error?.code)
+      }
+      expect(codes).to.deep.equal([-32700, -32700, -32700, -32005])
+    })
+
+    it('counts a large body by its length before it is parsed', async () => {
+      const headers = { 'content-type': 'application/json', 'X-Forwarded-For': '192.0.2.30' }
+      for (const [path, code] of [
+        ['/quota', 'RATE_LIMITED'],
+        ['/api/eth-rpc', -32005],
+      ] as const) {
+        headers['X-Forwarded-For'] = `192.0.2.${path.length}`
+        const response = await fetch(`${limited.url}${path}`, { method: 'POST', headers, body: '['.repeat(300_000) })
+        const answer = (await response.json()) as { code?: string; error?: { code: number } }
+        expect(answer.error?.code ?? answer.code).to.equal(code)
+      }
+    })
+
     it('refuses in the form of the endpoint, with the standard headers, each address by itself', async () => {
       const from = (address: string) => ({ 'X-Forwarded-For': address })
       for (let count = 1; count <= 3; count++) {
@@ -216,9 +254,9 @@ describe('startServer', () => {
         .and.nested.include({ 'error.code': -32005 })
 
       const batch = await post(`${limited.url}/api/eth-rpc`, [1, 2, 3, 4].map(chainIdCall), from('192.0.2.2'))
-      expect(((await batch.json()) as RpcAnswer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal(
-        [1, 2, 3, 4].map((id) => [id, -32005]),
-      )
+      expect(await batch.json())
+        .to.deep.include({ id: null })
+        .and.nested.include({ 'error.code': -32005 })
       const other = await post(`${limited.url}/api/eth-rpc`, [1, 2, 3].map(chainIdCall), from('192.0.2.3'))
       expect(((await other.json()) as RpcAnswer[]).every(({ result }) => result === '0x7a69')).to.equal(true)
     })

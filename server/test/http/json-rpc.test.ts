@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { rpcMethod, startRpcServer, type Body, type RpcServer } from '../support/rpc-server.ts'
 
@@ -190,7 +191,7 @@ describe('jsonRpcEndpoint', () => {
         [1, '0x7a69'],
       ])
     })
-    it('takes 1,000, as viem sends them, and of more answers one error per id', async () => {
+    it('takes 1,000, as viem sends them, and answers more with one error', async () => {
       const batch = (length: number) =>
         JSON.stringify(Array.from({ length }, (_, id) => JSON.parse(request({ id })) as unknown))
       const taken = (await server.post(batch(1000))).json as Answer[]
@@ -200,17 +201,34 @@ describe('jsonRpcEndpoint', () => {
       calls = []
       const { status, json } = await server.post(batch(1001))
       expect(status).to.equal(200)
-      expect((json as Answer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal(
-        Array.from({ length: 1001 }, (_, id) => [id, -32600]),
-      )
+      expect(json).to.deep.include({ jsonrpc: '2.0', id: null }).and.nested.include({ 'error.code': -32600 })
       expect(calls).to.be.empty
     })
-    it('does not multiply what has no id', async () => {
-      const { json } = await server.post(JSON.stringify([...new Array<number>(200_000).fill(1), { id: 5 }]))
-      expect((json as Answer[]).map(({ id, error }) => [id, error?.code])).to.deep.equal([
-        [null, -32600],
-        [5, -32600],
-      ])
+    it('answers a large one that is refused with less than it has', async () => {
+      for (const body of [JSON.stringify(new Array<number>(200_000).fill(1)), `[${'{"id":1},'.repeat(50_000)}0]`]) {
+        const { text } = await server.post(body)
+        expect(text.length).to.be.lessThan(200)
+        expect((JSON.parse(text) as Answer).error?.code).to.equal(-32600)
+      }
+    })
+  })
+
+  describe('numbers', () => {
+    const digits = '7'.repeat(1_000_000)
+    for (const [place, body] of Object.entries({
+      'as the id': `{"jsonrpc":"2.0","id":${digits},"method":"eth_chainId"}`,
+      'as a parameter': `{"jsonrpc":"2.0","id":1,"method":"eth_getBalance","params":["${ADDRESS}",${digits}]}`,
+      'in a batch': `[{"jsonrpc":"2.0","id":1,"method":"eth_chainId","more":1e${digits}}]`,
+    })) {
+      it(`refuses a million digits ${place} before they are read`, () => expectRefusal(body, -32600))
+    }
+    it('refuses a million digits in strings where a number is meant', async () => {
+      const params = [ADDRESS, `0x${digits}`]
+      await expectRefusal(request({ method: 'eth_getBalance', params }), -32602, 1)
+    })
+    it('refuses an id that is a string of more than 1,000 characters', async () => {
+      await expectRefusal(request({ id: 'x'.repeat(1001) }), -32600)
+      expect((await send(request({ id: 'x'.repeat(1000) }))).answer.result).to.equal('0x7a69')
     })
   })
 
@@ -268,10 +286,18 @@ describe('jsonRpcEndpoint', () => {
         expect(answer).to.have.property('code', 'PAYLOAD_TOO_LARGE')
       }
     })
-    it('takes gzip within the same limit', async () => {
+    it('takes gzip within the same limit, and no more than 32 times what was sent', async () => {
       const gzip = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
       expect((await send(gzipSync(request({})), gzip)).answer.result).to.equal('0x7a69')
       expect((await send(gzipSync(Buffer.alloc(200 * 1024 * 1024, ' ')), gzip)).status).to.equal(413)
+      // Within the limit, and a thousand times what was sent.
+      expect((await send(gzipSync(request({}).padEnd(1024 * 1024)), gzip)).status).to.equal(413)
+      const many = Array.from({ length: 1000 }, (_, id) => {
+        const address = `0x${createHash('sha1').update(String(id)).digest('hex')}`
+        return { jsonrpc: '2.0', id, method: 'eth_getBalance', params: [address, 'latest'] }
+      })
+      const batch = JSON.stringify(many)
+      expect((await send(gzipSync(batch), gzip)).answer).to.have.length(1000)
       const { status, answer } = await send('not gzip', gzip)
       expect([status, answer.error?.code]).to.deep.equal([200, -32700])
       const brotli = { 'content-type': 'application/json', 'content-encoding': 'br' }

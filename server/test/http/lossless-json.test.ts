@@ -72,6 +72,20 @@ describe('parseJson', () => {
     expect(faultOf('[[1],[2],[[3]]]', 2)).to.equal('depth')
   })
 
+  it('refuses a number of more than 100 characters before it is read', () => {
+    for (const long of ['9'.repeat(101), `-0.${'1'.repeat(98)}`, `1e${'0'.repeat(99)}`, '1'.repeat(500_000)]) {
+      expect(faultOf(`{"a":[${long}]}`), long.slice(0, 5)).to.equal('number')
+      expect(faultOf(`{"a":"${long}"}`)).to.equal('none')
+    }
+    expect(faultOf('9'.repeat(100))).to.equal('none')
+  })
+
+  it('reads everything beside numbers as JSON.parse does', () => {
+    const text = ' { "a\\u0041" : [ true , false , null , "\\ud800\\n" , "" , [ ] , { } ] , "": {"b":"\\\\"} , "a":1 } '
+    const values: unknown[] = JSON.parse(`[${text},${text}]`) as unknown[]
+    expect(parseJson(`[${text},${text},1.5]`)).to.deep.equal([...values, new NonIntegerNumber('1.5')])
+  })
+
   it('refuses what is not UTF-8, and skips a byte order mark', () => {
     expect(faultOf(bytes(0x22, 0xff, 0x22))).to.equal('encoding')
     expect(faultOf(bytes(0x22, 0xed, 0xa0, 0x80, 0x22)), 'a surrogate').to.equal('encoding')
