@@ -4,8 +4,11 @@ import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/r
 import { clientAddress } from './client-address.ts'
 import type { Exchange } from './fast-lane.ts'
 
-/** A body of more bytes than this counts as so many requests as it holds of them: parsing takes time in proportion. */
-const BYTES_PER_REQUEST = 64 * 1024
+/**
+ * A body of more bytes than this counts as one more request for each of them: parsing takes time in proportion, and so many
+ * bytes of a filter for logs are one call to the node.
+ */
+const BYTES_PER_REQUEST = 32 * 1024
 
 /**
  * Counts a body, unpacked, before it is parsed; a small one is counted with its request.

@@ -8,7 +8,8 @@ import { silent } from '../support/rpc-server.ts'
 
 describe('the documents that the viewer reads', () => {
   it('are made once for all who ask', async () => {
-    const server = createServer(createApp({ routes: docsRoutes(), log: silent }).callback()).listen(0, '127.0.0.1')
+    const handle = createApp({ routes: docsRoutes(), log: silent }).callback()
+    const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const cpuMs = async (requests: number) => {

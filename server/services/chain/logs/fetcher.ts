@@ -5,7 +5,8 @@ import type { SingleFlight } from '../single-flight.ts'
 import { translateError } from '../translate-errors.ts'
 import type { Upstream } from '../upstream.ts'
 import { withinTime } from '../../../within-time.ts'
-import { divide, matches, toNodeFilter, type LogSelection } from './filter.ts'
+import { Semaphore } from '../../../semaphore.ts'
+import { divide, matcherOf, partsOf, toNodeFilter, type LogSelection } from './filter.ts'
 import { refusalOf, type Refusal } from './node-limits.ts'
 import { LARGEST_SPAN, RangeLimit } from './range-limit.ts'
 
@@ -26,6 +27,10 @@ const FIRST_SPAN_OF_ALL = 8
 const GROWTH = 8
 /** The most addresses, or alternatives of a topic, in one call, until a node refuses so many; geth takes 1000. */
 const LONGEST_LIST = 500
+/** The most parts that one selection is divided into, by lists or since one block holds too much. */
+const MOST_PARTS = 64
+/** Parts that are asked for at a time: each answer may be as long as an answer can be. */
+const CONCURRENT_PARTS = 8
 /** Selections whose density is remembered. */
 const REMEMBERED = 10_000
 
@@ -108,13 +113,18 @@ export class LogFetcher {
     return Math.min(this.#rangeLimit.blocks, span - 1)
   }
 
-  async #whole(selection: LogSelection, place: Place, deadlineMs: number): Promise<readonly Log[]> {
+  async #whole(
+    selection: LogSelection,
+    place: Place,
+    deadlineMs: number,
+    calls?: { left: number },
+  ): Promise<readonly Log[]> {
     try {
       return await this.#get(selection, place, deadlineMs)
     } catch (error) {
       const refusal = refusalOf(error, { from: 0, to: 0 })
       if (refusal === undefined) throw error
-      return this.#orDivided(selection, place, error, refusal, deadlineMs)
+      return this.#orDivided(selection, place, error, refusal, deadlineMs, calls)
     }
   }
 
@@ -125,22 +135,44 @@ export class LogFetcher {
     cause: unknown,
     { kind }: Refusal,
     deadlineMs: number,
+    calls = { left: MOST_PARTS },
   ): Promise<readonly Log[]> {
     if (kind !== 'content' && kind !== 'list') throw translateError(cause)
     const parts = divide(selection)
-    if (parts === undefined) {
+    if (parts === undefined || calls.left < parts.length) {
       const reason = 'one block has more logs than the node gives at once: narrow by address or topic'
       throw new ServiceError('RPC_RESPONSE_TOO_LARGE', reason, { cause })
     }
-    return ascending((await Promise.all(parts.map((part) => this.#whole(part, place, deadlineMs)))).flat())
+    calls.left -= parts.length
+    const logs: Log[] = []
+    // One after the other: a node that refuses every part has refused a dozen calls when there is nothing left to divide.
+    for (const part of parts) logs.push(...(await this.#whole(part, place, deadlineMs, calls)))
+    return ascending(logs)
   }
 
   async #get(selection: LogSelection, place: Place, deadlineMs: number): Promise<readonly Log[]> {
-    const parts = longestList(selection) > this.#longestList ? divide(selection) : undefined
-    if (parts) return ascending((await Promise.all(parts.map((part) => this.#get(part, place, deadlineMs)))).flat())
+    const longest = this.#longestList
+    const parts = partsOf(selection, longest)
+    if (parts.length > MOST_PARTS) {
+      const reason = `the node takes lists of ${longest}: the longest of a filter holds ${MOST_PARTS * longest} at most`
+      throw new ServiceError('RPC_INVALID_PARAMS', reason, { details: { field: 'params/0' } })
+    }
+    const isWanted = matcherOf(selection)
+    const [only] = parts
+    if (parts.length === 1 && only) return this.#ask(only, place, isWanted, deadlineMs)
+    const places = new Semaphore(CONCURRENT_PARTS)
+    const ask = (part: LogSelection) => places.run(() => this.#ask(part, place, isWanted, deadlineMs))
+    return ascending((await Promise.all(parts.map(ask))).flat())
+  }
 
+  async #ask(
+    part: LogSelection,
+    place: Place,
+    isWanted: (log: Log) => boolean,
+    deadlineMs: number,
+  ): Promise<readonly Log[]> {
     if (performance.now() >= deadlineMs) throw late()
-    const filter = { ...place, ...toNodeFilter(selection) }
+    const filter = { ...place, ...toNodeFilter(part) }
     const asked = this.#flights.fresh(`eth_getLogs ${JSON.stringify(filter)}`, () =>
       this.#upstream.request('eth_getLogs', [filter]),
     )
@@ -150,7 +182,7 @@ export class LogFetcher {
     for (const one of raw as unknown[]) {
       const log = projectLog(one)
       if (!hasPlace(log)) throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what is no log')
-      if (!log.removed && matches(selection, log)) logs.push(log)
+      if (!log.removed && isWanted(log)) logs.push(log)
     }
     return ascending(logs)
   }

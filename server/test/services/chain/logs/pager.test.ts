@@ -190,6 +190,63 @@ describe('Chain.logs', () => {
     })
   })
 
+  describe('filters of many addresses and topics', () => {
+    const many = (count: number, bytes: number, from: readonly string[]) => [
+      ...Array.from({ length: count - from.length }, (_, index) => `0x${index.toString(16).padStart(2 * bytes, 'e')}`),
+      ...from,
+    ]
+    const queries = () => node.calls.filter(({ method }) => method === 'eth_getLogs')
+
+    it('are divided by their longest list, not by the product of all', async () => {
+      const filter = {
+        fromBlock: '0x3e8',
+        toBlock: '0x3e8',
+        address: many(1200, 20, ADDRESSES.slice(0, 2)),
+        topics: [many(2000, 32, TOPICS.slice(0, 2))],
+      }
+      const wanted = await open().logs({ ...filter, address: ADDRESSES.slice(0, 2), topics: [TOPICS.slice(0, 2)] })
+      expect(wanted).not.to.be.empty
+      node.forget()
+      expect(await open().logs(filter)).to.deep.equal(wanted)
+      // 2,000 topics, 500 at a time.
+      expect(queries()).to.have.length(4)
+    })
+
+    it('have a bound in all, which the error names', async () => {
+      const topics = Array.from({ length: 4 }, () => many(3600, 32, TOPICS))
+      const error = await open()
+        .logs({ fromBlock: '0x0', toBlock: 'latest', topics })
+        .catch((thrown: unknown) => thrown as Error)
+      expect(error).to.have.property('code', 'RPC_INVALID_PARAMS')
+      expect(error).to.have.property('message').that.includes('14400').and.includes('5000')
+      expect(queries()).to.be.empty
+    })
+
+    it('have a bound of parts where the node takes short lists', async () => {
+      node.refuseLogs = (_logs, _blocks, filter) => {
+        if (((filter as LogFilter).topics?.[0]?.length ?? 0) > 10) throw refusal('too many topics', -32602)
+      }
+      const filter = { fromBlock: '0x0', toBlock: '0x64', topics: [many(4000, 32, TOPICS)] }
+      const error = await open()
+        .logs(filter)
+        .catch((thrown: unknown) => thrown as Error)
+      expect(error).to.have.property('code', 'RPC_INVALID_PARAMS')
+      expect(error).to.have.property('message').that.includes('at most')
+      expect(queries().length).to.be.lessThan(4 * 64)
+    })
+
+    it('end in few calls where the node refuses each part of a block', async () => {
+      node.refuseLogs = () => {
+        throw refusal('query returned more than 10000 results', -32005)
+      }
+      const filter = { fromBlock: '0x1f4', toBlock: '0x1f4' }
+      expect(await codeOf(open().logs({ ...filter, topics: [many(400, 32, TOPICS), many(400, 32, [])] }))).to.equal(
+        'RPC_RESPONSE_TOO_LARGE',
+      )
+      expect(queries().length).to.be.lessThan(30)
+    })
+  })
+
   it('stays right with nothing kept ahead, and with little', async () => {
     for (const logBytes of [0, 500_000]) {
       expectComplete(await walk(open({ logBytes, cacheBytes: 0 })), total(0, 1000))
