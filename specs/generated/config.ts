@@ -203,7 +203,7 @@ export interface components {
             readonly unregistered: {
                 /**
                  * @description Gas an hour of all of them.
-                 * @default 5000000
+                 * @default 10000000
                  */
                 readonly gasPerHour: number;
                 /**
@@ -213,7 +213,7 @@ export interface components {
                 readonly gasPerDay: number;
                 /**
                  * @description Of that, gas an hour of those whose key managers run the same known code.
-                 * @default 2500000
+                 * @default 8000000
                  */
                 readonly codeGasPerHour: number;
                 /**
@@ -223,7 +223,7 @@ export interface components {
                 readonly codeGasPerDay: number;
                 /**
                  * @description Of that, gas an hour of all whose key managers run other code.
-                 * @default 500000
+                 * @default 1000000
                  */
                 readonly unknownCodeGasPerHour: number;
                 /**
