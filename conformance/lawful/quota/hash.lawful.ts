@@ -8,7 +8,7 @@ import { signQuota, type QuotaReading } from '../../lib/relay/quota-message.ts'
 function alsoTakes(isSigned: (request: AlteredRequest, tools: AlteredTools) => boolean): Handler {
   return (request, forward, tools) => {
     const { address, timestamp } = bodyOf(request)
-    const isFresh = typeof timestamp === 'number' && Math.abs(nowSeconds() - timestamp) <= 5
+    const isFresh = Number.isInteger(timestamp) && Math.abs(nowSeconds() - (timestamp as number)) <= 5
     const isProfile = String(address).toLowerCase() === tools.fixture.profile.address.toLowerCase()
     return forward(isFresh && isProfile && isSigned(request, tools) ? validQuota(request, tools) : request)
   }

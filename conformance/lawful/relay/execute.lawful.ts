@@ -1,6 +1,6 @@
 import { keccak256 } from 'ethers'
 import { defineLawful, respond, type AlteredResponse, type Handler } from '../../altered/define.ts'
-import { alterAnswer, isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
+import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/abi.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
@@ -20,8 +20,10 @@ function withStatus(status: number): Handler {
 function sending(send: (...args: Parameters<Handler>) => Promise<AlteredResponse>): Handler {
   return async (request, forward, tools) => {
     const transaction = wholeTransaction(request)
-    if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-    const { keyManager } = tools.fixture.profile
+    const { address, keyManager } = tools.fixture.profile
+    // What is no call for the profile is refused by the server.
+    const isForProfile = bodyOf(request)['address'] === address
+    if (!isForProfile || !transaction || !isSignedByFull(tools, transaction)) return forward(request)
     // The chain says whether the call can be executed now; the server knows how to refuse or queue the others.
     const call = { from: ownAccount(0).address, to: keyManager, data: relayCallData(transaction) }
     const runs = await tools.chain('eth_call', [call, 'latest']).then(

@@ -174,23 +174,29 @@ interface Found {
   readonly offset: number
 }
 
+/** A second near now: another run may be about to use the same one. */
+function randomAway(): number {
+  return Math.floor(Math.random() * (marginSeconds + 1)) - 1
+}
+
 /** Tries what a target may take, the documented first. */
 async function findForm(t: CheckContext): Promise<Found | { readonly refused: Answer }> {
   let refused: Answer | undefined
-  const offer = async (form: QuotaForm, offset: number): Promise<Found | undefined> => {
-    // Another run may be about to use the same second.
-    const choose = (): number => Math.floor(ourSeconds() + offset) - 1 + Math.floor(Math.random() * (marginSeconds + 1))
+  const offer = async (form: QuotaForm, offset: number, away = randomAway()): Promise<Found | undefined> => {
+    const choose = (): number => Math.floor(ourSeconds() + offset) + away
     const served = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), true)
     refused ??= served.answer
     return served.isServed ? { form, served, offset } : undefined
   }
   const documented: QuotaForm = { reading: 'personal message', perSecond: 1 }
   const offsets = await supposedOffsets(t)
-  // Twice: another run may have used the first second.
-  for (const offset of [...offsets, ...offsets]) {
-    const found = await offer(documented, offset)
-    if (found) return found
-    if (refused && isHopeless(refused)) return { refused }
+  // More than once: another run may have used the first second, and a window may reach to one side alone.
+  for (const away of [undefined, 0, 1, -1]) {
+    for (const offset of offsets) {
+      const found = await offer(documented, offset, away)
+      if (found) return found
+      if (refused && isHopeless(refused)) return { refused }
+    }
   }
   for (const perSecond of [1, 1000] as const) {
     for (const reading of quotaReadings.slice(perSecond === 1 ? 1 : 0)) {

@@ -87,14 +87,22 @@ export function createTurns(path: string): Turns {
   }
 }
 
+/** Tells chains apart that share their id, as development chains do: the hash of the first block; empty: not known. */
+async function markOf({ chain }: CheckContext): Promise<string> {
+  const outcome = await chain.attempt('eth_getBlockByNumber', ['0x1', false])
+  const hash = 'error' in outcome ? undefined : (outcome.result as { hash?: unknown } | null)?.hash
+  return typeof hash === 'string' ? hash : ''
+}
+
 /**
  * The turns of a controller: its nonces in channel 0 follow each other, so that two runs must not use them at a time.
  * Runs on other machines are not seen; a race that is lost to them is tried again.
  */
 export function turnsOf(t: CheckContext): Promise<Turns> {
-  return t.once('relay.turns', async ({ fixture }) => {
-    const { chain, profile, controllers } = fixture
-    const name = [chain.chainId, profile.keyManager, controllers.full.address].join(' ').toLowerCase()
+  return t.once('relay.turns', async (once) => {
+    const { chain, profile, controllers } = once.fixture
+    const mark = await markOf(once)
+    const name = [chain.chainId, mark, profile.keyManager, controllers.full.address].join(' ').toLowerCase()
     const digest = createHash('sha256').update(name).digest('hex').slice(0, 16)
     return createTurns(join(tmpdir(), `touchstone-${digest}.lock`))
   })

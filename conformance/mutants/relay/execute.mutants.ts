@@ -91,7 +91,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.response',
+    clause: 'relay.execute.post',
     name: 'answers-500',
     fault: 'a call that is executed is answered with 500',
     async execute(request, forward) {
@@ -101,7 +101,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.response',
+    clause: 'relay.execute.post',
     name: 'answers-500-now-and-then',
     fault: 'each fourth call that is executed is answered with 500',
     whole: true,
@@ -268,7 +268,7 @@ export default [
   }),
 
   defineMutant({
-    clause: 'relay.execute.execute-relay-call',
+    clause: 'relay.execute.on-behalf',
     name: 'reverts',
     fault: 'calls are sent with too little gas, and revert',
     async execute(request, forward, tools) {

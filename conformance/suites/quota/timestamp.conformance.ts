@@ -75,6 +75,7 @@ export default [
   clause('relay.quota.timestamp-integer', (check) => {
     const variants: readonly (readonly [what: string, value: (timestamp: number) => unknown])[] = [
       ['a decimal string', (timestamp) => String(timestamp)],
+      ['a hex string', (timestamp) => `0x${timestamp.toString(16)}`],
       ['a fraction', (timestamp) => new NumberLiteral(`${timestamp}.5`)],
       ['an array that holds it', (timestamp) => [timestamp]],
       ['a boolean', () => true],

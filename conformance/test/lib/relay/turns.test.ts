@@ -3,7 +3,19 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createTurns } from '../../../lib/relay/turns.ts'
+import type { CheckContext } from '../../../lib/context.ts'
+import { createTurns, turnsOf } from '../../../lib/relay/turns.ts'
+
+/** A run on a chain whose first block has this hash: everything else is the same on each development chain. */
+function runOn(firstBlock: string): CheckContext {
+  const account = { address: '0x01', privateKey: '0x02' }
+  const context = {
+    fixture: { chain: { chainId: 31_337 }, profile: { keyManager: '0x03' }, controllers: { full: account } },
+    chain: { attempt: async () => ({ result: { hash: firstBlock } }) },
+    once: (_name: string, make: (t: CheckContext) => unknown) => make(context),
+  } as unknown as CheckContext
+  return context
+}
 
 describe('turns of several runs', () => {
   let folder: string
@@ -45,5 +57,17 @@ describe('turns of several runs', () => {
     // No process has this id: it is beyond what any system gives.
     await writeFile(path, '2147483646 dead')
     expect(await createTurns(path).take(async () => 'taken')).to.equal('taken')
+  })
+
+  it('are taken on one chain together, and on chains that share an id apart', async () => {
+    const [one, same, other] = await Promise.all(['0x0a', '0x0a', '0x0b'].map((hash) => turnsOf(runOn(hash))))
+    const order: string[] = []
+    const { promise: isDone, resolve: end } = Promise.withResolvers<void>()
+    const first = one?.take(() => isDone)
+    const second = same?.take(async () => order.push('same'))
+    await other?.take(async () => order.push('other'))
+    end()
+    await Promise.all([first, second])
+    expect(order).to.deep.equal(['other', 'same'])
   })
 })
