@@ -31,6 +31,11 @@ export function served(answer: Answer): unknown {
   })
 }
 
+/** Whether the method is supported, by this answer: it is served, with a result other than null. */
+export function yieldsResult(answer: Answer): boolean {
+  return isServed(answer) && hasResult(answer)
+}
+
 /** Whether the answer holds a result other than null, with whatever status. */
 export function hasResult(answer: Answer): boolean {
   return (objectOf(answer)?.['result'] ?? null) !== null

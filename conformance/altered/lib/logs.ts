@@ -38,7 +38,8 @@ export function pagesBy({ keysOf, third, isKey = () => true }: PagingForm): Hand
     const filter = filterOf((request.json ?? {}) as RpcBody)
     if (!filter) return forward(request)
     const keys = keysOf(filter, paramsOf(request))
-    const paging = ['paging_options', 'pagination', 'paging', 'blockNumber', 'logIndex', third]
+    const own = keys === filter ? [third] : []
+    const paging = ['paging_options', 'pagination', 'paging', 'resume_from', 'blockNumber', 'logIndex', ...own]
     const bare = Object.fromEntries(Object.entries(filter).filter(([name]) => !paging.includes(name)))
     if (!keys) return paramsOf(request).length > 1 ? forward(request) : askPage(request, forward, bare, undefined)
     if (third !== undefined && !(third in keys)) return refuseWith(request, `${third} is missing`)

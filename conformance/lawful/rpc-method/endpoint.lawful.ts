@@ -1,4 +1,4 @@
-import { defineLawful, respond } from '../../altered/define.ts'
+import { defineLawful, mapResponses, respond, type AlteredResponse } from '../../altered/define.ts'
 import { coded } from '../../altered/lib/coding.ts'
 import { limitExceeded, limited, retryAfter } from '../../altered/lib/limits.ts'
 
@@ -63,6 +63,7 @@ export default [
     id: 'takes-application-json-by-itself-alone',
     clauses: ['eth-rpc.endpoint.standard-format', 'eth-rpc.endpoint.post'],
     allowedBy: 'eth-rpc 2: the content type of a request is not shown; parameters of it are no part of the format',
+    mayFail: ['eth-rpc.clients'],
     every: async (request, forward) =>
       request.headers['content-type'] === 'application/json'
         ? forward(request)
@@ -92,6 +93,44 @@ export default [
       const response = await forward(request)
       await new Promise((resolve) => setTimeout(resolve, 150))
       return response
+    },
+  }),
+  defineLawful({
+    id: 'answers-with-201',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format'],
+    allowedBy: 'eth-rpc 4: the one response code, "successful operation", is not shown',
+    async rpc(request, forward) {
+      const response = await forward(request)
+      return response.status === 200 ? { ...response, status: 201 } : response
+    },
+  }),
+  defineLawful({
+    id: 'escapes-the-letters-of-its-json',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.response.envelope', 'eth-rpc.eth_getLogs.success'],
+    allowedBy: 'RFC 8259 7: any character of a string may be escaped',
+    async rpc(request, forward) {
+      const response = await forward(request)
+      const text = response.text.replace(/[xt]/g, (letter, at: number) => {
+        // Only inside of strings: `true` has a t as well.
+        const isBare = letter === 't' && /[:[,]\s*$/.test(response.text.slice(Math.max(0, at - 5), at))
+        return isBare ? letter : `\\u00${letter.charCodeAt(0).toString(16)}`
+      })
+      return { ...response, text }
+    },
+  }),
+  defineLawful({
+    id: 'keeps-answers-for-two-seconds',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.eth_blockNumber.success', 'eth-rpc.eth_getBalance.success'],
+    allowedBy: 'eth-rpc 4: of which moment an answer is, is not shown',
+    async rpc(request, forward, { memory }) {
+      const { id, ...question } = (request.json ?? {}) as Readonly<Record<string, unknown>>
+      if (typeof id !== 'number') return forward(request)
+      const key = JSON.stringify(question)
+      const kept = memory.get(key) as { readonly atMs: number; readonly answer: Promise<AlteredResponse> } | undefined
+      const isYoung = kept !== undefined && Date.now() - kept.atMs < 2000
+      const answer = isYoung ? kept.answer : forward(request)
+      if (!isYoung) memory.set(key, { atMs: Date.now(), answer })
+      return mapResponses(await answer, (body) => ({ ...body, id }))
     },
   }),
 ]

@@ -1,4 +1,5 @@
 import { defineLawful } from '../../altered/define.ts'
+import { blocksBehind, lagging, timeBehind } from '../../altered/lib/lagging.ts'
 import { alterResult } from '../../altered/lib/rpc.ts'
 
 /** The head some blocks ago. */
@@ -56,4 +57,26 @@ export default [
     allowedBy: 'neither document says that nobody else uses the chain',
     environment: { chain: { strangers: true, blockTimeSeconds: 2 } },
   }),
+  ...(
+    [
+      ['waits-for-two-blocks-on-top', blocksBehind(2n), {}],
+      ['waits-for-two-blocks-on-top-among-strangers', blocksBehind(2n), { strangers: true }],
+      ['learns-of-blocks-a-second-and-a-half-late', timeBehind(1500), {}],
+      ['learns-of-blocks-a-second-and-a-half-late-among-strangers', timeBehind(1500), { strangers: true }],
+    ] as const
+  ).map(([id, knownHead, chain]) =>
+    defineLawful({
+      id,
+      clauses: [
+        'eth-rpc.eth_blockNumber.success',
+        'eth-rpc.eth_getBalance.success',
+        'eth-rpc.eth_getLogs.success',
+        'eth-rpc.eth_getTransactionByHash.success',
+        'eth-rpc.eth_getTransactionReceipt.success',
+      ],
+      allowedBy: 'eth-rpc 4: of which moment an answer is, is not shown',
+      environment: { chain },
+      rpc: lagging(knownHead),
+    }),
+  ),
 ]

@@ -1,7 +1,16 @@
+import { getAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, mapResponses, type Lawful } from '../../altered/define.ts'
+import { defineLawful, mapResponses, type Forward, type Lawful } from '../../altered/define.ts'
 import { entriesAs, refusesFilters, type Members } from '../../altered/lib/logs.ts'
-import { alterFilter, filterOf, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
+import {
+  alterFilter,
+  alterPaging,
+  alterResult,
+  filterOf,
+  pagingOf,
+  refuse,
+  type RpcBody,
+} from '../../altered/lib/rpc.ts'
 
 const fields = 'eth-rpc 2: "Fields of the filter object of eth_getLogs: not shown"'
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
@@ -207,5 +216,80 @@ export default [
       const { fromBlock, toBlock } = filterOf(body) ?? {}
       return blockOf(toBlock) < blockOf(fromBlock)
     }),
+  }),
+  defineLawful({
+    id: 'has-null-for-no-logs',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.result-schema', 'eth-rpc.eth_getLogs.walk-ends'],
+    allowedBy: results,
+    mayFail: ['eth-rpc.eth_getLogs.result-schema', 'eth-rpc.eth_getLogs.walk-ends'],
+    rpc: alterResult('eth_getLogs', (logs) => (Array.isArray(logs) && logs.length === 0 ? null : logs)),
+  }),
+  defineLawful({
+    id: 'shuffles-what-fits-into-one-page',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.order', 'eth-rpc.eth_getLogs.filter-fields'],
+    allowedBy: 'eth-rpc 8: the order of entries is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.order'],
+    rpc: alterResult('eth_getLogs', (logs, body) => {
+      if (!Array.isArray(logs) || logs.length >= 1000 || pagingOf(body)) return logs
+      const [first, ...others] = logs as unknown[]
+      return first === undefined ? [] : [...others.toReversed(), first]
+    }),
+  }),
+  defineLawful({
+    id: 'knows-no-tags-in-filters',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.endpoint.standard-format', 'eth-rpc.eth_getLogs.bad-params'],
+    allowedBy: fields,
+    mayFail: ['eth-rpc.clients'],
+    rpc: refusesFilters('block numbers are needed', ({ fromBlock, toBlock }) =>
+      [fromBlock, toBlock].some((block) => /^[a-z]+$/.test(String(block)) && block !== undefined),
+    ),
+  }),
+  defineLawful({
+    id: 'writes-entries-with-json-integers',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.page-keys-verbatim'],
+    // Debatable: "values are hex strings" is said of the keys that the client sends; of entries nothing is shown.
+    allowedBy: results,
+    mayFail,
+    async rpc(request, forward, tools) {
+      const keys = pagingOf((request.json ?? {}) as RpcBody)
+      const isRefused = keys && Object.values(keys).some((key) => typeof key !== 'string')
+      const answer = isRefused ? refuse(-32602, () => true) : entriesAs(quantitiesAs((hex) => Number(hex)))
+      return answer(request, forward, tools)
+    },
+  }),
+  defineLawful({
+    id: 'takes-json-integers-as-keys-too',
+    clauses: [...clauses, 'eth-rpc.eth_getLogs.page-keys-verbatim'],
+    allowedBy: results,
+    mayFail,
+    async rpc(request, forward, tools) {
+      const inHex = alterPaging((keys) =>
+        Object.fromEntries(
+          Object.entries(keys).map(([key, value]) => [
+            key,
+            typeof value === 'number' ? `0x${value.toString(16)}` : value,
+          ]),
+        ),
+      )
+      const forwardHex: Forward = (asked) => inHex(asked, forward, tools)
+      return entriesAs(quantitiesAs((hex) => Number(hex)))(request, forwardHex, tools)
+    },
+  }),
+  defineLawful({
+    id: 'writes-the-hashes-of-entries-without-0x',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.result-schema'],
+    allowedBy: 'eth-rpc 2: Data is a "hex-encoded byte string"; whether 0x stands before it is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.result-schema'],
+    rpc: entriesAs((entry) => ({
+      ...quantitiesAs((hex) => hex.slice(2), ['blockHash', 'transactionHash', 'address', 'data'])(entry),
+      topics: (entry['topics'] as string[]).map((topic) => topic.slice(2)),
+    })),
+  }),
+  defineLawful({
+    id: 'writes-addresses-of-entries-with-checksums',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.result-schema'],
+    allowedBy: results,
+    mayFail: ['eth-rpc.eth_getLogs.result-schema'],
+    rpc: entriesAs((entry) => ({ ...entry, address: getAddress(String(entry['address'])) })),
   }),
 ]

@@ -1,7 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, mapResponses, type Lawful } from '../../altered/define.ts'
+import { defineLawful, mapResponses, respond, type Handler, type Lawful } from '../../altered/define.ts'
 import { keysIn, pagesBy, pagesOf } from '../../altered/lib/logs.ts'
-import { pagingOf, type RpcBody } from '../../altered/lib/rpc.ts'
+import { filterOf, pagingOf, type RpcBody } from '../../altered/lib/rpc.ts'
 
 const clauses: Lawful['clauses'] = [
   'eth-rpc.eth_getLogs.next-page',
@@ -27,6 +27,31 @@ function pagesOfSize(id: string, size: (turn: number) => number): Lawful {
 
 const isBare = (key: string) => /^[0-9a-f]+$/i.test(key)
 const isPrefixed = (key: string) => /^0x[0-9a-f]+$/i.test(key)
+
+type Entry = Readonly<Record<'blockNumber' | 'logIndex', string>>
+
+/** Whether an entry stands before another on the chain. */
+function isBefore(entry: Entry, { blockNumber, logIndex }: Readonly<Record<string, unknown>>): boolean {
+  const number = (key: unknown): bigint => BigInt(`0x${String(key).replace(/^0x/, '')}`)
+  const blocks = number(entry.blockNumber) - number(blockNumber)
+  return blocks < 0n || (blocks === 0n && number(entry.logIndex) < number(logIndex))
+}
+
+function withoutKeys({ paging_options: _keys, ...filter }: Readonly<Record<string, unknown>>): object {
+  return filter
+}
+
+/** All that the node has, the youngest first, from the one before the paging keys. What the server refuses stays so. */
+const pagesFromTheYoungest: Handler = async (request, forward, tools) => {
+  const body = (request.json ?? {}) as RpcBody
+  const response = await forward(request)
+  const filter = filterOf(body)
+  if (!filter || !Array.isArray((response.json as { result?: unknown } | undefined)?.result)) return response
+  const all = ((await tools.chain('eth_getLogs', [withoutKeys(filter)])) as Entry[]).toReversed()
+  const keys = pagingOf(body)
+  const left = keys ? all.filter((entry) => isBefore(entry, keys)) : all
+  return respond(200, { jsonrpc: '2.0', id: body['id'], result: left.slice(0, 1000) })
+}
 
 export default [
   ...[1, 7, 10, 100, 500, 999].map((size) => pagesOfSize(`has-pages-of-${size}`, () => size)),
@@ -59,15 +84,27 @@ export default [
     id: 'pages-by-another-name',
     clauses,
     allowedBy: options,
-    untestable: unknownWay,
     rpc: pagesBy({ keysOf: ({ pagination }) => keysIn(pagination) }),
   }),
   defineLawful({
     id: 'pages-by-a-third-name',
     clauses,
     allowedBy: options,
-    untestable: unknownWay,
     rpc: pagesBy({ keysOf: ({ paging }) => keysIn(paging) }),
+  }),
+  defineLawful({
+    id: 'pages-by-a-name-that-nobody-knows',
+    clauses,
+    allowedBy: options,
+    untestable: [...unknownWay, 'eth-rpc.eth_getLogs.max-1000'],
+    rpc: pagesBy({ keysOf: ({ resume_from }) => keysIn(resume_from) }),
+  }),
+  defineLawful({
+    id: 'pages-by-a-name-that-is-told',
+    clauses,
+    allowedBy: options,
+    environment: { options: ['--paging', 'resume_from:transactionIndex'] },
+    rpc: pagesBy({ keysOf: ({ resume_from }) => keysIn(resume_from), third: 'transactionIndex' }),
   }),
   defineLawful({
     id: 'pages-by-transaction-index-too',
@@ -79,14 +116,12 @@ export default [
     id: 'pages-by-block-hash-too',
     clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
     allowedBy: third,
-    untestable: unknownWay,
     rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'blockHash' }),
   }),
   defineLawful({
     id: 'pages-by-a-limit-too',
     clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
     allowedBy: third,
-    untestable: unknownWay,
     rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'limit' }),
   }),
   defineLawful({
@@ -127,6 +162,30 @@ export default [
       return mapResponses(response, (answer) =>
         Array.isArray(answer['result']) && answer['result'].length === 0 ? { ...answer, result: null } : answer,
       )
+    },
+  }),
+  defineLawful({
+    id: 'pages-from-the-youngest-entry-back',
+    clauses,
+    allowedBy: 'eth-rpc 8: the order of entries is not shown; the next page is what comes after the last one in it',
+    mayFail: ['eth-rpc.eth_getLogs.order', 'eth-rpc.eth_getLogs.walk-ends', 'eth-rpc.eth_getLogs.page-keys-bare-hex'],
+    rpc: pagesFromTheYoungest,
+  }),
+  defineLawful({
+    id: 'ends-pages-with-blocks-where-it-can',
+    clauses,
+    allowedBy: short,
+    mayFail: shortMayFail,
+    async rpc(request, forward) {
+      const response = await forward(request)
+      if (!filterOf((request.json ?? {}) as RpcBody)) return response
+      return mapResponses(response, (answer) => {
+        const { result } = answer
+        if (!Array.isArray(result) || result.length < 1000) return answer
+        const entries = result as Record<string, unknown>[]
+        const whole = entries.filter(({ blockNumber }) => blockNumber !== entries.at(-1)?.['blockNumber'])
+        return { ...answer, result: whole.length > 0 ? whole : entries }
+      })
     },
   }),
 ]

@@ -50,7 +50,11 @@ export default [
     clauses: [success, schema, 'eth-rpc.types.hash'],
     allowedBy: results,
     mayFail: [schema],
-    rpc: found(mapped(hexAs((hex) => (hex.length < 18 && hex !== '0x' ? `0x${hex.slice(2).padStart(16, '0')}` : hex)))),
+    rpc: found((members) => ({
+      ...mapped(hexAs((hex) => (hex.length < 18 ? `0x${hex.slice(2).padStart(16, '0')}` : hex)))(members),
+      // Bytes are no number: there each digit counts.
+      input: members['input'],
+    })),
   }),
   defineLawful({
     id: 'errs-at-unknown-transactions',
@@ -65,5 +69,30 @@ export default [
     allowedBy: 'eth-rpc 7: "behavior for … bad parameters: not shown"',
     mayFail: ['eth-rpc.eth_getTransactionByHash.bad-params', 'eth-rpc.response.error-codes'],
     rpc: nullForBadParams(method),
+  }),
+  defineLawful({
+    id: 'writes-transactions-with-json-integers',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => ({
+      ...mapped(hexAs((hex) => (hex.length < 18 ? BigInt(hex) : hex)))(members),
+      value: BigInt(String(members['value'])).toString(),
+      input: members['input'],
+    })),
+  }),
+  defineLawful({
+    id: 'writes-transactions-in-bare-hex',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped(hexAs((hex) => hex.slice(2)))),
+  }),
+  defineLawful({
+    id: 'writes-nothing-as-an-empty-text',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped((value) => value ?? '')),
   }),
 ]

@@ -66,4 +66,38 @@ export default [
     mayFail: ['eth-rpc.eth_getTransactionReceipt.bad-params', 'eth-rpc.response.error-codes'],
     rpc: nullForBadParams(method),
   }),
+  defineLawful({
+    id: 'says-in-words-whether-a-transaction-succeeded',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => ({ ...members, status: members['status'] === '0x1' ? 'ok' : 'error' })),
+  }),
+  defineLawful({
+    id: 'says-as-a-boolean-whether-a-transaction-succeeded',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => ({ ...members, status: members['status'] === '0x1' })),
+  }),
+  defineLawful({
+    id: 'lists-the-logs-of-receipts-backwards',
+    clauses: [success],
+    allowedBy: results,
+    rpc: found((members) => ({ ...members, logs: (members['logs'] as unknown[]).toReversed() })),
+  }),
+  defineLawful({
+    id: 'writes-receipts-with-json-integers',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped(hexAs((hex) => (hex.length < 18 ? BigInt(hex) : hex)))),
+  }),
+  defineLawful({
+    id: 'writes-receipts-in-bare-hex',
+    clauses: [success, schema],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found(mapped(hexAs((hex) => hex.slice(2)))),
+  }),
 ]

@@ -1,4 +1,5 @@
 import { defineLawful, hangUp, respond } from '../../altered/define.ts'
+import { alterResponses } from '../../altered/lib/rpc.ts'
 
 const listed = new Set([
   'eth_blockNumber',
@@ -45,5 +46,36 @@ export default [
       isListed(request.json)
         ? forward(request)
         : respond(401, { message: 'token needed' }, { 'www-authenticate': 'Bearer' }),
+  }),
+  defineLawful({
+    id: 'refuses-unlisted-methods-with-404-and-an-empty-result',
+    clauses: ['eth-rpc.methods.unlisted-refused'],
+    allowedBy,
+    mayFail: [
+      'eth-rpc.response.envelope',
+      'eth-rpc.response.error-object',
+      'eth-rpc.response.error-codes',
+      'eth-rpc.response.id-echo',
+    ],
+    rpc: async (request, forward) =>
+      isListed(request.json) ? forward(request) : respond(404, { message: 'Unknown method', result: '', status: '0' }),
+  }),
+  defineLawful({
+    id: 'refuses-unlisted-methods-with-an-error-beside-an-empty-result',
+    clauses: ['eth-rpc.methods.unlisted-refused', 'eth-rpc.response.envelope'],
+    allowedBy,
+    mayFail: ['eth-rpc.response.envelope', 'eth-rpc.batch'],
+    rpc: alterResponses((answer) =>
+      (answer['error'] as { code?: unknown } | undefined)?.code === -32601 ? { ...answer, result: {} } : answer,
+    ),
+  }),
+  defineLawful({
+    id: 'takes-batches-of-three-at-most',
+    clauses: ['eth-rpc.methods.unlisted-refused', 'eth-rpc.batch'],
+    allowedBy: 'eth-rpc 8: "Rate limits: not shown"; JSON-RPC 2.0, 6: how long a batch may be is not shown',
+    rpc: async (request, forward) =>
+      Array.isArray(request.json) && request.json.length > 3
+        ? respond(413, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'a batch of three at most' } })
+        : forward(request),
   }),
 ]

@@ -1,5 +1,14 @@
+import { isAddress } from 'ethers'
 import { defineLawful, respond, type Lawful } from '../../altered/define.ts'
-import { alterParams, alterRequest, alterResult, numbersAs, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
+import {
+  alterParams,
+  alterRequest,
+  alterResult,
+  filterOf,
+  numbersAs,
+  refuse,
+  type RpcBody,
+} from '../../altered/lib/rpc.ts'
 
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
 
@@ -144,5 +153,33 @@ export default [
       const [hash, ...rest] = params as unknown[]
       return { ...body, params: [/^[0-9a-f]{64}$/i.test(String(hash)) ? `0x${String(hash)}` : hash, ...rest] }
     }),
+  }),
+  defineLawful({
+    id: 'writes-numbers-as-decimal-text',
+    clauses: scalars,
+    allowedBy: results,
+    mayFail: schemas,
+    rpc: numbersAs((hex) => BigInt(hex).toString()),
+  }),
+  defineLawful({
+    id: 'refuses-addresses-with-a-wrong-checksum',
+    clauses: ['eth-rpc.types.address', 'eth-rpc.eth_getBalance.success', 'eth-rpc.eth_getLogs.success'],
+    allowedBy: 'EIP-55: letters of both cases are a checksum',
+    rpc: refuse(-32602, (body) => {
+      const { params } = body
+      const [first] = Array.isArray(params) ? (params as unknown[]) : []
+      const address = filterOf(body)?.['address'] ?? first
+      return typeof address === 'string' && /^0x[0-9a-f]{40}$/i.test(address) && !isAddress(address)
+    }),
+  }),
+  defineLawful({
+    id: 'finds-hashes-in-small-letters-alone',
+    clauses: ['eth-rpc.types.hash'],
+    allowedBy: 'eth-rpc 1: "in the exact format of an Ethereum node", which writes hashes in small letters',
+    rpc: refuse(
+      -32602,
+      ({ method, params }) =>
+        /^eth_getTransaction/.test(String(method)) && Array.isArray(params) && /[A-F]/.test(String(params[0])),
+    ),
   }),
 ]

@@ -13,6 +13,8 @@ export interface BalanceAt {
   readonly balance: bigint
   /** So far back that a node may have dropped the state. */
   readonly isOld: boolean
+  /** What the account has had since the first block: the document says that these balances are not imported. */
+  readonly isOfGenesis: boolean
 }
 
 /** More heads than this do not pass between two requests; and nodes keep the state of so many blocks at least. */
@@ -49,12 +51,16 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
     const head = await knownHead(shared)
     const asked = [...(await blocksToAsk(shared, head))].sort(([, a], [, b]) => b.size - a.size).slice(0, 2)
     const found = await Promise.all(
-      asked.flatMap(([address, blocks]) =>
-        [...blocks].map(async (block) => ({ address, block, balance: await balanceAt(shared.chain, address, block) })),
-      ),
+      asked.flatMap(([address, blocks]) => {
+        const first = balanceAt(shared.chain, address, 0n)
+        return [...blocks].map(async (block) => {
+          const balance = await balanceAt(shared.chain, address, block)
+          return { address, block, balance, isOfGenesis: balance !== 0n && balance === (await first) }
+        })
+      }),
     )
-    const steps = found.flatMap(({ address, block, balance }) =>
-      balance === undefined ? [] : [{ address, block, balance, isOld: block + keptBlocks < head }],
+    const steps = found.flatMap(({ balance, ...step }) =>
+      balance === undefined ? [] : [{ ...step, balance, isOld: step.block + keptBlocks < head }],
     )
     if (steps.length > 0) return steps
     const [address] = await accountsOf(shared)
@@ -62,7 +68,7 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
     if (address === undefined || balance === undefined) {
       throw new Untestable('no account with a known balance was found')
     }
-    return [{ address, block: head, balance, isOld: false }]
+    return [{ address, block: head, balance, isOld: false, isOfGenesis: false }]
   })
 }
 

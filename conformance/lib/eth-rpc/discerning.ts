@@ -1,6 +1,6 @@
 import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { hasResult } from '../expect-rpc.ts'
+import { yieldsResult } from '../expect-rpc.ts'
 import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
 
@@ -13,7 +13,7 @@ import { inventedMethod } from './samples.ts'
 export async function expectDiscerning(t: CheckContext): Promise<void> {
   await t.once('eth-rpc.discerning', async (shared) => {
     const answer = await shared.rpc.call(inventedMethod)
-    if (!hasResult(answer)) return
+    if (!yieldsResult(answer)) return
     throw new Fault('the target has a result for an invented method too', {
       expected: 'no result',
       actual: describe(answer),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
-import { hasResult, isServed } from '../expect-rpc.ts'
+import { isServed, yieldsResult } from '../expect-rpc.ts'
+import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
 
 /** Waits between attempts: blocks arrive at two nodes some seconds apart. */
@@ -10,7 +11,7 @@ const shorterWaits = 3
 
 /** How often to wait: not at all for a target that serves nothing, or everything. */
 async function patienceWith(t: CheckContext): Promise<{ waits: number }> {
-  const serves = isServed(await t.rpc.call('eth_chainId')) && !hasResult(await t.rpc.call(inventedMethod))
+  const serves = isServed(await t.rpc.call('eth_chainId')) && !yieldsResult(await t.rpc.call(inventedMethod))
   return { waits: serves ? waitsMs.length : 0 }
 }
 
@@ -35,4 +36,18 @@ export async function eventually<T>(
   }
   patience.waits = Math.min(patience.waits, shorterWaits)
   return value
+}
+
+/** Compares again while a comparison fails, as `eventually`. @throws Fault of the last one */
+export async function inTime(t: CheckContext, compare: () => Promise<void>): Promise<void> {
+  const attempt = (): Promise<Fault | undefined> =>
+    compare().then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof Fault) return error
+        throw error
+      },
+    )
+  const fault = await eventually(t, attempt, (found) => found === undefined)
+  if (fault) throw fault
 }

@@ -43,3 +43,9 @@ export async function knownHead(t: CheckContext): Promise<bigint> {
   const behind = own.find((number) => number <= head && number + lagBlocks >= head)
   return behind ?? head
 }
+
+/** The same without a chain as well: then what the target says, and the first block where it says nothing. */
+export async function youngBlock(t: CheckContext): Promise<bigint> {
+  if (t.hasChain) return knownHead(t)
+  return numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n
+}

@@ -1,8 +1,10 @@
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import { emitterLogs, pairedLogs } from './emitter-logs.ts'
+import { knownHead } from './head.ts'
 import type { Log } from './logs.ts'
 import { knownTransactions, type KnownTransaction } from './known-transactions.ts'
+import { numberOf, quantity } from './quantity.ts'
 
 /** A mined transaction and its receipt as the chain's node gives it. */
 export interface KnownReceipt {
@@ -10,16 +12,19 @@ export interface KnownReceipt {
   readonly receipt: Readonly<Record<string, unknown>>
 }
 
+/** In so many of the youngest blocks one is looked for whose logs are not the first of their block. */
+const youngBlocks = 5n
+
 /**
- * The receipts of all known transactions, of one in the block with most logs, and of one with long data: large log
- * indexes and long data are seen nowhere else. Read once in a run.
+ * The receipts of all known transactions, of one in the block with most logs, of one with long data, and of one whose
+ * logs are not the first of their block, where there is one: these are seen nowhere else. Read once in a run.
  *
  * @throws Untestable when the chain's node does not have them
  */
 export function receiptsOf(t: CheckContext): Promise<readonly KnownReceipt[]> {
   return t.once('eth-rpc.known-receipts', async (shared) => {
     const known = [...(await knownTransactions(shared))]
-    for (const found of await emitting(shared)) {
+    for (const found of [...(await emitting(shared)), ...(await notFirstInBlock(shared))]) {
       if (!known.some(({ hash }) => hash === found.hash)) known.push(found)
     }
     return Promise.all(
@@ -43,6 +48,18 @@ async function emitting(t: CheckContext): Promise<KnownTransaction[]> {
     if (error instanceof Untestable) return []
     throw error
   }
+}
+
+/** Where the youngest blocks have one: a transaction whose logs come after those of another. */
+async function notFirstInBlock(t: CheckContext): Promise<KnownTransaction[]> {
+  const head = await knownHead(t)
+  const range = { fromBlock: quantity(head < youngBlocks ? 0n : head - youngBlocks), toBlock: quantity(head) }
+  const outcome = await t.chain.attempt('eth_getLogs', [range])
+  const logs = 'result' in outcome && Array.isArray(outcome.result) ? (outcome.result as Log[]) : []
+  const firstOf = new Map<unknown, Log>()
+  for (const log of logs) if (!firstOf.has(log['transactionHash'])) firstOf.set(log['transactionHash'], log)
+  const [later] = [...firstOf.values()].filter((log) => (numberOf(log['logIndex']) ?? 0n) > 0n)
+  return later ? [await emitterOf(t, later)] : []
 }
 
 async function emitterOf({ chain }: CheckContext, log: Log): Promise<KnownTransaction> {

@@ -35,8 +35,7 @@ async function ofBlock(chain: ChainTruth, number: bigint): Promise<KnownTransact
 }
 
 /** The youngest of each kind, from the head backwards; two at least, to tell one from another, where there are two. */
-async function fromChain(t: CheckContext): Promise<KnownTransaction[]> {
-  const head = await knownHead(t)
+async function fromChain(t: CheckContext, head: bigint): Promise<KnownTransaction[]> {
   const recent = Array.from({ length: Number(depth) }, (_, back) => head - BigInt(back)).filter(
     (number) => number >= 0n,
   )
@@ -75,6 +74,13 @@ async function fromFixture(t: CheckContext): Promise<KnownTransaction[]> {
   }
 }
 
+/** Those in blocks that the target, which may be a little behind, knows too. */
+async function fromChainAndFixture(t: CheckContext): Promise<KnownTransaction[]> {
+  const head = await knownHead(t)
+  const found = [...(await fromChain(t, head)), ...(await fromFixture(t))]
+  return found.filter(({ block }) => block <= head)
+}
+
 /** Without a chain the target itself is asked for logs: what they name is mined. */
 async function fromTarget(t: CheckContext): Promise<KnownTransaction[]> {
   const head = numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n
@@ -95,9 +101,7 @@ async function fromTarget(t: CheckContext): Promise<KnownTransaction[]> {
  */
 export function knownTransactions(t: CheckContext): Promise<readonly [KnownTransaction, ...KnownTransaction[]]> {
   return t.once('eth-rpc.known-transactions', async (shared) => {
-    const found = shared.hasChain
-      ? [...(await fromChain(shared)), ...(await fromFixture(shared))]
-      : await fromTarget(shared)
+    const found = shared.hasChain ? await fromChainAndFixture(shared) : await fromTarget(shared)
     const [first, ...rest] = new Map(found.map((known) => [known.hash.toLowerCase(), known] as const)).values()
     if (!first) throw new Untestable(`no mined transaction was found in the last ${depth} blocks`)
     return [first, ...rest]

@@ -22,8 +22,13 @@ export interface Shown {
 
 const fields = ['address', 'data', 'blockNumber', 'blockHash', 'transactionHash', 'transactionIndex', 'logIndex']
 
-/** The result as log entries. @throws Fault when it is no list of objects */
+/**
+ * The result as log entries; null holds none, since the form of results is not shown.
+ *
+ * @throws Fault when it is anything else than a list of objects
+ */
 export function logsOf(result: unknown, shown: Shown = {}): Log[] {
+  if (result === null) return []
   if (Array.isArray(result) && result.every((entry) => typeof entry === 'object' && entry !== null)) {
     return result as Log[]
   }
@@ -69,6 +74,14 @@ function topicsOf(log: Log): unknown {
 /** An entry has the members of the chain's. @throws Fault for the first difference */
 export function expectSameLog(what: string, truth: Log, found: Log, shown: Shown = {}): void {
   expectSameFields(what, fields, truth, found, shown)
+  if (found['removed'] === true && truth['removed'] !== true) {
+    const expected = 'an entry of a block that is part of the chain'
+    throw new Fault(`${what} is said to be removed by a reorganisation`, {
+      expected,
+      actual: 'removed: true',
+      ...shown,
+    })
+  }
   expectSameFields(what, ['topics'], { topics: topicsOf(truth) }, { topics: topicsOf(found) }, shown)
 }
 

@@ -28,7 +28,21 @@ function recoveryId(v: bigint): bigint {
   return v >= 35n ? (v - 35n) % 2n : v >= 27n ? v - 27n : v
 }
 
-function isSame(field: string, expected: unknown, actual: unknown): boolean {
+/** What services say of a transaction in place of the standard's 1 and 0. */
+const statusWords: Readonly<Record<string, readonly string[]>> = {
+  '1': ['ok', 'success', 'succeeded', 'successful', 'true'],
+  '0': ['error', 'fail', 'failed', 'failure', 'revert', 'reverted', 'false'],
+}
+
+/** The number that a word for a status stands for; anything else as it is. */
+function withoutWords(field: string, value: unknown): unknown {
+  if (field !== 'status' || typeof value !== 'string') return value
+  const word = value.toLowerCase()
+  return Object.keys(statusWords).find((status) => statusWords[status]?.includes(word)) ?? value
+}
+
+function isSame(field: string, expected: unknown, given: unknown): boolean {
+  const actual = withoutWords(field, given)
   if (expected === actual) return true
   if (Array.isArray(expected)) {
     return (

@@ -1,13 +1,13 @@
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { inventedMethod, sampleAddress } from './samples.ts'
+import { inventedMethod } from './samples.ts'
 import { serve } from './serve.ts'
 
 /** Requests of each kind: served ones, and ones that deserve an error. */
 export const sampleRequests = {
   served: [
     { method: 'eth_chainId', params: [] },
-    { method: 'eth_getBalance', params: [sampleAddress, 'latest'] },
+    { method: 'eth_blockNumber', params: [] },
   ],
   refused: [
     { method: inventedMethod, params: [] },

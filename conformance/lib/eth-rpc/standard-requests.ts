@@ -1,7 +1,10 @@
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
+import { accountOf } from './accounts.ts'
 import { knownTransactions } from './known-transactions.ts'
 import type { ListedMethod } from './listed-methods.ts'
+import { youngBlock } from './head.ts'
+import { quantity } from './quantity.ts'
 import { sampleAddress } from './samples.ts'
 
 export interface StandardRequest {
@@ -21,13 +24,15 @@ export async function inStandardFormat(t: CheckContext): Promise<StandardRequest
       throw error
     },
   )
+  // By its number: which forms a filter may have is not shown, tags in it among them.
+  const block = quantity(await youngBlock(t))
   return [
     { method: 'eth_blockNumber', params: [] },
     { method: 'eth_chainId', params: [] },
     { method: 'eth_gasPrice', params: [] },
     { method: 'eth_maxPriorityFeePerGas', params: [] },
-    { method: 'eth_getBalance', params: [sampleAddress, 'latest'] },
-    { method: 'eth_getLogs', params: [{ address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' }] },
+    { method: 'eth_getBalance', params: [await accountOf(t), 'latest'] },
+    { method: 'eth_getLogs', params: [{ address: sampleAddress, fromBlock: block, toBlock: block }] },
     ...hashes.flatMap((hash): StandardRequest[] => [
       { method: 'eth_getTransactionByHash', params: [hash] },
       { method: 'eth_getTransactionReceipt', params: [hash] },

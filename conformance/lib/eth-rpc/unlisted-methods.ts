@@ -1,3 +1,4 @@
+import { clauses } from '../../../specs/index.ts'
 import { listedMethods } from './listed-methods.ts'
 import { inventedMethod, sampleAddress } from './samples.ts'
 
@@ -23,8 +24,18 @@ export interface KnownHashes {
   readonly block: string
 }
 
+/**
+ * Without the methods that have a clause of their own: that is how the catalogue says what a method beyond the list must
+ * do where a service has it, and so whether it has it is not judged.
+ */
+function withoutOwnClauses(methods: UnlistedMethods): UnlistedMethods {
+  const ids = Object.keys(clauses)
+  const hasOwn = (method: string): boolean => ids.some((id) => id.startsWith(`eth-rpc.${method}.`))
+  return Object.fromEntries(Object.entries(methods).filter(([method]) => !hasOwn(method)))
+}
+
 /** The methods that every client knows: each is tried on its own. */
-export const usualMethods: UnlistedMethods = {
+export const usualMethods = withoutOwnClauses({
   eth_syncing: [],
   net_version: [],
   eth_accounts: [],
@@ -34,11 +45,11 @@ export const usualMethods: UnlistedMethods = {
   web3_clientVersion: [],
   eth_sendRawTransaction: [foreignTransaction],
   [inventedMethod]: [],
-}
+})
 
 /** All others of the execution-apis and of the common nodes that only tell. */
 export function otherMethods({ transaction, block }: KnownHashes): UnlistedMethods {
-  return {
+  return withoutOwnClauses({
     eth_baseFee: [],
     eth_blobBaseFee: [],
     eth_capabilities: [],
@@ -137,7 +148,7 @@ export function otherMethods({ transaction, block }: KnownHashes): UnlistedMetho
     zks_L1ChainId: [],
     optimism_syncStatus: [],
     eth_subscribe: ['touchstone'],
-  }
+  })
 }
 
 /** Served for a listed method under its own name. */

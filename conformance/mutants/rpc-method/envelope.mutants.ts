@@ -1,4 +1,4 @@
-import { defineMutant } from '../../altered/define.ts'
+import { defineMutant, mapResponses } from '../../altered/define.ts'
 import { alterParams, alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
 
 export default [
@@ -68,5 +68,28 @@ export default [
     name: 'all',
     fault: 'an empty array is refused, and no params at all are wanted',
     rpc: refuse(-32602, ({ params }) => Array.isArray(params) && params.length === 0),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'wraps-at-32-bits',
+    fault: 'an id beyond 32 bits comes back without its upper ones',
+    rpc: alterResponses((answer) =>
+      typeof answer['id'] === 'number' ? { ...answer, id: answer['id'] % 0x100000000 } : answer,
+    ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'of-the-request-before',
+    fault: 'a response carries the id of the request before',
+    async rpc(request, forward, tools) {
+      const response = await forward(request)
+      return mapResponses(response, (answer) => {
+        const before = tools.memory.get('id') ?? answer['id']
+        tools.memory.set('id', answer['id'])
+        return { ...answer, id: before }
+      })
+    },
   }),
 ]

@@ -39,4 +39,17 @@ export default [
       })(request, forward, tools)
     },
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_blockNumber.success',
+    name: 'falls-now-and-then',
+    fault: 'each third answer is of a node that stands ten blocks behind',
+    async rpc(request, forward, tools) {
+      return alterResult('eth_blockNumber', (head) => {
+        const asked = Number(tools.memory.get('asked') ?? 0)
+        tools.memory.set('asked', asked + 1)
+        return asked % 3 === 2 ? `0x${(BigInt(String(head)) - 10n).toString(16)}` : head
+      })(request, forward, tools)
+    },
+  }),
 ]

@@ -101,4 +101,41 @@ export default [
     fault: 'balances are rounded through a double',
     rpc: alterResult('eth_getBalance', (balance) => `0x${BigInt(Number(balance)).toString(16)}`),
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'stuck',
+    fault: 'the first balance at "latest" that was asked for is answered ever after',
+    whole: true,
+    environment: { chain: { strangers: true } },
+    async rpc(request, forward, tools) {
+      return alterResult('eth_getBalance', (balance, { params }) => {
+        const [address, block] = params as readonly unknown[]
+        if (block !== 'latest') return balance
+        const key = String(address).toLowerCase()
+        if (!tools.memory.has(key)) tools.memory.set(key, balance)
+        return tools.memory.get(key)
+      })(request, forward, tools)
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'block-before',
+    fault: 'a block by its number is the one before it',
+    rpc: alterParams('eth_getBalance', ([address, block, ...rest]) => [
+      address,
+      typeof block === 'string' && /^0x[1-9a-f][0-9a-f]*$/i.test(block)
+        ? `0x${(BigInt(block) - 1n).toString(16)}`
+        : block,
+      ...rest,
+    ]),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'decimal-digits-as-hex',
+    fault: 'the decimal digits of the balance stand behind 0x',
+    rpc: alterResult('eth_getBalance', (balance) => `0x${BigInt(String(balance))}`),
+  }),
 ]

@@ -70,6 +70,13 @@ export default [
   }),
 
   defineMutant({
+    clause: 'eth-rpc.eth_getLogs.result-schema',
+    name: 'null-for-nothing',
+    fault: 'null instead of an empty list',
+    rpc: alterResult('eth_getLogs', (logs) => (Array.isArray(logs) && logs.length === 0 ? null : logs)),
+  }),
+
+  defineMutant({
     clause: 'eth-rpc.eth_getLogs.bad-params',
     fault: 'topics that are no list are left out of the filter',
     rpc: alterFilter(({ topics, ...others }) => ({
@@ -101,6 +108,13 @@ export default [
         (log) => ({ ...log, topics: (log['topics'] as unknown[]).slice(0, 3) }),
       ],
       ['transaction', 'logs of another transaction', (log) => ({ ...log, transactionHash: log['blockHash'] })],
+      ['block-hash', 'logs of another block', (log) => ({ ...log, blockHash: log['transactionHash'] })],
+      ['removed', 'every entry is said to be removed', (log) => ({ ...log, removed: true })],
+      [
+        'topics-backwards',
+        'the topics stand in reverse',
+        (log) => ({ ...log, topics: (log['topics'] as unknown[]).toReversed() }),
+      ],
       ['address', 'logs of another address', (log) => ({ ...log, address: `0x${'22'.repeat(20)}` })],
     ] as const satisfies readonly (readonly [string, string, (log: Log) => Log])[]
   ).map(([name, fault, alter]) =>

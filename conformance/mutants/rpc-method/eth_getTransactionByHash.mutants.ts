@@ -113,6 +113,14 @@ export default [
         (found) => ({ ...found, input: String(found['input']).slice(0, 2050) }),
       ],
       ['price', 'the price is one wei too high', (found) => ({ ...found, gasPrice: more(found['gasPrice']) })],
+      ['type', 'every transaction is of type 2', (found) => ({ ...found, type: '0x2' })],
+      ['gas', 'the gas limit is one too high', (found) => ({ ...found, gas: more(found['gas']) })],
+      ['signature', 'r and s change places', (found) => ({ ...found, r: found['s'], s: found['r'] })],
+      [
+        'as-pending',
+        'every transaction is given as one that waits to be mined',
+        (found) => ({ ...found, blockHash: null, blockNumber: null, transactionIndex: null }),
+      ],
     ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
   ).map(([name, fault, alter]) =>
     defineMutant({ clause, name, fault, rpc: alterResult(method, (found) => found && alter(found as Found)) }),

@@ -102,6 +102,26 @@ export default [
         'the gas of the block is that of the transaction and a bit more',
         (found) => ({ ...found, cumulativeGasUsed: more(found['cumulativeGasUsed']) }),
       ],
+      [
+        'index',
+        'the place in the block is the one after',
+        (found) => ({ ...found, transactionIndex: more(found['transactionIndex']) }),
+      ],
+      ['no-receiver', 'the receiver is left empty', (found) => ({ ...found, to: null })],
+      [
+        'contract-of-calls',
+        'every receipt names the receiver as a contract that was created',
+        (found) => ({ ...found, contractAddress: found['contractAddress'] ?? found['to'] }),
+      ],
+      ['bloom', 'the bloom filter is empty', (found) => ({ ...found, logsBloom: `0x${'00'.repeat(256)}` })],
+      [
+        'log-topics',
+        'its logs have their first topic alone',
+        (found) => ({
+          ...found,
+          logs: (found['logs'] as Found[]).map((log) => ({ ...log, topics: (log['topics'] as unknown[]).slice(0, 1) })),
+        }),
+      ],
       ['failed', 'every transaction has failed', (found) => ({ ...found, status: '0x0' })],
       [
         'log-data-cut',
@@ -109,14 +129,6 @@ export default [
         (found) => ({
           ...found,
           logs: (found['logs'] as Found[]).map((log) => ({ ...log, data: String(log['data']).slice(0, 2050) })),
-        }),
-      ],
-      [
-        'log-index',
-        'its logs are counted from zero',
-        (found) => ({
-          ...found,
-          logs: (found['logs'] as Found[]).map((log, index) => ({ ...log, logIndex: `0x${index.toString(16)}` })),
         }),
       ],
     ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
@@ -143,4 +155,23 @@ export default [
       ],
     ] as const satisfies readonly Kind[]
   ).flatMap(ofKind),
+
+  defineMutant({
+    clause,
+    name: 'log-index',
+    fault: 'its logs are counted from zero',
+    // With more than one transaction in a block, so that they do not begin there anyway.
+    environment: { chain: { strangers: true, blockTimeSeconds: 3 } },
+    rpc: alterResult(
+      method,
+      (found) =>
+        found && {
+          ...(found as Found),
+          logs: ((found as Found)['logs'] as Found[]).map((log, index) => ({
+            ...log,
+            logIndex: `0x${index.toString(16)}`,
+          })),
+        },
+    ),
+  }),
 ]

@@ -35,4 +35,11 @@ export default [
       rpc: alterResult('eth_maxPriorityFeePerGas', () => fee),
     }),
   ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_maxPriorityFeePerGas.success',
+    name: 'hundredfold',
+    fault: 'a fee a hundred times too high',
+    rpc: alterResult('eth_maxPriorityFeePerGas', (wei) => `0x${(BigInt(String(wei)) * 100n).toString(16)}`),
+  }),
 ]

@@ -130,4 +130,16 @@ export default [
       return answers.length === 0 ? forward(request) : respond(200, answers)
     },
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'false',
+    fault: 'an unknown method has the result false',
+    rpc: async (request, forward) =>
+      mapResponses(await forward(request), (answer) =>
+        (answer['error'] as { code?: unknown } | undefined)?.code === -32601
+          ? { jsonrpc: '2.0', id: answer['id'], result: false }
+          : answer,
+      ),
+  }),
 ]

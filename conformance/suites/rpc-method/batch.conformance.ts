@@ -1,9 +1,10 @@
 import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { errorOf } from '../../lib/eth-rpc/error-of.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { requireService } from '../../lib/eth-rpc/sample-answers.ts'
-import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 type Response = Readonly<Record<string, unknown>>
@@ -28,7 +29,7 @@ export default [
       await requireService(t)
       const answer = await t.rpc.send([
         { id: 11, jsonrpc: '2.0', method: 'eth_chainId', params: [] },
-        { id: 12, jsonrpc: '2.0', method: 'eth_getBalance', params: [sampleAddress, 'latest'] },
+        { id: 12, jsonrpc: '2.0', method: 'eth_getBalance', params: [await accountOf(t), 'latest'] },
         { id: 13, jsonrpc: '2.0', method: 'eth_blockNumber', params: [] },
       ])
       for (const [id, response] of responsesById(answer, [11, 12, 13])) {

@@ -1,11 +1,11 @@
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { isServed, memberOf } from '../../lib/expect-rpc.ts'
+import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { methodsWithoutParameters } from '../../lib/eth-rpc/listed-methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
-import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { describe, type Answer } from '../../lib/answer.ts'
 import { stringify } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
@@ -54,7 +54,7 @@ export default [
 
   clause('eth-rpc.envelope.params-positional', (check) => {
     check('the first element is the address, the second the block', async (t) => {
-      await expectNumber(t, 'eth_getBalance', [sampleAddress, 'latest'], 'a balance')
+      await expectNumber(t, 'eth_getBalance', [await accountOf(t), 'latest'], 'a balance')
     })
   }),
 

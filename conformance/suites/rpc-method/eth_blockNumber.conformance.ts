@@ -2,9 +2,9 @@ import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { served } from '../../lib/expect-rpc.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { eventually } from '../../lib/eth-rpc/eventually.ts'
+import { eventually, inTime } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { bracketed, lagBlocks } from '../../lib/eth-rpc/head.ts'
+import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Fault } from '../../lib/outcome.ts'
 
@@ -30,6 +30,35 @@ async function expectHead(t: CheckContext): Promise<void> {
   })
 }
 
+/** So many answers in a row are enough to meet each of a few nodes behind one address. */
+const answersInARow = 8
+/** What services may be behind, in time: blocks of so many milliseconds are no fall on a chain that is fast. */
+const lagMs = 6000n
+
+/** One node that stands still behind an address of several shows as a number that falls. @throws Fault */
+async function expectNoFall(t: CheckContext): Promise<void> {
+  const startMs = Date.now()
+  const first = await readHead(t.chain)
+  const told: Awaited<ReturnType<typeof expectNumber>>[] = []
+  for (let turn = 0; turn < answersInARow; turn++)
+    told.push(await expectNumber(t, 'eth_blockNumber', [], 'a block number'))
+  const mined = (await readHead(t.chain)) - first
+  const slack = lagBlocks + (mined * lagMs) / BigInt(Math.max(Date.now() - startMs, 1))
+  let highest = 0n
+  for (const { readings, answer } of told) {
+    if (readings.every((number) => number + slack < highest)) {
+      throw new Fault('the head falls from one answer to the next', {
+        expected: `${highest}, as was answered before, or at most ${slack} blocks fewer`,
+        actual: `${readings[0]}`,
+        answer,
+        of: 'eth-rpc.eth_blockNumber.success',
+      })
+    }
+    const least = readings.reduce((a, b) => (b < a ? b : a))
+    highest = least > highest ? least : highest
+  }
+}
+
 export default [
   clause('eth-rpc.eth_blockNumber.success', (check) => {
     check('is a block number', async (t) => void (await expectNumber(t, 'eth_blockNumber', [], 'a block number')))
@@ -37,6 +66,8 @@ export default [
     check('is the head of the chain, or of the blocks mined meanwhile', { needs: ['chain'] }, async (t) => {
       await expectHead(t)
     })
+
+    check('does not fall', { needs: ['chain'] }, (t) => inTime(t, () => expectNoFall(t)))
   }),
 
   clause('eth-rpc.eth_blockNumber.result-schema', (check) => {

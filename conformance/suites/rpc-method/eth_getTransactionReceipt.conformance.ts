@@ -7,7 +7,8 @@ import { hashFaults } from '../../lib/eth-rpc/hash-faults.ts'
 import { observeMissingKinds } from '../../lib/eth-rpc/kinds-of-transactions.ts'
 import { receiptsOf } from '../../lib/eth-rpc/known-receipts.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
-import { expectSameLog, logsOf } from '../../lib/eth-rpc/logs.ts'
+import { expectSameLog, logsOf, type Log } from '../../lib/eth-rpc/logs.ts'
+import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
 import { unknownHash } from '../../lib/eth-rpc/samples.ts'
@@ -33,10 +34,17 @@ const fields = [
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The logs, in the order of the transaction. They need not say where they stand: nothing is paged here. */
+/** By their index, where each says it: no order is shown. */
+function inOrder(logs: readonly Log[]): readonly Log[] {
+  const indexes = new Map(logs.map((log) => [log, numberOf(log['logIndex'])] as const))
+  if ([...indexes.values()].includes(undefined)) return logs
+  return logs.toSorted((a, b) => Number((indexes.get(a) ?? 0n) - (indexes.get(b) ?? 0n)))
+}
+
+/** The logs of the transaction. They need not say where they stand: nothing is paged here. */
 function expectLogs(truth: Members, { answer, result }: Found): void {
   if (result['logs'] === undefined) return
-  const [expected, found] = [logsOf(truth['logs']), logsOf(result['logs'], { answer })]
+  const [expected, found] = [logsOf(truth['logs']), inOrder(logsOf(result['logs'], { answer }))]
   if (expected.length !== found.length) {
     throw new Fault('the number of logs of the receipt is not that of the chain', {
       expected: `${expected.length} logs`,

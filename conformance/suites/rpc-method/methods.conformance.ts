@@ -1,7 +1,7 @@
 import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { hasResult } from '../../lib/expect-rpc.ts'
+import { yieldsResult } from '../../lib/expect-rpc.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
 import { unknownHash } from '../../lib/eth-rpc/samples.ts'
@@ -20,6 +20,12 @@ const atOnce = 4
 const batched = 10
 /** So many names are shown of a long list. */
 const shownNames = 10
+
+interface BatchResponse {
+  readonly id?: unknown
+  readonly result?: unknown
+  readonly error?: unknown
+}
 
 /** Hashes that the chain knows, so that nothing but the method's name is a reason to refuse. */
 async function hashesOf(t: CheckContext): Promise<KnownHashes> {
@@ -43,7 +49,7 @@ async function expectNoResults(t: CheckContext, methods: UnlistedMethods): Promi
   const worker = async (): Promise<void> => {
     for (const [method, params] of queue) {
       const answer = await t.rpc.call(method, params)
-      if (hasResult(answer)) found.push({ method, answer })
+      if (yieldsResult(answer)) found.push({ method, answer })
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
@@ -80,8 +86,10 @@ export default [
       const answer = await t.rpc.send(
         methods.map(([method, params], index) => ({ id: 101 + index, jsonrpc: '2.0', method, params })),
       )
-      const responses = Array.isArray(answer.json) ? (answer.json as ({ id?: unknown; result?: unknown } | null)[]) : []
-      const served = responses.filter((response) => (response?.result ?? null) !== null)
+      const responses = Array.isArray(answer.json) ? (answer.json as (BatchResponse | null)[]) : []
+      const served = responses.filter(
+        (response) => (response?.result ?? null) !== null && (response?.error ?? null) === null,
+      )
       if (served.length === 0) return
       const names = served.map((response) => methods[Number(response?.id) - 101]?.[0] ?? 'a method')
       throw new Fault(`${names.join(', ')}: not in the list, and served in a batch`, {

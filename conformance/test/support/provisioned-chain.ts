@@ -2,9 +2,27 @@ import { JsonRpcProvider, Wallet } from 'ethers'
 import { startChain, type RunningChain } from '../../../contracts/chain.ts'
 import { provisionFixture, type Fixture } from '../../../contracts/deploy/fixture.ts'
 
+/** The first account of every development node. */
+const firstKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+
 export interface ProvisionedChain extends RunningChain {
   /** Names no relay: the tests bring their own. */
   readonly fixture: Fixture
+}
+
+/** Puts on a chain what the suite needs to find there. @param privateKey of an account that holds coin */
+export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promise<Fixture> {
+  const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+  try {
+    return await provisionFixture(new Wallet(privateKey, provider), {
+      rpcUrl,
+      relayUrl: 'http://127.0.0.1:1',
+      ethRpcBaseUrl: 'http://127.0.0.1:1',
+      profileFundsWei: 0n,
+    })
+  } finally {
+    provider.destroy()
+  }
 }
 
 /** A fresh chain with everything that the suite needs to find there. */
@@ -12,13 +30,5 @@ export async function startProvisionedChain(): Promise<ProvisionedChain> {
   const chain = await startChain()
   const funder = chain.accounts[0]
   if (!funder) throw new Error('the chain has no accounts')
-  const provider = new JsonRpcProvider(chain.rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
-  const fixture = await provisionFixture(new Wallet(funder.privateKey, provider), {
-    rpcUrl: chain.rpcUrl,
-    relayUrl: 'http://127.0.0.1:1',
-    ethRpcBaseUrl: 'http://127.0.0.1:1',
-    profileFundsWei: 0n,
-  })
-  provider.destroy()
-  return { ...chain, fixture }
+  return { ...chain, fixture: await provisionOn(chain.rpcUrl, funder.privateKey) }
 }

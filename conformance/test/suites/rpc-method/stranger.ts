@@ -17,9 +17,11 @@ export interface StrangerHabits {
   readonly maxBlocks?: number
   /** Filters that select more are refused instead of answered with a page. */
   readonly refusesMoreThan?: number
-  /** HTTP status and form of every error. */
+  /** Filters of these forms are refused. */
+  readonly refusesFilter?: (filter: Json) => boolean
   /** What becomes of pages after the first. */
   readonly nextPage?: 'the first again' | 'any topics'
+  /** HTTP status and form of every error. */
   readonly error?: (code: number, id: unknown) => { readonly status: number; readonly body: string }
   /** Alters what is served. */
   readonly result?: (method: string, result: unknown, params: readonly unknown[]) => unknown
@@ -79,6 +81,7 @@ export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Prom
     const keys = { paging_options, onward, 'second parameter': second, filter: inFilter }[place] as Json | undefined
     const [from, to] = [Number(filter['fromBlock']), Number(filter['toBlock'])]
     const width = to - from + 1
+    if (habits.refusesFilter?.(filter)) throw new Refusal(-32602)
     if (width > (habits.maxBlocks ?? Infinity)) throw new Refusal(-32005)
     if (keys && habits.thirdKeyRequired && keys['transactionIndex'] === undefined) throw new Refusal(-32602)
     if (keys && habits.spelling === 'bare' && String(keys['logIndex']).startsWith('0x')) throw new Refusal(-32602)

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { check, type Report } from '../../../index.ts'
 import { Refusal, startStranger, type StrangerHabits } from './stranger.ts'
-import { startProvisionedChain, type ProvisionedChain } from '../../support/provisioned-chain.ts'
+import type { Fixture } from '../../../../contracts/deploy/fixture.ts'
+import { startAnvil } from '../../../../scripts/test/anvil.ts'
+import { provisionOn, startProvisionedChain, type ProvisionedChain } from '../../support/provisioned-chain.ts'
+import { serve } from '../../support/serve.ts'
 
 /** Clauses that failed, and required ones that could not be tested. */
 function blamed({ clauses }: Report): string[] {
@@ -18,6 +21,10 @@ function blamed({ clauses }: Report): string[] {
 function requiredBlame(report: Report): string[] {
   const required = report.clauses.filter(({ level }) => level === 'required')
   return blamed({ ...report, clauses: required })
+}
+
+function failed({ clauses }: Report): string[] {
+  return clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
 }
 
 describe('eth-rpc targets that do otherwise what the document leaves open', function () {
@@ -170,12 +177,86 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
     expect(report.verdict).to.equal('nonconformant')
   })
 
+  it('is the service that the document was written of', async () => {
+    const bareHex = (log: Readonly<Record<string, unknown>>) => ({
+      ...log,
+      ...Object.fromEntries(
+        ['blockNumber', 'logIndex', 'transactionIndex'].map((name) => [name, String(log[name]).slice(2)]),
+      ),
+      topics: [...(log['topics'] as unknown[]), null, null, null].slice(0, 4),
+      timeStamp: '65a1b2c3',
+    })
+    const report = await judge({
+      thirdKeyRequired: true,
+      refusesFilter: ({ address, topics }) =>
+        Array.isArray(address) || (address === undefined && !(Array.isArray(topics) && topics.length > 0)),
+      error: (_code, id) => ({ status: 200, body: JSON.stringify({ jsonrpc: '2.0', id, error: 'Invalid request' }) }),
+      result: (method, value) => (method === 'eth_getLogs' ? (value as Record<string, unknown>[]).map(bareHex) : value),
+    })
+    expect(requiredBlame(report)).to.deep.equal([])
+    expect(report.verdict).to.equal('passed')
+    expect(failed(report)).to.include.members([
+      'eth-rpc.eth_getLogs.filter-fields',
+      'eth-rpc.eth_getLogs.result-schema',
+      'eth-rpc.response.error-object',
+      'eth-rpc.response.error-codes',
+    ])
+  })
+
   it('stands on a chain whose head moves all the time', async () => {
     const mined = setInterval(() => void chain.provider.request({ method: 'evm_mine', params: [] }), 15)
     try {
       expect(requiredBlame(await judge({}))).to.deep.equal([])
     } finally {
       clearInterval(mined)
+    }
+  })
+})
+
+describe('nodes that are put at the path of the document as they are', function () {
+  /** Every node serves more than the list, and none cuts what a filter selects into pages. */
+  const causes = ['eth-rpc.methods.unlisted-refused', 'eth-rpc.eth_getLogs.max-1000']
+
+  async function judgeNode(rpcUrl: string, fixture: Fixture): Promise<Report> {
+    await using node = await serve((request, response, body) => {
+      if (request.url !== '/api/eth-rpc') return response.writeHead(404).end()
+      void fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).then(
+        async (answer) =>
+          response
+            .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+            .end(await answer.text()),
+        () => response.destroy(),
+      )
+    })
+    // Awaited here: the proxy goes when this function returns.
+    return await check({ relayUrl: null, ethRpcUrl: node.url, fixture })
+  }
+
+  function expectCauses(report: Report, ...own: readonly string[]): void {
+    const required = report.clauses.filter(({ level }) => level === 'required')
+    expect(failed({ ...report, clauses: required })).to.have.members([...causes, ...own])
+    // What could not be judged says because of which of them.
+    for (const { id, tests } of required.filter(({ status }) => status === 'untestable')) {
+      expect(tests.map(({ because }) => because).filter(Boolean), id).to.include('eth-rpc.eth_getLogs.max-1000')
+    }
+  }
+
+  it('Hardhat', async () => {
+    const chain = await startProvisionedChain()
+    try {
+      // It reads ids as doubles: those beyond 2^53 come back as others.
+      expectCauses(await judgeNode(chain.rpcUrl, chain.fixture), 'eth-rpc.envelope.id-integer')
+    } finally {
+      await chain.close()
+    }
+  })
+
+  it('anvil', async () => {
+    const anvil = await startAnvil()
+    try {
+      expectCauses(await judgeNode(anvil.rpcUrl, await provisionOn(anvil.rpcUrl)))
+    } finally {
+      await anvil.close()
     }
   })
 })
