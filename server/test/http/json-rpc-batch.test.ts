@@ -77,6 +77,32 @@ describe('batches', () => {
     await Promise.all(posts)
   })
 
+  it('let others have a turn of the event loop after each millisecond, however many calls they hold', async () => {
+    let turn = 0
+    let isWatching = true
+    const watch = () => {
+      turn++
+      if (isWatching) setImmediate(watch)
+    }
+    watch()
+    const callsByTurn = new Map<number, number>()
+    const busy = await startRpcServer([
+      rpcMethod('eth_chainId', () => {
+        const endMs = performance.now() + 2
+        while (performance.now() < endMs);
+        callsByTurn.set(turn, (callsByTurn.get(turn) ?? 0) + 1)
+        return '0x1'
+      }),
+    ])
+    try {
+      expect((await busy.post(batch(60, 'eth_chainId'))).json).to.have.length(60)
+      expect(Math.max(...callsByTurn.values())).to.equal(1)
+    } finally {
+      isWatching = false
+      await busy.close()
+    }
+  })
+
   it('end with errors where their answers would be too large', async () => {
     const { json } = await server.post(batch(20, 'eth_getLogs', [{}]))
     const answers = json as { id: number; result?: unknown; error?: { code: number } }[]
