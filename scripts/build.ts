@@ -13,7 +13,7 @@ const projects = ['specs', 'server', 'conformance', 'contracts', 'scripts'].map(
 
 await Promise.all(contractNames.map(loadArtifact))
 await rm(inRoot('dist'), { recursive: true, force: true })
-const tsc = inRoot('node_modules/typescript/bin/tsc')
+const tsc = inRoot('node_modules/typescript-native/bin/tsc')
 const { status } = spawnSync(process.execPath, [tsc, '-b', '--force', ...projects], { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 await copyFile(inRoot('specs/openapi.yaml'), inRoot('dist/specs/openapi.yaml'))

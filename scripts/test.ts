@@ -12,8 +12,8 @@ const root = join(import.meta.dirname, '..')
 
 /** What is checked beside the tests; each counts as one test. */
 const checks: readonly { name: string; script: string; args: readonly string[] }[] = [
-  { name: 'types', script: 'typescript/bin/tsc', args: ['-b'] },
-  { name: 'lint', script: 'eslint/bin/eslint.js', args: ['.'] },
+  { name: 'types', script: 'typescript-native/bin/tsc', args: ['-b'] },
+  { name: 'lint', script: 'oxlint/bin/oxlint', args: [] },
   { name: 'format', script: 'prettier/bin/prettier.cjs', args: ['--check', '.'] },
 ]
 

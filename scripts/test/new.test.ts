@@ -50,7 +50,7 @@ describe('the command new', function () {
 
   it('leaves types and format as they should be', async () => {
     for (const [tool, ...args] of [
-      ['typescript/bin/tsc', '-b'],
+      ['typescript-native/bin/tsc', '-b'],
       ['prettier/bin/prettier.cjs', '--check', 'specs', 'server/plugins', 'server/test/plugins', 'conformance'],
     ] as const) {
       const { code, stdout, stderr } = await node(join('node_modules', tool), ...args)

@@ -4,7 +4,7 @@ import type { ClauseId } from '../../specs/index.ts'
  * What plugins can ask for by name in `needs`. The core knows no service: each file under `services/` adds its own
  * by declaration merging (`declare module '../core/define.ts' { interface Services { clock: Clock } }`).
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by declaration merging
+// oxlint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
 export interface Services {}
 
 export type ServiceName = keyof Services

@@ -55,7 +55,11 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
         await rm(path.join(folder, UNFINISHED))
         // Would it come back after a power failure, the next start would take what is in it for nothing.
         const entries = await open(folder)
-        await entries.sync().finally(() => entries.close())
+        try {
+          await entries.sync()
+        } finally {
+          await entries.close()
+        }
       },
       assertWritable: () => assertWritable(folder),
       release: () => lock.release(),

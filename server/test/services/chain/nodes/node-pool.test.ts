@@ -42,8 +42,18 @@ describe('NodePool', () => {
     )
     open.push(fake)
     return Object.defineProperties(fake, {
-      height: { get: () => state.height, set: (height: number) => (state.height = height) },
-      branch: { get: () => state.branch, set: (branch: string) => (state.branch = branch) },
+      height: {
+        get: () => state.height,
+        set: (height: number) => {
+          state.height = height
+        },
+      },
+      branch: {
+        get: () => state.branch,
+        set: (branch: string) => {
+          state.branch = branch
+        },
+      },
     }) as Scripted
   }
   function connect(...nodes: FakeNode[]): NodesUpstream {
