@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import Mocha from 'mocha'
 
 /** What `npm test` wants to know of a run of mocha. */
@@ -7,22 +8,42 @@ export interface TestCounts {
   readonly failed: number
 }
 
-/** How many of the slowest tests are named at the end. */
-const NAMED = 8
+/** How many of the slowest tests, and of the slowest files, are named at the end. */
+const NAMED = 12
 
-/** Mocha's dots, the slowest tests, and its counts as JSON into the file that the reporter option `counts` names. */
+/** The items that took longest, the longest first, one in a line. */
+function slowest(msByName: ReadonlyMap<string, number>): string {
+  const times = [...msByName].sort(([, a], [, b]) => b - a).slice(0, NAMED)
+  return times.map(([name, ms]) => `  ${(ms / 1000).toFixed(1)} s  ${name}`).join('\n')
+}
+
+/**
+ * Mocha's dots, the slowest tests and files (their hooks included), the skipped tests, and the counts as JSON into the
+ * file that the reporter option `counts` names; of a run that was interrupted, nothing.
+ */
 export default class CountingReporter extends Mocha.reporters.Dot {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options)
     const { counts } = options.reporterOptions as { counts: string }
-    const times: [ms: number, title: string][] = []
-    const note = (test: Mocha.Test) => times.push([test.duration ?? 0, test.fullTitle()])
-    runner.on(Mocha.Runner.constants.EVENT_TEST_PASS, note)
-    runner.on(Mocha.Runner.constants.EVENT_TEST_FAIL, note)
-    runner.once(Mocha.Runner.constants.EVENT_RUN_END, () => {
+    const { EVENT_TEST_END, EVENT_TEST_PENDING, EVENT_HOOK_END, EVENT_RUN_END } = Mocha.Runner.constants
+    const [tests, files, skipped] = [new Map<string, number>(), new Map<string, number>(), [] as string[]]
+    const note = (runnable: Mocha.Runnable) => {
+      const [ms, file] = [runnable.duration ?? 0, relative(process.cwd(), runnable.file ?? '')]
+      files.set(file, (files.get(file) ?? 0) + ms)
+      if (runnable.type === 'test') tests.set(runnable.fullTitle(), ms)
+    }
+    runner.on(EVENT_TEST_END, note)
+    runner.on(EVENT_HOOK_END, note)
+    runner.on(EVENT_TEST_PENDING, (test) => skipped.push(test.fullTitle()))
+    // Mocha ends an interrupted run as if it were whole.
+    let isInterrupted = false
+    process.once('SIGINT', () => (isInterrupted = true))
+    runner.once(EVENT_RUN_END, () => {
+      if (isInterrupted) return
       const { passes, failures } = this.stats
-      const slowest = times.sort(([a], [b]) => b - a).slice(0, NAMED)
-      console.log(`  slowest:\n${slowest.map(([ms, title]) => `  ${(ms / 1000).toFixed(1)} s  ${title}`).join('\n')}`)
+      console.log(`  slowest tests:\n${slowest(tests)}\n  slowest files:\n${slowest(files)}`)
+      if (skipped.length > 0)
+        console.log(`  ${skipped.length} skipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`)
       writeFileSync(counts, JSON.stringify({ passed: passes, failed: failures } satisfies TestCounts))
     })
   }

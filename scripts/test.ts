@@ -77,9 +77,9 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
       (json) => JSON.parse(json) as TestCounts,
       () => undefined,
     )
-    // A file that cannot be loaded ends mocha before it counts anything.
-    const { passed, failed } = counted ?? { passed: 0, failed: 0 }
-    return { passed, failed: code === 0 ? failed : Math.max(failed, 1) }
+    // A file that cannot be loaded, or a signal, ends mocha before it counts anything.
+    if (!counted) return { passed: 0, failed: 1 }
+    return { ...counted, failed: code === 0 ? counted.failed : Math.max(counted.failed, 1) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

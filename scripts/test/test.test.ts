@@ -39,6 +39,11 @@ describe('the command test', () => {
     expect(await testFile(`import './missing.mjs'`)).to.deep.equal({ status: 1, lastLine: '0 passed, 1 failed' })
   })
 
+  it('fails when it is interrupted', async () => {
+    const source = `it('a', () => { process.kill(process.pid, 'SIGINT') }); it('b', () => {})`
+    expect(await testFile(source)).to.deep.equal({ status: 1, lastLine: '0 passed, 1 failed' })
+  })
+
   it('runs only the tests whose titles match', async () => {
     expect(await testFile(`it('a', () => {}); it('b', () => { throw new Error('no') })`, '--grep', 'a')).to.deep.equal({
       status: 0,

@@ -9,8 +9,20 @@ export interface Browser {
   close(): Promise<void>
 }
 
-/** Where Debian puts it. */
-const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium'
+/** Where Chromium, Chrome and Edge are installed, on Linux, macOS and Windows. */
+const usualPaths = [
+  ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'].flatMap((name) => [
+    `/usr/bin/${name}`,
+    `/snap/bin/${name}`,
+  ]),
+  ...['Chromium', 'Google Chrome', 'Microsoft Edge'].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`),
+  ...['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].flatMap((variable) =>
+    ['Google/Chrome/Application/chrome.exe', 'Microsoft/Edge/Application/msedge.exe'].map((path) =>
+      join(process.env[variable] ?? '', path),
+    ),
+  ),
+]
+const executablePath = process.env['CHROMIUM_PATH'] ?? usualPaths.find((path) => existsSync(path))
 const args = [
   '--headless',
   '--no-sandbox',
@@ -23,13 +35,20 @@ const args = [
 ]
 
 /**
- * Starts Chromium with a profile of its own.
+ * Starts Chromium, or what is built of it, with a profile of its own. `CHROMIUM_PATH` names another one than the first
+ * that is found.
  *
  * @param hook skipped on a machine without a browser, which still runs the other tests; CI installs one, and must not
  *   pass without it
+ * @throws Error in CI: no browser is installed
  */
 export async function launchBrowser(hook: Mocha.Context): Promise<Browser> {
-  if (!existsSync(executablePath) && !process.env['CI']) hook.skip()
+  if (executablePath === undefined) {
+    const reason = 'no Chromium, Chrome or Edge is installed; CHROMIUM_PATH names one'
+    if (process.env['CI']) throw new Error(reason)
+    console.error(`skipped: ${reason}`)
+    hook.skip()
+  }
   const profile = await mkdtemp(join(tmpdir(), 'touchstone-browser-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,

@@ -81,7 +81,7 @@ describe('the folder of the embedded database', () => {
     })
   }
 
-  it('is refused when it belongs to another user', async function () {
+  it('is refused when it belongs to another user (as root, who can give it away)', async function () {
     if (!isRoot) return this.skip()
     const folder = await copyOfWhole()
     await chown(folder, NOBODY, NOBODY)
