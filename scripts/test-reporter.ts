@@ -27,13 +27,13 @@ export default class CountingReporter extends Mocha.reporters.Dot {
     const { counts } = options.reporterOptions as { counts: string }
     const { EVENT_TEST_END, EVENT_TEST_PENDING, EVENT_HOOK_END, EVENT_RUN_END } = Mocha.Runner.constants
     const [tests, files, skipped] = [new Map<string, number>(), new Map<string, number>(), [] as string[]]
-    const note = (runnable: Mocha.Runnable) => {
-      const [ms, file] = [runnable.duration ?? 0, relative(process.cwd(), runnable.file ?? '')]
-      files.set(file, (files.get(file) ?? 0) + ms)
-      if (runnable.type === 'test') tests.set(runnable.fullTitle(), ms)
+    const noteFile = ({ duration = 0, file = '' }: Mocha.Runnable) => {
+      const path = relative(process.cwd(), file)
+      files.set(path, (files.get(path) ?? 0) + duration)
     }
-    runner.on(EVENT_TEST_END, note)
-    runner.on(EVENT_HOOK_END, note)
+    runner.on(EVENT_HOOK_END, noteFile)
+    runner.on(EVENT_TEST_END, noteFile)
+    runner.on(EVENT_TEST_END, (test) => tests.set(test.fullTitle(), test.duration ?? 0))
     runner.on(EVENT_TEST_PENDING, (test) => skipped.push(test.fullTitle()))
     // Mocha ends an interrupted run as if it were whole.
     let isInterrupted = false

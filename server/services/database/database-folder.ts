@@ -8,6 +8,8 @@ export interface DatabaseFolder {
   readonly path: string
   /** Where PGlite keeps its files. */
   readonly data: string
+  /** Whether the database in it is yet to be made. */
+  readonly isNew: boolean
   /** The database is whole: from now on it is never begun anew. Closes what initdb left open to others. */
   finish(): Promise<void>
   /** @throws DatabaseFolderError nothing can be written there */
@@ -49,6 +51,7 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
     return {
       path: folder,
       data: path.join(folder, DATA),
+      isNew,
       finish: async () => {
         if (!isNew) return
         await closeToOthers(path.join(folder, DATA))

@@ -9,6 +9,7 @@ import { migrate } from './migrate.ts'
 import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
 import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
+import { startPGlite } from './start-pglite.ts'
 import type { Tables } from './tables.ts'
 import { createWriteProbe } from './write-probe.ts'
 
@@ -90,15 +91,11 @@ const BOSS_POOL_SIZE = 2
 const UPKEEP_EVERY_MS = 600_000
 
 /** @throws DatabaseFolderError what lies in the folder is damaged */
-async function startPGlite(folder: DatabaseFolder | undefined): Promise<PGlite> {
-  const { PGlite } = await import('@electric-sql/pglite')
+async function startIn(folder: DatabaseFolder): Promise<PGlite> {
   try {
-    const pglite = new PGlite(folder?.data)
-    await pglite.waitReady
-    return pglite
+    return await startPGlite(folder.data, folder.isNew)
   } catch (cause) {
-    folder?.release()
-    if (!folder) throw cause
+    folder.release()
     const problem = 'cannot be opened: the database in it is damaged, or its files belong to another user.'
     throw new DatabaseFolderError(folder.path, `${problem} Mend the rights, or restore a backup`, { cause })
   }
@@ -108,7 +105,10 @@ async function openPGlite(
   { schema, upkeepEveryMs = UPKEEP_EVERY_MS }: DatabaseOptions,
   folder: DatabaseFolder | undefined,
 ): Promise<Database> {
-  const [pglite, { default: pg }] = await Promise.all([startPGlite(folder), import('pg')])
+  const [pglite, { default: pg }] = await Promise.all([
+    folder ? startIn(folder) : startPGlite(undefined, true),
+    import('pg'),
+  ])
   // Nobody gathers statistics here, and without them the planner reads large tables from end to end.
   await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
   // One connection is all there is, and who has it has it alone.
