@@ -28,7 +28,6 @@ export const logEmitterInterface = new Interface([
 ])
 
 export const logPairInterface = new Interface([
-  'event Paired(uint256 indexed sequence, uint256 indexed group, bytes data)',
   'function one() view returns (address)',
   'function other() view returns (address)',
   'function emitPairs(uint256 blanks, uint256 rounds, uint256 each, uint256 longBytes)',

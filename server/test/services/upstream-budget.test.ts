@@ -14,7 +14,7 @@ describe('budgetUpstream', () => {
     released = Promise.withResolvers<void>()
     node = await startFakeNode({
       eth_getBalance: () => released.promise.then(() => '0x1'),
-      eth_chainId: () => '0x7a69',
+      eth_gasPrice: () => '0x7',
       eth_sendRawTransaction: () => '0x2',
       eth_call: () => {
         throw new Error('refused')
@@ -33,16 +33,16 @@ describe('budgetUpstream', () => {
   it('refuses what is beyond it at once, and serves again when there is room', async () => {
     const slow = [outcome('eth_getBalance'), outcome('eth_getBalance')]
     await until(() => node.calls('eth_getBalance').length === 2)
-    expect(await outcome('eth_chainId')).to.equal('UPSTREAM_UNAVAILABLE')
-    expect(node.calls('eth_chainId')).to.deep.equal([])
+    expect(await outcome('eth_gasPrice')).to.equal('UPSTREAM_UNAVAILABLE')
+    expect(node.calls('eth_gasPrice')).to.deep.equal([])
     expect(await outcome('eth_sendRawTransaction'), 'what is stored is sent').to.equal('0x2')
     released.resolve()
     expect(await Promise.all(slow)).to.deep.equal(['0x1', '0x1'])
-    expect(await outcome('eth_chainId')).to.equal('0x7a69')
+    expect(await outcome('eth_gasPrice')).to.equal('0x7')
   })
 
   it('counts calls that fail no longer than they take', async () => {
     for (let count = 0; count < 5; count++) expect(await outcome('eth_call')).to.equal(-32000)
-    expect(await outcome('eth_chainId')).to.equal('0x7a69')
+    expect(await outcome('eth_gasPrice')).to.equal('0x7')
   })
 })

@@ -15,6 +15,7 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
     let server: RelayServer
     let client: RelayClient
     let channel = 0n
+    let aheadMs = 0
 
     before(async () => {
       postgres = kind === 'PostgreSQL' ? await startPostgres() : undefined
@@ -24,15 +25,15 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
         signerKeys: chain.signerKeys,
         ...(postgres && { databaseUrl: await postgres.createDatabase() }),
         timings: { resendAfterMs: 200, refusedAfterMs: 1_000 },
+        clock: { nowMs: () => Date.now() + aheadMs },
       })
       client = chain.client(server.url)
     })
     beforeEach(() => (channel += 10n))
     afterEach(async () => {
       await chain.node.request('evm_setAutomine', true)
-      await chain.node.request('evm_setBlockGasLimit', `0x${(100_000_000).toString(16)}`)
+      await setBlockGasLimit(100_000_000)
       for (const signer of chain.signers) await setBalance(signer, 10n * ETHER)
-      await chain.node.request('anvil_mine', 1)
       await until(isIdle, PATIENCE_MS)
     })
     after(async () => {
@@ -44,6 +45,12 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
     const isIdle = async () => (await server.services.relays.countSince(0)).pending === 0
     const setBalance = (address: string | undefined, wei: bigint) =>
       chain.node.request('anvil_setBalance', address, `0x${wei.toString(16)}`)
+    const setBlockGasLimit = async (gas: number) => {
+      await chain.node.request('evm_setBlockGasLimit', `0x${gas.toString(16)}`)
+      await chain.node.request('anvil_mine', 1)
+      // What the server knows of the latest block is out of date by then.
+      aheadMs += 1_001
+    }
     const accept = async (call: Parameters<RelayClient['execute']>[0]): Promise<string> => {
       const { status, json } = await client.execute(call)
       expect(status, JSON.stringify(json)).to.equal(200)
@@ -126,8 +133,7 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
     it('is given up when blocks have become too small for it, and calls that fit in none are refused', async () => {
       const payload = setSomeData(`0x${'01'.repeat(3200)}`)
       const { hashes } = await acceptAndLose(1, payload)
-      await chain.node.request('evm_setBlockGasLimit', `0x${(1_500_000).toString(16)}`)
-      await chain.node.request('anvil_mine', 1)
+      await setBlockGasLimit(1_500_000)
       await until(async () => (await statusOf(hashes[0] ?? '')) === 'abandoned', PATIENCE_MS)
       const { status, json } = await client.execute({ channel, payload })
       expect([status, json.code]).to.deep.equal([422, 'RELAY_CALL_REVERTS'])
@@ -138,8 +144,7 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
       const first = await accept({ channel, payload: payloads[0] ?? '' })
       await until(async () => (await statusOf(first)) === 'succeeded', PATIENCE_MS)
       const gasUsed = Number((await chain.receipt(first))?.gasUsed)
-      await chain.node.request('evm_setBlockGasLimit', `0x${Math.floor(gasUsed * 1.1).toString(16)}`)
-      await chain.node.request('anvil_mine', 1)
+      await setBlockGasLimit(Math.floor(gasUsed * 1.1))
       const second = await accept({ channel, id: 1n, payload: payloads[1] ?? '' })
       await until(async () => (await statusOf(second)) !== 'pending', PATIENCE_MS)
       expect(await statusOf(second)).to.equal('succeeded')
