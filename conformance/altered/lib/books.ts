@@ -4,12 +4,12 @@ interface Mined {
   readonly gasUsed: bigint
   readonly priceWei: bigint
   readonly block: bigint
-  readonly minedAtMs: number
 }
 
 /** A call that was taken, and what the chain says of its transaction. */
 interface Entry {
   readonly hash: string
+  readonly takenAtMs: number
   receipt?: Mined | undefined
 }
 
@@ -23,7 +23,7 @@ export interface Books {
   readonly reserve?: bigint
   /** So many calls cost nothing; absent: none. */
   readonly free?: number
-  /** How long after its block a transaction is booked; absent: at once. */
+  /** How long after its call was taken a mined transaction is booked; absent: at once. */
   readonly bookedAfterMs?: number
   /** How many blocks after its own a transaction is booked; absent: none. */
   readonly bookedAfterBlocks?: bigint
@@ -45,7 +45,6 @@ async function readReceipt(tools: AlteredTools, hash: string): Promise<Mined | u
     gasUsed: BigInt(gasUsed),
     priceWei: BigInt(effectiveGasPrice),
     block: BigInt(blockNumber),
-    minedAtMs: Date.now(),
   }
 }
 
@@ -63,7 +62,7 @@ export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 
     let sum = 0n
     for (const entry of entriesOf(tools).slice(free)) {
       const receipt = (entry.receipt ??= await readReceipt(tools, entry.hash))
-      const isLate = receipt !== undefined && Date.now() - receipt.minedAtMs < bookedAfterMs
+      const isLate = Date.now() - entry.takenAtMs < bookedAfterMs
       const isYoung = receipt !== undefined && (await head(tools)) - receipt.block < bookedAfterBlocks
       sum += receipt === undefined || isLate || isYoung ? reserve : cost(receipt)
     }
@@ -76,7 +75,7 @@ export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 
       const { transactionHash: hash } = (response.json ?? {}) as { transactionHash?: unknown }
       const entries = entriesOf(tools)
       if (typeof hash === 'string' && !entries.some((entry) => entry.hash === hash)) {
-        entries.push({ hash })
+        entries.push({ hash, takenAtMs: Date.now() })
       }
       return response
     },

@@ -1,5 +1,6 @@
 import { keccak256 } from 'ethers'
-import { defineLawful, respond, type AlteredResponse, type Handler } from '../../altered/define.ts'
+import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
+import { keepsBooks } from '../../altered/lib/books.ts'
 import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/abi.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
@@ -16,9 +17,15 @@ function withStatus(status: number): Handler {
   }
 }
 
-/** Valid calls of the fixture's controller are sent by the alteration itself, others are left to the server. */
-function sending(send: (...args: Parameters<Handler>) => Promise<AlteredResponse>): Handler {
-  return async (request, forward, tools) => {
+/** Gas of the transactions that a relay sent itself, as it books them. */
+const books = keepsBooks({ total: 10n ** 12n, unit: 'gas', cost: ({ gasUsed }) => gasUsed })
+
+/**
+ * Valid calls of the fixture's controller are sent by the alteration itself, which keeps the books on them; others are
+ * left to the server.
+ */
+function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>> {
+  const own: Handler = async (request, forward, tools) => {
     const transaction = wholeTransaction(request)
     const { address, keyManager } = tools.fixture.profile
     // What is no call for the profile is refused by the server.
@@ -30,7 +37,13 @@ function sending(send: (...args: Parameters<Handler>) => Promise<AlteredResponse
       () => true,
       () => false,
     )
-    return runs ? send(request, forward, tools) : forward(request)
+    if (!runs) return forward(request)
+    // Of two at once the chain takes one.
+    return send(request, forward, tools).catch(() => forward(request))
+  }
+  return {
+    execute: (request, forward, tools) => books.execute(request, (sent) => own(sent, forward, tools), tools),
+    quota: books.quota,
   }
 }
 
@@ -127,7 +140,7 @@ export default [
     allowedBy: 'relay 2: the hash is "calculated by the service"; that the chain knows it at once is not shown',
     // The nonces of one channel would come too soon for the chain: what is sent later is of another one.
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
-    execute: sending(async (request, _forward, tools) => {
+    ...sending(async (request, _forward, tools) => {
       const account = ownAccount(1)
       const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
       const signing = turn.then(async () => {
@@ -155,7 +168,7 @@ export default [
     id: 'sends-through-a-forwarder',
     clauses: ['relay.execute.execute-relay-call', 'relay.execute.on-behalf'],
     allowedBy: 'relay 1: "by calling the contract function executeRelayCall()": by which path is not shown',
-    execute: sending(async (request, _forward, tools) => {
+    ...sending(async (request, _forward, tools) => {
       const to = await forwarder(tools)
       const data = forwarded(tools.fixture.profile.keyManager, dataOf(request))
       return respond(200, { transactionHash: await sendFrom(tools, { to, data }) })
@@ -166,7 +179,7 @@ export default [
     id: 'sends-in-a-batch',
     clauses: ['relay.execute.execute-relay-call', 'relay.execute.on-behalf'],
     allowedBy: 'relay 1: executeRelayCall() is called; the batch form of the key manager calls it for each call',
-    execute: sending(async (request, _forward, tools) => {
+    ...sending(async (request, _forward, tools) => {
       const transaction = wholeTransaction(request)
       if (!transaction) throw new Error('no transaction')
       const { signature, nonce, validityTimestamps, abi } = transaction
@@ -186,7 +199,7 @@ export default [
     id: 'sends-legacy-transactions',
     clauses: ['relay.execute.execute-relay-call', 'eth-rpc.eth_getTransactionByHash.success'],
     allowedBy: 'relay 1: the type of the transaction is not shown',
-    execute: sending(async (request, _forward, tools) => {
+    ...sending(async (request, _forward, tools) => {
       const legacy = { to: tools.fixture.profile.keyManager, data: dataOf(request), gasPrice: '0x4a817c800' }
       return respond(200, { transactionHash: await sendFrom(tools, legacy) })
     }),
@@ -196,7 +209,7 @@ export default [
     id: 'sends-from-changing-accounts',
     clauses: ['relay.execute.execute-relay-call'],
     allowedBy: 'relay 1: who sends the transaction is not shown',
-    execute: sending(async (request, _forward, tools) => {
+    ...sending(async (request, _forward, tools) => {
       const turn = Number(tools.memory.get('turn') ?? 0)
       tools.memory.set('turn', turn + 1)
       const sent = { to: tools.fixture.profile.keyManager, data: dataOf(request) }

@@ -108,4 +108,18 @@ export default [
       show: (amount) => BigInt(Number(amount)),
     }),
   }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'given-back',
+    fault: 'what was used is given back after five seconds, long before the reset',
+    whole: true,
+    ...keepsBooks({
+      total: 20_000_000n,
+      unit: 'gas',
+      cost: () => 0n,
+      reserve: 80_000n,
+      bookedAfterMs: 5000,
+    }),
+  }),
 ]

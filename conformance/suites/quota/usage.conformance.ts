@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { compare, minus, showDecimal, toNumber, type Decimal } from '../../lib/decimal.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { inTurn } from '../../lib/relay/attempt.ts'
+import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { askQuota, firstTold } from '../../lib/relay/quota.ts'
 import { isMore, type Told } from '../../lib/relay/quota-answer.ts'
@@ -16,6 +16,11 @@ import type { Receipt } from '../../lib/relay/receipt.ts'
 const settleMs = [2000, 5000, 30_000]
 /** Pauses between questions, so that a target that books at once is asked twice and a slow one not often. */
 const pausesMs = [0, 100, 300, 700, 1500, 3000]
+/** How long a reservation is watched for being given back. */
+const releaseMs = 5000
+const releasePauseMs = 500
+/** How long it is watched, at the end of the run, whether the last use that is seen is given back as well. */
+const stillMs = 10_000
 /** So often the quota is asked until two answers agree. */
 const agreeAttempts = 5
 /** A resetDate that moves on by more than the time that passed was reached: the allowance is a new one. */
@@ -30,6 +35,11 @@ async function ask(t: CheckContext): Promise<Amounts> {
   const { quota } = told
   if (!quota) throw new Untestable('quota is no number', { because: 'relay.quota.quota-number' })
   return { ...told, quota }
+}
+
+/** What the quota was before the first call that was seen to lower it. */
+function useOf(t: CheckContext): Promise<{ before?: Amounts }> {
+  return t.once('relay.quota.use', async () => ({}))
 }
 
 /** Asks until nothing moves any more: what earlier calls used may be booked late, or a reservation given back. */
@@ -88,6 +98,25 @@ async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitM
   }
 }
 
+/** Whether it is more than one call uses, so that it may be set aside and given back. */
+function mayBeReserved(unit: unknown, used: number, { gasUsed, effectiveGasPrice }: Receipt): boolean {
+  const gas = Number(gasUsed)
+  if (unit === 'gas') return used > 2 * gas
+  return used > (unit === 'transactionCount' ? 1 : (2 * gas * Number(effectiveGasPrice ?? 0)) / 1e18)
+}
+
+/** Asks until a reservation is given back, or for so long, and then what was used in its place. */
+async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, receipt: Receipt, waitMs: number) {
+  const start = performance.now()
+  for (;;) {
+    await delay(releasePauseMs)
+    const now = await ask(t)
+    const isUsed = judgeUse(before.unit, toNumber(minus(before.quota, now.quota)), receipt) !== 'nothing'
+    if (!isUsed) return askUsed(t, before, receipt, waitMs)
+    if (compare(now.quota, reserved.quota) !== 0 || performance.now() - start >= releaseMs) return now
+  }
+}
+
 /** One execution between two answers. @returns what was seen; undefined: quota did not fall */
 async function executeOnce(
   t: CheckContext,
@@ -99,7 +128,9 @@ async function executeOnce(
   const receipt = settled?.receipt
   if (!receipt)
     throw new Untestable('what the call cost is not known', { because: 'relay.execute.hash-of-transaction' })
-  const after = await askUsed(t, before, receipt, waitMs)
+  const first = await askUsed(t, before, receipt, waitMs)
+  const isReserved = mayBeReserved(before.unit, toNumber(minus(before.quota, first.quota)), receipt)
+  const after = isReserved ? await askReleased(t, before, first, receipt, waitMs) : first
   const used = minus(before.quota, after.quota)
   const way = `quota went from ${showDecimal(before.quota)} to ${showDecimal(after.quota)} ${String(before.unit)}`
   const seen = `${way}, for ${Number(receipt.gasUsed)} gas used`
@@ -114,7 +145,40 @@ async function executeOnce(
   if (judged === 'absurd') throw fault
   if (judged === 'used') t.observe(seen)
   else if (before.totalQuota === undefined) t.observe(`pay-as-you-go: ${seen}`)
+  if (judged === 'used') (await useOf(t)).before ??= before
   return { isUsed: judged === 'used' || before.totalQuota === undefined, fault }
+}
+
+/** So much of the gas of all calls shows that they were booked: then nothing is waited for. */
+function isBooked({ unit }: Amounts, used: number, receipts: readonly Receipt[]): boolean {
+  const gas = receipts.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0)
+  if (unit === 'gas') return used >= gas / 2 && used <= 2 * gas
+  return unit === 'transactionCount' ? used >= receipts.length / 2 : used > 0
+}
+
+/** The quota is not again what it was before calls of the run used of it. @throws Fault */
+async function expectStillUsed(t: CheckContext): Promise<void> {
+  const { before } = await useOf(t)
+  const resetsAt = secondsOf(before?.resetDate)
+  // Who tells no total has nothing to add up, and who tells no reset may have had one.
+  if (!before?.totalQuota || resetsAt === undefined) return
+  const receipts = (await executedCalls(t)).map(({ receipt }) => receipt)
+  const start = performance.now()
+  for (;;) {
+    const now = await ask(t)
+    const isSame = now.totalQuota && compare(now.totalQuota, before.totalQuota) === 0
+    if (!isSame || t.clock.now() >= resetsAt - 1) return
+    if (compare(now.quota, before.quota) >= 0) {
+      throw new Fault('quota is again what it was before the calls of this run', {
+        expected: `less than ${showDecimal(before.quota)}, until the reset`,
+        actual: `${showDecimal(now.quota)} ${String(now.unit)}`,
+        answer: now.answer,
+      })
+    }
+    const isEnough = isBooked(before, toNumber(minus(before.quota, now.quota)), receipts)
+    if (isEnough || performance.now() - start >= stillMs) return
+    await delay(releasePauseMs)
+  }
 }
 
 export default [
@@ -135,6 +199,10 @@ export default [
         }
         if (last) throw last
       }),
+    )
+
+    check('what was used stays used until the reset', { needs: ['chain', 'fixture', 'spend'], isLast: true }, (t) =>
+      inTurn(t, () => expectStillUsed(t)),
     )
   }),
 ]
