@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { sendWei, setSomeData, type RelayClient } from '../../support/relay-client.ts'
+import type { Profile } from '../../../../contracts/deploy/profile.ts'
+import { createRelayClient, sendWei, setSomeData, type RelayClient } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
@@ -86,8 +87,18 @@ describe('relay calls in reorganisations', () => {
 
   describe('a call that has reverted', () => {
     const nobody = '0x000000000000000000000000000000000000dEaD'
-    const setBalance = (wei: bigint) =>
-      chain.node.request('anvil_setBalance', chain.profile.address, `0x${wei.toString(16)}`)
+    let profile: Profile
+
+    // One whose calls have reverted is slowed down.
+    beforeEach(async () => {
+      profile = await chain.anotherProfile()
+      // No reorganisation takes it away.
+      await chain.node.request('anvil_mine', 6)
+      const { chainId, controllers } = chain
+      client = createRelayClient({ url: server.url, chainId, profile, controller: controllers.full })
+    })
+
+    const setBalance = (wei: bigint) => chain.node.request('anvil_setBalance', profile.address, `0x${wei.toString(16)}`)
 
     /** They pass the simulation, and find the profile's coin gone when they are mined. @returns their bodies and hashes */
     async function revert() {
