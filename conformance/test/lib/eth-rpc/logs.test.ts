@@ -51,7 +51,9 @@ describe('positions', () => {
 })
 
 describe('logsOf', () => {
-  for (const value of [null, undefined, '0x1', {}, ['0x1'], [null]]) {
+  it('finds no entries in null', () => expect(logsOf(null)).to.deep.equal([]))
+
+  for (const value of [undefined, '0x1', {}, ['0x1'], [null]]) {
     it(`finds no list of entries in ${JSON.stringify(value) ?? 'undefined'}`, () => {
       expect(() => logsOf(value)).to.throw(Fault)
     })
