@@ -1,5 +1,6 @@
-import { defineLawful } from '../../altered/define.ts'
-import { alterResult } from '../../altered/lib/rpc.ts'
+import { isHexString } from 'ethers'
+import { defineLawful, respond, type Handler } from '../../altered/define.ts'
+import { alterResult, type RpcBody } from '../../altered/lib/rpc.ts'
 
 const average = 'eth-rpc 4: "the average gas price per gas": over which blocks, and how, is not shown'
 
@@ -10,6 +11,16 @@ function price(id: string, alter: (wei: bigint) => bigint) {
     allowedBy: average,
     rpc: alterResult('eth_gasPrice', (wei) => `0x${alter(BigInt(String(wei))).toString(16)}`),
   })
+}
+
+const receiptSchema = 'eth-rpc.eth_getTransactionReceipt.result-schema'
+
+/** Before EIP-1559 receipts need no effective price, and the reference server hands on none without. */
+const receiptsOfTheNode: Handler = async (request, forward, { chain }) => {
+  const { method, params, id } = (request.json ?? {}) as RpcBody
+  const [hash, ...others] = Array.isArray(params) ? (params as unknown[]) : []
+  const isAsked = method === 'eth_getTransactionReceipt' && isHexString(hash, 32) && others.length === 0
+  return isAsked ? respond(200, { jsonrpc: '2.0', id, result: await chain(method, [hash]) }) : forward(request)
 }
 
 const gwei = 1_000_000_000n
@@ -30,6 +41,7 @@ export default [
       ],
       allowedBy: 'neither document names a fork of the chain',
       environment: { chain: { hardfork } },
+      ...(hardfork === 'berlin' && { rpc: receiptsOfTheNode, mayFail: [receiptSchema] }),
     }),
   ),
 ]

@@ -43,12 +43,12 @@ export default [
   defineMutant({
     clause: 'eth-rpc.eth_blockNumber.success',
     name: 'falls-now-and-then',
-    fault: 'each third answer is of a node that stands ten blocks behind',
+    fault: 'each third answer is of a node that has only begun to follow the chain',
     async rpc(request, forward, tools) {
       return alterResult('eth_blockNumber', (head) => {
         const asked = Number(tools.memory.get('asked') ?? 0)
         tools.memory.set('asked', asked + 1)
-        return asked % 3 === 2 ? `0x${(BigInt(String(head)) - 10n).toString(16)}` : head
+        return asked % 3 === 2 ? '0x1' : head
       })(request, forward, tools)
     },
   }),

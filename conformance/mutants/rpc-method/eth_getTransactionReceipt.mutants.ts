@@ -1,4 +1,4 @@
-import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { defineMutant, mapResponses, type AlteredTools } from '../../altered/define.ts'
 import { alterResult, nullForBadParams } from '../../altered/lib/rpc.ts'
 
 type Found = Readonly<Record<string, unknown>>
@@ -30,6 +30,18 @@ function ofKind([name, fault, member, value, alter]: Kind) {
       rpc,
     }),
   ]
+}
+
+/** Waits until the chain's youngest blocks have logs that are not of the first transaction with logs in their block. */
+async function untilTwoEmitInABlock({ chain, memory }: AlteredTools): Promise<void> {
+  while (!memory.has('two emit')) {
+    const head = Number(await chain('eth_blockNumber'))
+    const logs = (await chain('eth_getLogs', [{ fromBlock: `0x${(head - 3).toString(16)}` }])) as Found[]
+    const hashes = logs.map(({ blockNumber, transactionHash }) => `${String(blockNumber)} ${String(transactionHash)}`)
+    const isSeen = new Set(hashes).size > new Set(logs.map(({ blockNumber }) => blockNumber)).size
+    if (isSeen) memory.set('two emit', true)
+    else await new Promise((resolve) => setTimeout(resolve, 200))
+  }
 }
 
 export default [
@@ -162,16 +174,16 @@ export default [
     fault: 'its logs are counted from zero',
     // With more than one transaction in a block, so that they do not begin there anyway.
     environment: { chain: { strangers: true, blockTimeSeconds: 3 } },
-    rpc: alterResult(
-      method,
-      (found) =>
-        found && {
+    async rpc(request, forward, tools) {
+      await untilTwoEmitInABlock(tools)
+      return alterResult(method, (found) => {
+        if (found === null) return null
+        const logs = (found as Found)['logs'] as Found[]
+        return {
           ...(found as Found),
-          logs: ((found as Found)['logs'] as Found[]).map((log, index) => ({
-            ...log,
-            logIndex: `0x${index.toString(16)}`,
-          })),
-        },
-    ),
+          logs: logs.map((log, index) => ({ ...log, logIndex: `0x${index.toString(16)}` })),
+        }
+      })(request, forward, tools)
+    },
   }),
 ]

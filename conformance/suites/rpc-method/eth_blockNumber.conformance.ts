@@ -5,6 +5,7 @@ import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { eventually, inTime } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { numberOf, quantity } from '../../lib/eth-rpc/quantity.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Fault } from '../../lib/outcome.ts'
 
@@ -13,13 +14,15 @@ async function expectHead(t: CheckContext): Promise<void> {
   const ask = () => bracketed(t.chain, () => expectNumber(t, 'eth_blockNumber', [], 'a block number'))
   const isHead = ({ value, before, after }: Awaited<ReturnType<typeof ask>>, slack: bigint) =>
     value.readings.some((number) => number >= before - slack && number <= after + slack)
-  let seen = await ask()
-  if (isHead(seen, 0n)) return
-  if (isHead(seen, lagBlocks)) {
+  const first = await ask()
+  if (isHead(first, 0n)) return
+  if (isHead(first, lagBlocks)) {
     t.observe('the head is a block or two away from that of the chain’s node')
     return
   }
-  seen = await eventually(t, ask, (again) => isHead(again, lagBlocks))
+  // Some seconds behind may be many blocks: what was the head when this began is right.
+  const askAgain = async () => ({ ...(await ask()), before: first.before })
+  const seen = await eventually(t, askAgain, (again) => isHead(again, lagBlocks))
   if (isHead(seen, lagBlocks)) return
   const { value, before, after } = seen
   throw new Fault('the result is not the head of the chain', {
@@ -32,18 +35,32 @@ async function expectHead(t: CheckContext): Promise<void> {
 
 /** So many answers in a row are enough to meet each of a few nodes behind one address. */
 const answersInARow = 8
-/** What services may be behind, in time: blocks of so many milliseconds are no fall on a chain that is fast. */
-const lagMs = 6000n
+/** What one node may be behind another, in seconds: on a chain that is fast, these are many blocks. */
+const lagSeconds = 6n
+/** Over so many blocks the pace of the chain is measured; more of them no lag excuses. */
+const paceBlocks = 16n
+
+/** How many blocks one node may be behind another: what the chain makes in that time, by the blocks' own times. */
+async function blocksOfALag({ chain }: CheckContext): Promise<bigint> {
+  const head = await readHead(chain)
+  const span = head < paceBlocks ? head : paceBlocks
+  const [from, to] = await Promise.all(
+    [head - span, head].map(async (number) => {
+      const block = (await chain.send('eth_getBlockByNumber', [quantity(number), false])) as { timestamp?: unknown }
+      return numberOf(block.timestamp) ?? 0n
+    }),
+  )
+  const seconds = (to ?? 0n) - (from ?? 0n)
+  return lagBlocks + (seconds > lagSeconds ? (span * lagSeconds) / seconds : span)
+}
 
 /** One node that stands still behind an address of several shows as a number that falls. @throws Fault */
 async function expectNoFall(t: CheckContext): Promise<void> {
-  const startMs = Date.now()
-  const first = await readHead(t.chain)
+  const slack = await blocksOfALag(t)
   const told: Awaited<ReturnType<typeof expectNumber>>[] = []
-  for (let turn = 0; turn < answersInARow; turn++)
+  for (let turn = 0; turn < answersInARow; turn++) {
     told.push(await expectNumber(t, 'eth_blockNumber', [], 'a block number'))
-  const mined = (await readHead(t.chain)) - first
-  const slack = lagBlocks + (mined * lagMs) / BigInt(Math.max(Date.now() - startMs, 1))
+  }
   let highest = 0n
   for (const { readings, answer } of told) {
     if (readings.every((number) => number + slack < highest)) {

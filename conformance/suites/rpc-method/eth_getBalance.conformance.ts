@@ -7,7 +7,7 @@ import { badParams } from '../../lib/eth-rpc/bad-params.ts'
 import { balanceSteps, balancesBetween, pendingBalance, type BalanceAt } from '../../lib/eth-rpc/balances.ts'
 import { eventually } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { bracketed, lagBlocks } from '../../lib/eth-rpc/head.ts'
+import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
 import { needsManyDigits } from '../../lib/eth-rpc/kinds-of-transactions.ts'
 import { isNumber, quantity } from '../../lib/eth-rpc/quantity.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
@@ -49,14 +49,16 @@ async function expectBalanceAt(t: CheckContext, step: BalanceAt): Promise<void> 
   if (!isNumber(result, balance)) throw otherBalance(address, `at block ${block}`, `${balance}`, answer)
 }
 
-/** Balances at every head that the target may have meant while it was asked, with what waited to be mined. */
-async function askAtTag(t: CheckContext, address: string, tag: 'latest' | 'pending') {
+/**
+ * Balances at every head that the target may have meant while it was asked, with what waited to be mined.
+ *
+ * @param since the head from which on each is right: some seconds behind may be many blocks
+ */
+async function askAtTag(t: CheckContext, address: string, tag: 'latest' | 'pending', since: bigint) {
   const pending = [tag === 'pending' ? await pendingBalance(t.chain, address) : undefined]
-  const { value, before, after } = await bracketed(t.chain, () =>
-    expectNumber(t, method, [address, tag], 'a balance in wei'),
-  )
+  const { value, after } = await bracketed(t.chain, () => expectNumber(t, method, [address, tag], 'a balance in wei'))
   if (tag === 'pending') pending.push(await pendingBalance(t.chain, address))
-  const mined = await balancesBetween(t.chain, address, before - lagBlocks, after)
+  const mined = await balancesBetween(t.chain, address, since - lagBlocks, after)
   const truth = [...new Set([...mined, ...pending.filter((balance) => balance !== undefined)])]
   return { ...value, truth }
 }
@@ -64,7 +66,8 @@ async function askAtTag(t: CheckContext, address: string, tag: 'latest' | 'pendi
 async function expectBalanceAtTag(t: CheckContext, address: string, tag: 'latest' | 'pending'): Promise<void> {
   const isRight = ({ result, truth }: Awaited<ReturnType<typeof askAtTag>>) =>
     truth.some((balance) => isNumber(result, balance))
-  const seen = await eventually(t, () => askAtTag(t, address, tag), isRight)
+  const since = await readHead(t.chain)
+  const seen = await eventually(t, () => askAtTag(t, address, tag, since), isRight)
   if (!isRight(seen)) throw otherBalance(address, `at ${tag}`, seen.truth.join(' or '), seen.answer)
 }
 
