@@ -72,6 +72,15 @@ export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Prom
     return result
   }
 
+  /** A walk asks for the same logs page by page, and thousands of them take the node long. */
+  const selected = new Map<string, Promise<unknown>>()
+  async function select(filter: Json): Promise<Log[]> {
+    const key = JSON.stringify([await node('eth_blockNumber', []), filter])
+    const found = selected.get(key) ?? node('eth_getLogs', [filter])
+    selected.set(key, found)
+    return (await found) as Log[]
+  }
+
   async function logs(params: readonly unknown[]): Promise<unknown> {
     const [{ paging_options, onward, logIndex, blockNumber, transactionIndex, ...filter }, second] = params as [
       Json,
@@ -87,7 +96,7 @@ export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Prom
     if (keys && habits.spelling === 'bare' && String(keys['logIndex']).startsWith('0x')) throw new Refusal(-32602)
     if (keys) isAfter({ blockNumber: '0x0', logIndex: '0x0' }, keys)
     const wanted = keys && habits.nextPage === 'any topics' ? { ...filter, topics: [] } : filter
-    const all = (await node('eth_getLogs', [wanted])) as Log[]
+    const all = await select(wanted)
     if (all.length > (habits.refusesMoreThan ?? Infinity)) throw new Refusal(-32005)
     const isFirst = !keys || habits.nextPage === 'the first again'
     return all.filter((log) => isFirst || isAfter(log, keys)).slice(0, pageSize)
