@@ -5,6 +5,7 @@ import { Agent, request } from 'undici'
 import type { Answer } from './answer.ts'
 import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
+import { packageVersion } from './version.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 
 /** More than any answer of the documents needs: 1000 log entries are about 1 MB. */
@@ -31,6 +32,9 @@ export interface HttpClient {
   readonly census: AnswerCensus
   close(): Promise<void>
 }
+
+/** RFC 9110, 10.1.5: some services refuse who does not say what they are. */
+const userAgent = `touchstone/${packageVersion()}`
 
 function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   const { name, code, message } = error as { name?: string; code?: string; message?: string }
@@ -91,7 +95,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, headers, body } = await request(sent.url, {
       method: sent.method as 'POST',
-      headers: sent.headers,
+      headers: { 'user-agent': userAgent, ...sent.headers },
       body: sent.body ?? null,
       dispatcher: agent,
       reset,

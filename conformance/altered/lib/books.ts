@@ -21,6 +21,8 @@ export interface Books {
   readonly cost: (receipt: { readonly gasUsed: bigint; readonly priceWei: bigint }) => bigint
   /** Set aside from the moment a call is taken until it is booked; absent: nothing. */
   readonly reserve?: bigint
+  /** How long after its call was taken what was set aside is given back; absent: when it is booked. */
+  readonly releasedAfterMs?: number
   /** So many calls cost nothing; absent: none. */
   readonly free?: number
   /** How long after its call was taken a mined transaction is booked; absent: at once. */
@@ -51,6 +53,7 @@ async function readReceipt(tools: AlteredTools, hash: string): Promise<Mined | u
 /** A relay that keeps books of its own on what the calls through it used, in a way of its own. */
 export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 'quota'>> {
   const { total, unit, cost, reserve = 0n, bookedAfterMs = 0, bookedAfterBlocks = 0n, free = 0 } = books
+  const { releasedAfterMs = Infinity } = books
   const { show = (amount) => amount, alter = (answer) => answer } = books
   const entriesOf = ({ memory }: AlteredTools): Entry[] => {
     const entries = (memory.get('entries') ?? []) as Entry[]
@@ -64,7 +67,8 @@ export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 
       const receipt = (entry.receipt ??= await readReceipt(tools, entry.hash))
       const isLate = Date.now() - entry.takenAtMs < bookedAfterMs
       const isYoung = receipt !== undefined && (await head(tools)) - receipt.block < bookedAfterBlocks
-      sum += receipt === undefined || isLate || isYoung ? reserve : cost(receipt)
+      const reserved = Date.now() - entry.takenAtMs < releasedAfterMs ? reserve : 0n
+      sum += receipt === undefined || isLate || isYoung ? reserved : cost(receipt)
     }
     return sum
   }

@@ -150,6 +150,57 @@ export default [
     (answer) => ({ ...answer, totalQuota: Number(answer['totalQuota']) * 3 }),
   ),
 
+  answering(
+    'nests-members-of-the-same-names',
+    'relay 2 lists the members of the quota response; what stands beside them, and within, is not shown',
+    ['relay.quota.quota-number', 'relay.quota.total-is-available-plus-used', 'relay.quota.unit'],
+    (answer) => ({
+      plan: { quota: '0', unit: 'wei', totalQuota: 1, resetDate: null, transactionHash: '0x' },
+      ...answer,
+      plans: [{ quota: 0, totalQuota: -1 }],
+      ['__proto__']: null,
+      toString: 1,
+      constructor: { name: 'Quota' },
+    }),
+  ),
+  answering(
+    'adds-numbers-that-no-double-holds',
+    'relay 2 lists the members of the quota response; what stands beside them is not shown',
+    ['relay.quota.post', 'relay.quota.quota-number'],
+    (answer) => ({
+      ...answer,
+      most: new NumberLiteral('1e999'),
+      least: new NumberLiteral('-0'),
+      digits: new NumberLiteral(`0.${'123456789'.repeat(20)}`),
+    }),
+  ),
+  answering(
+    'pads-its-answers-with-two-megabytes',
+    'relay 2 and 8: no size of an answer is shown',
+    ['relay.quota.post'],
+    (answer) => ({ padding: 'x'.repeat(2_000_000), ...answer }),
+  ),
+  answering(
+    'writes-member-names-in-escapes',
+    'a letter and its escape are the same in JSON',
+    ['relay.quota.post', 'relay.quota.quota-number'],
+    (answer) => answer,
+    {
+      async quota(request, forward) {
+        const response = await forward(request)
+        const text = response.text.replaceAll('"quota"', '"\\u0071uota"').replaceAll('"unit"', '"\\u0075nit"')
+        return response.status === 200 ? { ...response, text } : response
+      },
+    },
+  ),
+  answering(
+    'resets-at-zero',
+    'relay 2: resetDate is "integer, timestamp"; which one says that there is no reset is not shown',
+    ['relay.quota.reset-date', 'relay.quota.total-is-available-plus-used'],
+    (answer) => ({ ...answer, resetDate: 0 }),
+    { mayFail: ['relay.quota.reset-date-future'] },
+  ),
+
   defineLawful({
     id: 'counts-transactions',
     clauses: ['relay.quota.unit', 'relay.quota.total-is-available-plus-used'],

@@ -71,6 +71,14 @@ export default [
   booking('gas-in-exponents', { total: 10n ** 24n, show: (amount) => new NumberLiteral(`${amount}0E-1`) }),
   booking('gas-of-a-uint256', { total: 2n ** 256n - 1n }),
   booking('few-left', { total: 6_000_000n }),
+  booking('gas-on-credit', { total: 0n }),
+  booking('coins-below-one', { unit: 'lyx', total: 10n ** 17n, cost: fee, show: coins }),
+  booking('a-reservation-and-gives-back-before-it-books', {
+    cost: ({ gasUsed }) => gasUsed,
+    reserve: 1_000_000n,
+    bookedAfterMs: 4000,
+    releasedAfterMs: 1000,
+  }),
   booking('without-a-total', { alter: ({ quota, unit }) => ({ quota, unit }) }),
   booking('what-was-used-as-you-go', {
     total: 0n,
@@ -84,6 +92,25 @@ export default [
     clauses,
     allowedBy: used,
     ...keepsBooks({ ...gas, free: 3 }),
+  }),
+
+  defineLawful({
+    id: 'resets-every-twenty-seconds',
+    clauses,
+    allowedBy: 'relay 2: resetDate is the date at which the quota resets; how often is not shown',
+    async quota(request, forward, { memory }) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const { quota, totalQuota, unit } = response.json as { quota: number; totalQuota: number; unit: string }
+      const nowSeconds = Math.floor(Date.now() / 1000)
+      const resetDate = (Math.floor(nowSeconds / 20) + 1) * 20
+      const usedInAll = totalQuota - quota
+      // What was used before the last reset does not count any more.
+      const kept = memory.get('period') as { resetDate: number; usedBefore: number; usedInAll: number } | undefined
+      const usedBefore = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
+      memory.set('period', { resetDate, usedBefore, usedInAll })
+      return respond(200, { quota: totalQuota - (usedInAll - usedBefore), unit, totalQuota, resetDate })
+    },
   }),
 
   defineLawful({

@@ -1,7 +1,8 @@
 import { keccak256 } from 'ethers'
 import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
+import { limited, retryAfter } from '../../altered/lib/limits.ts'
 import { keepsBooks } from '../../altered/lib/books.ts'
-import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
+import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction, type Transaction } from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/abi.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
@@ -27,11 +28,24 @@ const books = keepsBooks({ total: 10n ** 12n, unit: 'gas', cost: ({ gasUsed }) =
 function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>> {
   const own: Handler = async (request, forward, tools) => {
     const transaction = wholeTransaction(request)
-    const { address, keyManager } = tools.fixture.profile
+    const { address } = tools.fixture.profile
     // What is no call for the profile is refused by the server.
     const isForProfile = bodyOf(request)['address'] === address
     if (!isForProfile || !transaction || !isSignedByFull(tools, transaction)) return forward(request)
-    // The chain says whether the call can be executed now; the server knows how to refuse or queue the others.
+    // One after the other: the chain says whether a call can be executed now; the server refuses or queues the others.
+    const before = tools.memory.get('sending') as Promise<unknown> | undefined
+    const sending = Promise.withResolvers<void>()
+    tools.memory.set('sending', sending.promise)
+    await before
+    try {
+      return await sendNext(request, forward, tools, transaction)
+    } finally {
+      sending.resolve()
+    }
+  }
+
+  async function sendNext(...[request, forward, tools, transaction]: [...Parameters<Handler>, Transaction]) {
+    const { keyManager } = tools.fixture.profile
     const call = { from: ownAccount(0).address, to: keyManager, data: relayCallData(transaction) }
     const runs = await tools.chain('eth_call', [call, 'latest']).then(
       () => true,
@@ -96,6 +110,53 @@ export default [
     clauses: ['relay.execute.response', 'relay.execute.hash-of-transaction'],
     allowedBy: 'relay 2: transactionHash is "string, hex"; whether 0x stands before the digits is not shown',
     execute: hashAs((hash) => ({ transactionHash: hash.slice(2) })),
+  }),
+
+  defineLawful({
+    id: 'writes-the-hash-with-a-capital-x',
+    clauses: ['relay.execute.response', 'relay.execute.hash-of-transaction'],
+    allowedBy: 'relay 2: "string, hex": the case of its letters is not shown',
+    execute: hashAs((hash) => ({ transactionHash: hash.replace('0x', '0X') })),
+  }),
+
+  defineLawful({
+    id: 'nests-hashes-beside-the-hash',
+    clauses: ['relay.execute.response', 'relay.execute.hash-of-transaction'],
+    allowedBy: 'relay 2 lists transactionHash; what stands beside it, and within, is not shown',
+    execute: hashAs((transactionHash) => ({
+      request: { transactionHash: keccak256(transactionHash), hash: null },
+      transactionHash,
+      userOperationHash: keccak256(transactionHash),
+    })),
+  }),
+
+  defineLawful({
+    id: 'takes-two-calls-a-second',
+    clauses: ['relay.execute.post', 'relay.execute.signature-authenticates'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    execute: limited({
+      requests: 2,
+      windowMs: 1000,
+      refuse: (leftMs) => respond(429, { message: 'two calls a second' }, retryAfter(leftMs)),
+    }),
+  }),
+
+  defineLawful({
+    id: 'refuses-while-a-call-is-pending',
+    clauses: ['relay.execute.post', 'relay.execute.channel-order'],
+    allowedBy: 'relay 4: whether calls wait for each other is not shown',
+    environment: { chain: { blockTimeSeconds: 1 } },
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat', 'relay.execute.channels'],
+    async execute(request, forward, { memory, chain }) {
+      const last = memory.get('last')
+      const isPending = last !== undefined && !(await chain('eth_getTransactionReceipt', [last]))
+      if (isPending) return respond(409, { message: 'a call is pending' })
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
+      if (transactionHash !== undefined) memory.set('last', transactionHash)
+      return response
+    },
   }),
 
   defineLawful({

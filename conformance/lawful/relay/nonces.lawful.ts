@@ -1,5 +1,5 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { isSignedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
+import { isSignedByFull, nextNonce, transactionOf, wholeTransaction, withTransaction } from '../../altered/lib/relay.ts'
 
 export default [
   defineLawful({
@@ -29,6 +29,41 @@ export default [
       const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
       if (transactionHash) tools.memory.set(key, transactionHash)
       return response
+    },
+  }),
+
+  defineLawful({
+    id: 'answers-a-used-nonce-with-an-empty-success',
+    clauses: ['relay.execute.key-manager-nonce', 'relay.execute.hash-of-transaction'],
+    allowedBy: 'relay 7: how a used nonce is answered is not shown; nothing is executed, and no hash is told',
+    mayFail: ['relay.execute.repeat'],
+    async execute(request, forward) {
+      const response = await forward(request)
+      return response.status === 409 ? respond(200, {}) : response
+    },
+  }),
+
+  defineLawful({
+    id: 'takes-nonces-as-strings-too',
+    clauses: ['relay.execute.nonce-integer'],
+    allowedBy: 'relay 2: transaction.nonce is an integer; that its digits are taken in a string as well is not shown',
+    execute(request, forward) {
+      const { nonce } = transactionOf(request)
+      const isDigits = typeof nonce === 'string' && /^\d+$/.test(nonce)
+      return forward(isDigits ? withTransaction(request, { nonce: BigInt(nonce) }) : request)
+    },
+  }),
+
+  defineLawful({
+    id: 'takes-the-next-nonce-alone',
+    clauses: ['relay.execute.channel-order', 'relay.execute.channels'],
+    allowedBy: 'relay 2: nonce is the one of the key manager: that which it has now',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      return transaction.nonce > next ? respond(409, { message: 'not yet' }) : forward(request)
     },
   }),
 

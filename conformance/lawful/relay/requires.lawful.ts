@@ -66,6 +66,16 @@ export default [
   refusing('with-what-was-sent', async ({ status }) =>
     respond(status, { message: 'refused', request: { address: null, transaction: {}, quota: null } }),
   ),
+  refusing('with-a-hash-of-zeros', ({ status }) => respond(status, { transactionHash: `0x${'00'.repeat(32)}` })),
+  refusing('in-200-with-a-hash-of-zeros', byStatus(200, { transactionHash: `0x${'00'.repeat(32)}` }), unclear),
+  refusing(
+    'in-200-with-zero-values',
+    byStatus(200, { transactionHash: '0x', quota: 0, unit: '', totalQuota: 0 }),
+    unclear,
+  ),
+  refusing('with-retry-after', ({ status }) => respond(status, { message: 'no' }, { 'retry-after': '30' })),
+  refusing('with-words-of-a-limit', ({ status }) => respond(status, { message: 'try again later' })),
+  refusing('with-a-challenge', () => respond(401, { message: 'bad signature' }, { 'www-authenticate': 'Signature' })),
   refusing('late', async (refused) => {
     await new Promise((resolve) => setTimeout(resolve, 1500))
     return refused

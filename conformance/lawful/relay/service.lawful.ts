@@ -25,6 +25,25 @@ export default [
   }),
 
   defineLawful({
+    id: 'wants-a-user-agent',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'RFC 9110 10.1.5: a client should say what it is; both documents show no headers of a request',
+    every: async (request, forward) =>
+      request.headers['user-agent'] ? forward(request) : respond(403, { message: 'who is there?' }),
+  }),
+
+  defineLawful({
+    id: 'has-the-date-of-another-machine',
+    clauses: ['relay.quota.window', 'relay.quota.post'],
+    allowedBy: 'relay 5.5: the current time; that the Date header of a proxy tells it is not shown',
+    async every(request, forward) {
+      const response = await forward(request)
+      const date = new Date(Date.now() - 47_000).toUTCString()
+      return { ...response, headers: { ...response.headers, date } }
+    },
+  }),
+
+  defineLawful({
     id: 'closes-each-connection',
     clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
     allowedBy: 'both documents say nothing of connections',

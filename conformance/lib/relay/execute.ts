@@ -6,10 +6,20 @@ import { Untestable } from '../outcome.ts'
 import { keyManagerAbi } from './abi.ts'
 import type { RelayCall } from './call.ts'
 
-/** What stands in `transactionHash`, with whatever status; undefined when there is nothing. */
+/** What typed languages write where there is no hash. */
+const noHash = /^(0x)?0*$/i
+
+/** What stands in `transactionHash`, with whatever status; undefined when there is nothing, or nothing but zeros. */
 export function hashIn(answer: Answer): unknown {
   const hash = objectOf(answer)?.['transactionHash']
-  return hash === undefined || hash === null || hash === '' ? undefined : hash
+  if (typeof hash === 'string' && noHash.test(hash)) return undefined
+  return hash === null || hash === false ? undefined : hash
+}
+
+/** Whether 32 bytes are told in `transactionHash`, in whatever type and spelling. */
+export function tellsHash(answer: Answer): boolean {
+  const text = JSON.stringify(hashIn(answer)) ?? ''
+  return isSuccess(answer) && /[0-9a-f]{64}/i.test(text)
 }
 
 /** Whether it is a hash of a transaction: 32 bytes in hex, with or without 0x. */

@@ -13,6 +13,11 @@ export function isServed(answer: Answer): boolean {
   return isSuccess(answer) && body !== undefined && (body['quota'] ?? null) !== null
 }
 
+/** Whether the answer to a request that is to be refused holds an amount, in whatever type; none and zero tell nothing. */
+export function tellsAmount(answer: Answer): boolean {
+  return isServed(answer) && /[1-9]/.test(JSON.stringify(objectOf(answer)?.['quota']) ?? '')
+}
+
 /** What the target told. */
 export interface Told {
   readonly answer: Answer

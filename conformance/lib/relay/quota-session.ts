@@ -5,7 +5,7 @@ import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
 import { demandsCredential } from './credential.ts'
-import { faultsOf, isServed } from './quota-answer.ts'
+import { faultsOf, isServed, tellsAmount } from './quota-answer.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './quota-message.ts'
 import {
   allowedWidth,
@@ -86,12 +86,14 @@ export function signBody(
 /**
  * Sends a body that is made for a second, which is chosen anew at each attempt: signed timestamps age while a rate
  * limit is waited for. What the target tells is judged by the sentences on its members.
+ *
+ * @param isValid `perhaps`: at an end of the window
  */
 export async function sendBody(
   t: CheckContext,
   choose: () => number,
   make: (seconds: number) => unknown,
-  isValid: boolean,
+  isValid: boolean | 'perhaps',
 ): Promise<SentQuota> {
   let timestamp = 0
   let sentAt = 0
@@ -101,8 +103,10 @@ export async function sendBody(
     return make(timestamp)
   }
   const answer = await t.relay.quota(body, isValid ? { owedBy: 'relay.quota.post' } : {})
-  const served = isServed(answer)
-  if (served) for (const fault of faultsOf(answer)) t.accuse(fault)
+  // A refusal may hold anything, zeros as well: nobody has said that such a message is to be served.
+  const served = isValid === 'perhaps' ? tellsAmount(answer) : isServed(answer)
+  // What a refusal holds is not shown.
+  if (served && isValid) for (const fault of faultsOf(answer)) t.accuse(fault)
   return { answer, timestamp, sentAt, receivedAt: ourSeconds(), isServed: served }
 }
 
@@ -262,7 +266,8 @@ async function measure(t: CheckContext, found: Found, servesReplays: boolean): P
   const half = halfWindowSeconds[t.edition]
   const ask = async (away: number): Promise<SentQuota> => {
     const choose = (): number => Math.floor(ourSeconds() + offset + away)
-    const sent = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), true)
+    const isValid = tellsAmount(served.answer) ? 'perhaps' : true
+    const sent = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), isValid)
     const { failure } = sent.answer
     if (failure && failure.kind !== 'closed') throw new Untestable(`the window cannot be measured: ${failure.message}`)
     return sent

@@ -5,7 +5,7 @@ import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
 import { excuseMs } from './excuse.ts'
-import { isServed, readTold, type Told } from './quota-answer.ts'
+import { isServed, readTold, tellsAmount, type Told } from './quota-answer.ts'
 import {
   nextFree,
   nextSecond,
@@ -83,10 +83,11 @@ export async function sendForbidden(
   return answer
 }
 
-/** @throws Fault when the target told a quota; no answer at all is none, and is noted */
+/** @throws Fault when the target told a quota; no answer at all is none, as a quota of zero is, and is noted */
 export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): void {
   if (answer.failure) t.observe(`${fault}: ${answer.failure.message}`)
   if (!isServed(answer)) return
+  if (!tellsAmount(answer)) return t.observe(`${fault}: answered with a status of success and no amount`)
   throw new Fault(`a quota was told for ${fault}`, {
     expected: 'an answer without quota',
     actual: describe(answer),

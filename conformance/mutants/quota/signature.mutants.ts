@@ -98,4 +98,42 @@ export default [
       return forward(takeOver ? validQuota(request, tools) : request)
     },
   }),
+
+  defineMutant({
+    clause: 'relay.quota.bound-to-message',
+    name: 'known-signature',
+    fault: 'a signature that was served once is served with any other timestamp of now',
+    async quota(request, forward, tools) {
+      const { signature, timestamp } = bodyOf(request)
+      const isFresh = typeof timestamp === 'number' && Math.abs(nowSeconds() - timestamp) <= 5
+      const isKnown = tools.memory.has(String(signature)) && isFresh
+      const response = await forward(isKnown ? validQuota(request, tools) : request)
+      if (response.status === 200) tools.memory.set(String(signature), true)
+      return response
+    },
+  }),
+
+  ...(
+    [
+      ['relay.quota.bound-to-message', 'cached'],
+      ['relay.quota.sign-permission', 'cached'],
+    ] as const
+  ).map(([clause, name]) =>
+    defineMutant({
+      clause,
+      name,
+      fault: 'what was told is told to anybody for the next ten seconds, from a cache by address',
+      async quota(request, forward, { memory, fixture }) {
+        const { address, timestamp, signature } = bodyOf(request)
+        const kept = memory.get('kept') as { untilMs: number; json: unknown } | undefined
+        const isWhole = typeof timestamp === 'number' && typeof signature === 'string'
+        if (kept && isWhole && address === fixture.profile.address && Date.now() < kept.untilMs) {
+          return respond(200, kept.json)
+        }
+        const response = await forward(request)
+        if (response.status === 200) memory.set('kept', { untilMs: Date.now() + 10_000, json: response.json })
+        return response
+      },
+    }),
+  ),
 ]

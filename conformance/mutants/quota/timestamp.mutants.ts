@@ -126,4 +126,33 @@ export default [
       return forward(isHex ? withJson(request, { ...body, timestamp: Number(timestamp) }) : request)
     },
   }),
+
+  ...(
+    [
+      ['any-hour', 'a timestamp that is whole hours off is taken', 3600],
+      ['any-day', 'a timestamp that is whole days off is taken', 86_400],
+    ] as const
+  ).map(([name, fault, period]) =>
+    defineMutant({
+      clause: 'relay.quota.window',
+      name,
+      fault,
+      quota(request, forward, tools) {
+        const timestamp = bodyOf(request)['timestamp']
+        if (!isQuotaOfFull(request, tools) || !Number.isInteger(timestamp)) return forward(request)
+        const off = Math.abs(Number(timestamp) - nowSeconds()) % period
+        return forward(off <= 5 || off >= period - 5 ? validQuota(request, tools) : request)
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'relay.quota.window',
+    name: 'zero',
+    fault: 'a timestamp of zero is not compared with the time',
+    quota: (request, forward, tools) =>
+      forward(
+        bodyOf(request)['timestamp'] === 0 && isQuotaOfFull(request, tools) ? validQuota(request, tools) : request,
+      ),
+  }),
 ]

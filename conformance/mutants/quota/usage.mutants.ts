@@ -122,4 +122,20 @@ export default [
       bookedAfterMs: 5000,
     }),
   }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'total-rises',
+    fault: 'totalQuota rises by what is used, and quota stays',
+    ...keepsBooks({
+      total: 20_000_000n,
+      unit: 'gas',
+      cost: ({ gasUsed }) => gasUsed,
+      alter: ({ quota, totalQuota, ...answer }) => ({
+        ...answer,
+        quota: totalQuota,
+        totalQuota: 2n * BigInt(totalQuota as bigint) - BigInt(quota as bigint),
+      }),
+    }),
+  }),
 ]

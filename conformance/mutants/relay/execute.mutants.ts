@@ -332,4 +332,30 @@ export default [
     execute: async (request, forward) =>
       request.headers['cookie'] ? forward(request) : respond(403, { message: 'No session' }),
   }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'own-channels-alone',
+    fault: 'calls of channel 0 are refused',
+    async execute(request, forward) {
+      const transaction = wholeTransaction(request)
+      return transaction && transaction.nonce < 2n ** 128n
+        ? respond(400, { message: 'a channel is needed' })
+        : forward(request)
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'lost-now-and-then',
+    fault: 'each fourth call is answered with a hash, and its transaction is lost before it is sent',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const asked = Number(tools.memory.get('asked') ?? 0)
+      tools.memory.set('asked', asked + 1)
+      return asked % 4 === 3 ? respond(200, { transactionHash: otherHash(transaction.signature) }) : forward(request)
+    },
+  }),
 ]

@@ -1,4 +1,5 @@
-import { defineMutant, withJson } from '../../altered/define.ts'
+import { defineMutant, respond, withJson } from '../../altered/define.ts'
+import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 import { bodyOf, nextNonce, resigned, transactionOf, withTransaction } from '../../altered/lib/relay.ts'
 
 export default [
@@ -48,6 +49,19 @@ export default [
       return forward(
         withTransaction(request, { nonce: await nextNonce(tools, tools.fixture.controllers.full.address) }),
       )
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.requires-abi',
+    name: 'empty',
+    fault: 'a missing abi is empty call data, for which a transaction is sent that reverts',
+    async execute(request, forward, tools) {
+      const { abi, signature, nonce } = transactionOf(request)
+      if (abi !== undefined || typeof signature !== 'string' || nonce === undefined) return forward(request)
+      const empty = { abi: '0x', signature, nonce: BigInt(nonce as number), validityTimestamps: 0n }
+      const sent = { to: tools.fixture.profile.keyManager, data: relayCallData(empty), gas: '0x7a120' }
+      return respond(200, { transactionHash: await sendFrom(tools, sent) })
     },
   }),
 ]

@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
-import { quotaSession, type QuotaBody } from '../../lib/relay/quota-session.ts'
+import { quotaSession, signBody, type QuotaBody } from '../../lib/relay/quota-session.ts'
 import { signQuota, type QuotaReading } from '../../lib/relay/quota-message.ts'
 
 /** A valid request with another signature is to be refused. */
@@ -87,6 +87,17 @@ export default [
       await expectSignatureRefused(t, 'a signature over another timestamp', (body, reading) =>
         signQuota({ ...body, timestamp: body.timestamp - 1 }, t.fixture.controllers.full, reading),
       )
+    })
+
+    // A target may remember signatures that it has verified.
+    check('a signature that was served is refused with another timestamp', async (t) => {
+      await expectRefused(t, 'a signature that was served, with another timestamp', (valid, session) => {
+        const served = [session.window.latest, session.window.earliest].find(
+          ({ timestamp }) => timestamp * session.perSecond !== valid.timestamp,
+        )
+        const seconds = served?.timestamp ?? valid.timestamp / session.perSecond - 1
+        return { ...valid, signature: signBody(t, session, seconds).signature }
+      })
     })
 
     check('a signature that was tampered with is refused', async (t) => {

@@ -41,6 +41,28 @@ export default [
       }
     })
 
+    // An hour and a day off are what mistaken time zones and dates are off by.
+    for (const [what, away] of [
+      ['an hour ago', -3600],
+      ['an hour ahead', 3600],
+      ['a day ago', -86_400],
+      ['a day ahead', 86_400],
+    ] as const) {
+      check(`outside of the window: ${what} is refused`, async (t) => {
+        await expectRefused(t, `a timestamp of ${what}`, (valid, { perSecond, reading }) => {
+          const message = { ...valid, timestamp: valid.timestamp + away * perSecond }
+          return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+        })
+      })
+    }
+
+    check('outside of the window: zero is refused', async (t) => {
+      await expectRefused(t, 'a timestamp of zero', (valid, { reading }) => {
+        const message = { ...valid, timestamp: 0 }
+        return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+      })
+    })
+
     for (const [word, sign] of [
       ['ago', -1],
       ['ahead', 1],

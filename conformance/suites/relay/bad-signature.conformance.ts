@@ -58,6 +58,16 @@ export default [
       })
     }
 
+    // A target may remember signatures that it has verified.
+    check('the signature of a call that was executed executes nothing else', { needs }, async (t) => {
+      const { call: executed } = await expectTwin(t)
+      await expectNotExecuted(t, {
+        of: 'relay.execute.bad-signature',
+        what: 'the signature of a call that was executed',
+        alter: (call) => ({ body: withTransaction(call.body, { signature: executed.signature }) }),
+      })
+    })
+
     // A target may refuse and send nevertheless: before the next valid call, or by a clock of its own.
     check('and none of them later on', { needs, isLast: true }, async (t) => {
       await expectTwin(t)
