@@ -11,6 +11,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   quota: () => import('./bench/quota.ts'),
   crash: () => import('./bench/crash.ts'),
   connections: () => import('./bench/connections.ts'),
+  nodes: () => import('./bench/nodes.ts'),
   stall: () => import('./bench/stall.ts'),
 }
 

@@ -1,20 +1,28 @@
 import { parseArgs } from 'node:util'
 import { choicesIn } from './support/choices.ts'
 import { runCrashTest } from './support/crash.ts'
+import { runFreezeTest } from './support/freeze.ts'
 import type { LedgerCheck } from './support/invariants.ts'
 import { databaseKinds, startPostgres, type DatabaseKind } from './support/postgres.ts'
 import { nodeKinds } from './support/processes.ts'
+import { runReorganisationTest } from './support/reorganisations.ts'
 import { runSharingTest } from './support/sharing.ts'
 
-const usage = `touchstone bench crash [--only kills,sharing] [--database pglite|postgresql] [--node hardhat|anvil]
-                       [--kills 50] [--calls 500]
+const usage = `touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
+                       [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]
+                       [--reorganisations 20]
 
-kills    a server under load is killed (SIGKILL) at random moments and started again each time
-sharing  two servers, one PostgreSQL, the same signers; then the same again with one of them killed midway
+kills            a server under load is killed (SIGKILL) at random moments and started again each time; between, PostgreSQL
+sharing          two servers, one PostgreSQL, the same signers; then the same again with one of them killed midway
+freezes          three servers, one PostgreSQL; each in turn stands still (SIGSTOP) for 10 seconds, and goes on
+reorganisations  four signers on a chain whose last 1 to 6 blocks are replaced again and again (anvil)
 
-Afterwards the ledger is compared with the chain: every acknowledged call mined exactly once, nothing else charged,
-charges equal to the gas on the receipts, no gap in the nonces.
+Afterwards the chain and what the server tells by HTTP are compared: every acknowledged call executed exactly once, no other
+twice, the quota spent equal to the gas on the receipts. Without reorganisations the ledger is compared with the chain, too.
 `
+
+const parts = ['kills', 'sharing', 'freezes', 'reorganisations'] as const
+const FROZEN_MS = 10_000
 
 /**
  * The benchmark `crash`.
@@ -25,11 +33,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      only: { type: 'string', default: 'kills,sharing' },
+      only: { type: 'string', default: parts.join() },
       database: { type: 'string', default: 'pglite,postgresql' },
       node: { type: 'string', default: 'hardhat' },
       kills: { type: 'string', default: '50' },
+      'database-kills': { type: 'string', default: '10' },
       calls: { type: 'string', default: '500' },
+      freezes: { type: 'string', default: '3' },
+      reorganisations: { type: 'string', default: '20' },
       help: { type: 'boolean' },
     },
   })
@@ -37,7 +48,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = choicesIn('--only', values.only, ['kills', 'sharing'])
+  const chosen = choicesIn('--only', values.only, parts)
   const databases = choicesIn('--database', values.database, databaseKinds)
   const nodes = choicesIn('--node', values.node, nodeKinds)
   const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
@@ -53,12 +64,21 @@ export async function run(argv: readonly string[]): Promise<number> {
     console.log('| what | acknowledged | relays | transactions | mined | gas on receipts | gas charged | faults |')
     console.log('|---|---|---|---|---|---|---|---|')
     for (const node of nodes) {
-      for (const kind of parts.includes('kills') ? databases : []) {
+      for (const kind of chosen.includes('kills') ? databases : []) {
         const kills = Number(values.kills)
-        const result = await runCrashTest({ node, databaseUrl: await databaseUrl(kind), kills, onProgress })
-        report(`${kills} kills, ${kind}, ${node}`, result)
+        const url = await databaseUrl(kind)
+        const database =
+          kind === 'postgresql' && postgres ? { postgres, kills: Number(values['database-kills']) } : undefined
+        const result = await runCrashTest({ node, databaseUrl: url, kills, onProgress, ...(database && { database }) })
+        report(`${kills} kills${database ? `, ${database.kills} of PostgreSQL` : ''}, ${kind}, ${node}`, result)
       }
-      if (!parts.includes('sharing') || !postgres) continue
+      if (chosen.includes('freezes') && postgres) {
+        const freezes = Number(values.freezes)
+        const databaseUrl = await postgres.createDatabase()
+        const result = await runFreezeTest({ node, databaseUrl, freezes, frozenMs: FROZEN_MS })
+        report(`3 servers, ${freezes} times one frozen, ${node}`, result)
+      }
+      if (!chosen.includes('sharing') || !postgres) continue
       const calls = Number(values.calls)
       for (const killAfter of [undefined, Math.floor(calls / 2)]) {
         const result = await runSharingTest({
@@ -69,6 +89,12 @@ export async function run(argv: readonly string[]): Promise<number> {
         })
         report(`2 servers${killAfter === undefined ? '' : ', one killed midway'}, ${node}`, result)
       }
+    }
+    for (const kind of chosen.includes('reorganisations') ? databases : []) {
+      const reorganisations = Number(values.reorganisations)
+      const result = await runReorganisationTest({ databaseUrl: await databaseUrl(kind), reorganisations })
+      const { executed: relays, transactions: attempts } = result
+      report(`${reorganisations} reorganisations, ${kind}, anvil`, { ...result, relays, attempts })
     }
   } finally {
     await postgres?.close()

@@ -2,14 +2,21 @@ import { createPoster, signedCall, type RelayWorld } from './relay-world.ts'
 
 /** Clients that send one call after the other, each in a channel of its own, and try again until they are answered. */
 export interface Callers {
-  /** Hashes that the relay answered with. */
-  readonly acknowledged: readonly string[]
+  /** What the relay has taken. */
+  readonly acknowledged: readonly Acknowledged[]
   /** Answers that were no success, by code. */
   readonly refusals: Readonly<Record<string, number>>
   /** Attempts that got no answer. */
   readonly unanswered: number
   /** Takes no new calls; resolves when those begun are answered. @throws Error when one was not, for a minute */
   finish(): Promise<void>
+}
+
+export interface Acknowledged {
+  /** That the relay answered with. */
+  readonly hash: string
+  /** Of the relay call. */
+  readonly nonce: bigint
 }
 
 export interface CallersOptions {
@@ -26,11 +33,12 @@ export interface CallersOptions {
 }
 
 const RETRY_MS = 20
-const GIVE_UP_MS = 60_000
+/** A server that is killed again and again may live for a second in twenty. */
+const GIVE_UP_MS = 180_000
 
 export function startCallers(options: CallersOptions): Callers {
   const { world, workers, firstChannel, url, callsEach = Infinity, onAnswer = () => {} } = options
-  const acknowledged: string[] = []
+  const acknowledged: Acknowledged[] = []
   const refusals: Record<string, number> = {}
   let unanswered = 0
   let isFinishing = false
@@ -38,7 +46,7 @@ export function startCallers(options: CallersOptions): Callers {
   let isFailing = false
 
   async function send(worker: number, id: number): Promise<void> {
-    const { body } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
+    const { body, nonce } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
     const end = performance.now() + GIVE_UP_MS
     while (performance.now() < end && !isFailing) {
       // A connection of its own each time: those to a process that was killed are of no use.
@@ -49,7 +57,7 @@ export function startCallers(options: CallersOptions): Callers {
         const { status, json } = await poster.post('/execute', body)
         onAnswer(relayUrl, performance.now() - begunMs)
         if (status === 200) {
-          acknowledged.push(String(json['transactionHash']))
+          acknowledged.push({ hash: String(json['transactionHash']), nonce })
           return
         }
         const code = String(json['code'])

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
+import { auditFromOutside } from './outside-audit.ts'
+import type { PostgresServer } from './postgres.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
 import { provisionWorld } from './relay-world.ts'
 
@@ -14,6 +16,8 @@ export interface CrashOptions {
   readonly databaseUrl: string | null
   /** How often a server is killed. */
   readonly kills: number
+  /** The database server, which is killed and started again so many times between. Absent: never. */
+  readonly database?: { readonly postgres: Pick<PostgresServer, 'kill' | 'start'>; readonly kills: number }
   /** Server processes on the one database; they are killed in turn. Default 1. */
   readonly servers?: number
   readonly workers?: number
@@ -31,12 +35,16 @@ export interface CrashResult extends LedgerCheck {
 
 const SETTLE_DEADLINE_MS = 60_000
 
+/** Whether one of so many events falls on this one of so many kills, so that they are spread evenly. */
+const isTurn = (kill: number, kills: number, events: number) =>
+  Math.floor(((kill + 1) * events) / kills) > Math.floor((kill * events) / kills)
+
 /**
  * Kills servers (SIGKILL) at random moments under load and starts them again each time; then compares the ledger with
  * the chain.
  */
 export async function runCrashTest(options: CrashOptions): Promise<CrashResult> {
-  const { kills, servers = 1, workers = 8, lifeMs = 1_000, databaseUrl, onProgress = () => {} } = options
+  const { kills, database, servers = 1, workers = 8, lifeMs = 1_000, databaseUrl, onProgress = () => {} } = options
   const begun = performance.now()
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-crash-'))
   const node = await startNode(options.node)
@@ -60,6 +68,12 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
     })
     for (let kill = 0; kill < kills; kill++) {
       await sleep(Math.random() * lifeMs)
+      if (database && isTurn(kill, kills, database.kills)) {
+        await database.postgres.kill()
+        await sleep(Math.random() * lifeMs)
+        await database.postgres.start()
+        await sleep(Math.random() * lifeMs)
+      }
       const victim = kill % servers
       await running[victim]?.kill()
       running[victim] = await start()
@@ -69,10 +83,13 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
     await callers.finish()
     const [first] = running
     if (first) await waitUntilSettled(first.url, SETTLE_DEADLINE_MS)
+    const outside = first && (await auditFromOutside(world, first.url, callers.acknowledged))
     for (const server of running.splice(0)) await server.close()
     const location = { url: databaseUrl, folder: join(folder, 'ledger') }
+    const ledger = await checkLedger(world, location, callers.acknowledged)
     return {
-      ...(await checkLedger(world, location, callers.acknowledged)),
+      ...ledger,
+      faults: [...ledger.faults, ...(outside?.faults ?? [])],
       acknowledged: callers.acknowledged.length,
       unanswered: callers.unanswered,
       refusals: callers.refusals,

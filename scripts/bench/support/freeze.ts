@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
+import { auditFromOutside } from './outside-audit.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
 import { provisionWorld } from './relay-world.ts'
 
@@ -66,10 +67,12 @@ export async function runFreezeTest(options: FreezeOptions): Promise<FreezeResul
     await callers.finish()
     const [first] = running
     if (first) await waitUntilSettled(first.url, SETTLE_DEADLINE_MS)
+    const outside = first && (await auditFromOutside(world, first.url, callers.acknowledged))
     for (const server of running.splice(0)) await server.close()
     const { acknowledged, refusals } = callers
     const ledger = await checkLedger(world, { url: databaseUrl, folder: null }, acknowledged)
-    return { ...ledger, acknowledged: acknowledged.length, fewestWhileFrozen, slowestMs, refusals }
+    const faults = [...ledger.faults, ...(outside?.faults ?? [])]
+    return { ...ledger, faults, acknowledged: acknowledged.length, fewestWhileFrozen, slowestMs, refusals }
   } finally {
     for (const server of running) await server.kill()
     await node.close()

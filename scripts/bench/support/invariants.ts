@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { openDatabase, schemaOf, type Queries } from '../../../server/services/database/database.ts'
+import type { Acknowledged } from './callers.ts'
 import type { RelayWorld } from './relay-world.ts'
 
 /** What must hold of a ledger and a chain when nothing is under way any more. */
@@ -24,12 +25,12 @@ export interface LedgerLocation {
  * Compares the ledger with the chain: every acknowledged call mined exactly once and with success, no gap in the
  * nonces, charges equal to the gas on the receipts, nothing reserved any more.
  *
- * @param acknowledged hashes that callers were given
+ * @param acknowledged what callers were told
  */
 export async function checkLedger(
   world: RelayWorld,
   location: LedgerLocation,
-  acknowledged: readonly string[],
+  acknowledged: readonly Acknowledged[],
 ): Promise<LedgerCheck> {
   const database = await openDatabase({ ...location, schema: schemaOf(BigInt(world.chainId)), poolSize: 2 })
   try {
@@ -39,14 +40,14 @@ export async function checkLedger(
   }
 }
 
-async function check(world: RelayWorld, db: Queries, acknowledged: readonly string[]): Promise<LedgerCheck> {
+async function check(world: RelayWorld, db: Queries, acknowledged: readonly Acknowledged[]): Promise<LedgerCheck> {
   const faults: string[] = []
   const relays = await db.selectFrom('relays').selectAll().execute()
   const attempts = await db.selectFrom('attempts').select(['hash', 'relay', 'kind']).execute()
   const byHash = new Map(attempts.map((attempt) => [attempt.hash, attempt]))
   const relayByHash = new Map(relays.map((relay) => [relay.hash, relay]))
 
-  for (const hash of new Set(acknowledged)) {
+  for (const hash of new Set(acknowledged.map((call) => call.hash))) {
     const relay = relayByHash.get(byHash.get(hash)?.relay ?? '')
     if (!relay) faults.push(`acknowledged ${hash} is lost`)
     else if (relay.status !== 'succeeded') faults.push(`acknowledged ${hash} is ${relay.status}`)
@@ -112,18 +113,23 @@ interface Receipt {
 }
 
 /** All transactions on the chain that the relayer's accounts have sent. */
-async function minedTransactions(world: RelayWorld): Promise<{ hash: string; receipt: Receipt }[]> {
+export async function minedTransactions(
+  world: RelayWorld,
+  firstBlock = 0,
+): Promise<{ hash: string; input: string; receipt: Receipt }[]> {
   const signers = new Set(world.signers.map((address) => address.toLowerCase()))
   const last = Number(await rpc<string>(world, 'eth_blockNumber', []))
-  const found: { hash: string; receipt: Receipt }[] = []
-  for (let number = 0; number <= last; number++) {
-    const block = await rpc<{ transactions: { hash: string; from: string }[] }>(world, 'eth_getBlockByNumber', [
-      `0x${number.toString(16)}`,
-      true,
-    ])
-    for (const { hash, from } of block.transactions) {
+  const found: { hash: string; input: string; receipt: Receipt }[] = []
+  for (let number = firstBlock; number <= last; number++) {
+    const block = await rpc<{ transactions: { hash: string; from: string; input: string }[] } | null>(
+      world,
+      'eth_getBlockByNumber',
+      [`0x${number.toString(16)}`, true],
+    )
+    if (block === null) throw new Error(`the node has no block ${number} of ${last}`)
+    for (const { hash, from, input } of block.transactions) {
       if (!signers.has(from.toLowerCase())) continue
-      found.push({ hash, receipt: await rpc<Receipt>(world, 'eth_getTransactionReceipt', [hash]) })
+      found.push({ hash, input, receipt: await rpc<Receipt>(world, 'eth_getTransactionReceipt', [hash]) })
     }
   }
   return found

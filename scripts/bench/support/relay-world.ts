@@ -54,6 +54,7 @@ export function signedCall({ fixture, chainId }: RelayWorld, channel: bigint, id
     controllers.full.privateKey,
   )
   return {
+    nonce,
     body: `{"address":"${profile.address}","transaction":{"abi":"${payload}","signature":"${signature}","nonce":${nonce}}}`,
     callData: keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, payload]),
   }

@@ -1,6 +1,7 @@
 import { byWebSocket } from '../../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
+import { auditFromOutside } from './outside-audit.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
 import { provisionWorld } from './relay-world.ts'
 
@@ -50,10 +51,13 @@ export async function runSharingTest(options: SharingOptions): Promise<SharingRe
     const seconds = (performance.now() - begun) / 1000
     await killed
     await waitUntilSettled(first.url, SETTLE_DEADLINE_MS)
+    const outside = await auditFromOutside(world, first.url, callers.acknowledged)
     for (const server of running.splice(0)) await server.close()
     const { acknowledged, refusals } = callers
+    const ledger = await checkLedger(world, { url: databaseUrl, folder: null }, acknowledged)
     return {
-      ...(await checkLedger(world, { url: databaseUrl, folder: null }, acknowledged)),
+      ...ledger,
+      faults: [...ledger.faults, ...outside.faults],
       acknowledged: acknowledged.length,
       refusals,
       callsPerSecond: acknowledged.length / seconds,

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { runCrashTest } from '../../../scripts/bench/support/crash.ts'
 import { runFreezeTest } from '../../../scripts/bench/support/freeze.ts'
 import { runSharingTest } from '../../../scripts/bench/support/sharing.ts'
+import { runReorganisationTest } from '../../../scripts/bench/support/reorganisations.ts'
 import { startPostgres, type PostgresServer } from '../../../scripts/bench/support/postgres.ts'
 
 /** More kills, and more calls: `touchstone bench crash`. */
@@ -17,9 +18,11 @@ describe('server processes', function () {
   after(() => postgres.close())
 
   for (const kind of ['PGlite', 'PostgreSQL'] as const) {
-    it(`lose and double nothing when they are killed under load, on ${kind}`, async () => {
+    it(`lose and double nothing when they are killed under load${kind === 'PGlite' ? '' : ', and it with them'}, on ${kind}`, async () => {
       const databaseUrl = kind === 'PGlite' ? null : await postgres.createDatabase()
-      const result = await runCrashTest({ node: 'hardhat', databaseUrl, kills: KILLS, workers: 6, lifeMs: 800 })
+      const database = kind === 'PGlite' ? undefined : { postgres, kills: 1 }
+      const options = { node: 'hardhat', databaseUrl, kills: KILLS, workers: 6, lifeMs: 800 } as const
+      const result = await runCrashTest({ ...options, ...(database && { database }) })
       expect(result.faults).to.deep.equal([])
       expect(result.acknowledged).to.be.greaterThan(6)
       expect(result.charged).to.equal(result.gasUsed)
@@ -36,6 +39,12 @@ describe('server processes', function () {
     expect(Object.keys(result.refusals)).to.satisfy((codes: string[]) =>
       codes.every((code) => code.endsWith('UNAVAILABLE')),
     )
+  })
+
+  it('lose and double nothing when the last blocks are replaced again and again under load, with four signers', async () => {
+    const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 6 })
+    expect(result.faults).to.deep.equal([])
+    expect(result.acknowledged).to.be.greaterThan(20)
   })
 
   it('share signers on one PostgreSQL, and take over when one is killed midway', async () => {

@@ -16,7 +16,7 @@ export interface FaultyNode {
   readonly url: string
   /** Calls that it was asked, batches taken apart. */
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[]
-  /** The highest head that it has told, by whatever call. */
+  /** The highest head that it has told, by whatever call, in an answer that has left. */
   readonly toldHead: number
   /** How long it takes at least, in milliseconds. */
   delayMs: number
@@ -55,7 +55,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     return result
   }
 
-  async function answerOne(call: Call): Promise<unknown> {
+  async function answerOne(call: Call, response: ServerResponse): Promise<unknown> {
     const { id, method, params } = call
     if (fault === 'foreign' && method === 'eth_chainId') return { jsonrpc: '2.0', id, result: '0x999' }
     if (fault === 'nonsense') return { jsonrpc: '2.0', id, result: NONSENSE[answered % NONSENSE.length] }
@@ -66,12 +66,14 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     const answer = (await forward(asked)) as { result?: unknown }
     if (fault === 'frozen' && blockOf(answer.result) > frozenAt) return { jsonrpc: '2.0', id, result: null }
     if (fault === 'fork') return { ...answer, result: onFork(answer.result, frozenAt, params) }
-    if (method === 'eth_blockNumber') toldHead = Math.max(toldHead, Number(answer.result))
-    toldHead = Math.max(toldHead, blockOf(answer.result))
+    const head = method === 'eth_blockNumber' ? Number(answer.result) : blockOf(answer.result)
+    response.on('finish', () => (toldHead = Math.max(toldHead, head)))
     return answer
   }
 
   async function respond(response: ServerResponse, text: string): Promise<void> {
+    // One for each call of a batch.
+    response.setMaxListeners(0)
     answered++
     const body = JSON.parse(text) as Call | Call[]
     for (const call of [body].flat()) calls.push(call)
@@ -83,7 +85,9 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     }
     if (now === 'busy') return void response.writeHead(429, { 'retry-after': String(REST_SECONDS) }).end('slow down')
     if (now === 'nonsense' && answered % 2 === 0) return void response.end('<html>Welcome to nginx</html>')
-    const answers = Array.isArray(body) ? await Promise.all(body.map(answerOne)) : await answerOne(body)
+    const answers = Array.isArray(body)
+      ? await Promise.all(body.map((call) => answerOne(call, response)))
+      : await answerOne(body, response)
     if (node.delayMs > 0) await sleep(node.delayMs)
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answers))
   }
