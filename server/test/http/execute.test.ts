@@ -101,8 +101,10 @@ describe('POST /execute', () => {
       const answer = await client.execute({ channel })
       accepted(answer)
       expect(answer.headers.get('ratelimit-remaining')).to.equal('1')
-      accepted(await client.execute({ channel, id: 1n }))
-      const refused = await client.execute({ channel, id: 2n })
+      // It took a simulation, too.
+      const reverting = { channel, id: 1n, payload: sendWei(chain.signers[0] ?? '', 10n ** 30n) }
+      expect((await client.execute(reverting)).json.code).to.equal('RELAY_CALL_REVERTS')
+      const refused = await client.execute({ channel, id: 1n })
       expectRefused(refused, 429, 'RATE_LIMITED')
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60)
     } finally {
