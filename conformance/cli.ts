@@ -153,6 +153,7 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
 }
 
 function optionsOf(flags: Flags, where: Where): CheckOptions {
+  if (!flags.relay && !flags.ethRpc) throw new UsageError('--no-relay and --no-eth-rpc leave nothing to judge')
   const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
   // A part is asked for again and again, and a testbed of our own is known.
   const isQuick = only !== undefined || where.close !== undefined

@@ -1,3 +1,4 @@
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setBlockTime, startChain, type ChainOptions, type RunningChain } from '../contracts/chain.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
@@ -72,7 +73,9 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
   const chain = await startChain({ ...options.chain, port: chainPort, host: HOST })
   const starting = startServer(testbedConfig(chain, port, options.config), options.server)
   const [served, provisioned] = await Promise.allSettled([starting, provisionTestbed(chain)])
+  let fixtureFile: string | undefined
   const close = async () => {
+    if (fixtureFile !== undefined) await removeFixture(fixtureFile, chain.rpcUrl)
     if (served.status === 'fulfilled') await served.value.close()
     await chain.close()
   }
@@ -84,8 +87,11 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     }
     // Only now: deploying would take a block time for each step.
     if (options.blockTimeSeconds !== undefined) await setBlockTime(chain.provider, options.blockTimeSeconds)
-    const fixtureFile = options.stateDir === undefined ? undefined : join(options.stateDir, 'testbed.json')
-    if (fixtureFile !== undefined) await writePrivateJson(fixtureFile, fixture)
+    if (options.stateDir !== undefined) {
+      const file = join(options.stateDir, 'testbed.json')
+      await writePrivateJson(file, fixture)
+      fixtureFile = file
+    }
     return {
       chain,
       server,
@@ -100,6 +106,12 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     await close()
     throw error
   }
+}
+
+/** It names a chain that is gone, and holds keys. Another testbed may have written its own meanwhile. */
+async function removeFixture(file: string, rpcUrl: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  if (text.includes(JSON.stringify(rpcUrl))) await rm(file, { force: true })
 }
 
 /** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */

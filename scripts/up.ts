@@ -1,5 +1,7 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
+import { mkdir } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
 import type { Testbed } from './testbed.ts'
@@ -11,8 +13,10 @@ interface Flags {
   readonly blockTime?: number
 }
 
-/** A client that keeps a connection open does not keep the testbed from stopping. */
-const CLOSE_DEADLINE_MS = 5_000
+/** Nothing in a testbed is worth waiting for: chain and ledger are gone with the process. */
+const CLOSE_DEADLINE_MS = 700
+/** A Ctrl-C reaches a process twice, from the terminal and from the launcher. */
+const SAME_SIGNAL_MS = 300
 
 /**
  * The command `up`: the testbed, until Ctrl-C or SIGTERM.
@@ -32,28 +36,39 @@ export async function run(argv: readonly string[]): Promise<number> {
 
   const stop = stopSignal()
   const start = performance.now()
-  let testbed: Testbed
+  let testbed: Testbed | undefined
   try {
+    await mkdir(stateDir, { recursive: true })
     // Only now: a whole server is behind it.
-    const { startTestbed } = await import('./testbed.ts')
-    testbed = await startTestbed({
-      port,
-      chainPort,
-      stateDir,
-      ...(blockTime !== undefined && { blockTimeSeconds: blockTime }),
-    })
+    const started = import('./testbed.ts').then(({ startTestbed }) =>
+      startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
+    )
+    testbed = await Promise.race([started, stop.then(() => undefined)])
   } catch (error) {
-    const { code, message, port: busyPort } = error as NodeJS.ErrnoException & { port?: number }
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error
-    const option = busyPort === chainPort ? '--chain-port' : '--port'
-    process.stderr.write(`${message}; choose another with ${option}\n`)
+    const line = mendable(error as SystemError, { chainPort, stateDir })
+    if (line === undefined) throw error
+    process.stderr.write(`${line}\n`)
     return 2
   }
+  if (!testbed) process.exit(0)
   process.stdout.write(describeTestbed(testbed, performance.now() - start, blockTime))
   await stop
   process.stdout.write('stopping\n')
-  await Promise.race([testbed.close(), sleep(CLOSE_DEADLINE_MS, undefined, { ref: false })])
+  const closed = testbed.close().then(() => true)
+  if (!(await Promise.race([closed, sleep(CLOSE_DEADLINE_MS, false, { ref: false })]))) process.exit(0)
   return 0
+}
+
+type SystemError = NodeJS.ErrnoException & { readonly port?: number }
+
+/** What whoever starts the testbed can mend, in one line. */
+function mendable(
+  { code = '', message, port, path }: SystemError,
+  { chainPort, stateDir }: Pick<Flags, 'chainPort' | 'stateDir'>,
+): string | undefined {
+  if (path !== undefined) return `--state-dir: ${stateDir} is no folder that can be written (${code})`
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return undefined
+  return `${message}; choose another with ${port === chainPort ? '--chain-port' : '--port'}`
 }
 
 /** As it is typed here: the repository runs the sources, the package what is built from them. */
@@ -79,9 +94,16 @@ Ctrl-C stops everything.
 `
 }
 
-/** Resolves at the first SIGINT or SIGTERM; later ones change nothing. */
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP; the second one ends the process. */
 function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
+  let firstMs: number | undefined
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      firstMs ??= performance.now()
+      if (performance.now() - firstMs > SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal])
+      resolve()
+    })
+  }
   return promise
 }

@@ -98,6 +98,10 @@ interface Flags {
 
 async function withLedger({ config: file, chainId }: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
   const { config, baseFolder } = await readConfig(file, process.env)
+  const url = process.env['DATABASE_URL'] ?? null
+  if (url === null && config.database.folder === null) {
+    throw new ConfigError(['database.folder is null: the ledger is in the memory of the server alone'])
+  }
   const registry = createRegistry(
     [
       ...(await discoverFolder(new URL('plugins/', import.meta.url).pathname)),
@@ -110,7 +114,6 @@ async function withLedger({ config: file, chainId }: Flags, work: (opened: Opene
   try {
     const id = BigInt(chainId ?? (await upstream.request<string>('eth_chainId', [])))
     const plans = createPlans(config.quota, registry.quotas, { clock: systemClock, upstream })
-    const url = process.env['DATABASE_URL'] ?? null
     const database = await openDatabase({ url, folder: config.database.folder, schema: schemaOf(id), poolSize: 1 })
     try {
       await work({ registrations: createRegistrations({ db: database.db, plans, clock: systemClock }), plans })

@@ -15,9 +15,14 @@ function parseBase(text: string): URL {
   try {
     url = new URL(text)
   } catch {
-    throw new UsageError(`"${text}" is no URL`)
+    const meant = URL.canParse(`http://${text}`) && text.includes('.') ? `; did you mean https://${text}?` : ''
+    throw new UsageError(`"${text}" is no URL${meant}`)
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new UsageError(`"${text}" is no http or https URL`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    // "localhost:3000" is a URL, of the scheme "localhost".
+    const meant = URL.canParse(`http://${text}`) && !text.includes('//') ? `; did you mean http://${text}?` : ''
+    throw new UsageError(`"${text}" is no http or https URL${meant}`)
+  }
   url.pathname = url.pathname.replace(/\/+$/, '')
   url.hash = ''
   return url

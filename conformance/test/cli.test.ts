@@ -48,6 +48,7 @@ describe('the command check', () => {
       ['http://127.0.0.1:1', '--fixture', fixture],
       ['http://127.0.0.1:1', '--fixture', join(folder, 'none.json')],
       ['http://127.0.0.1:1', '--only', 'relay.nothing'],
+      ['http://127.0.0.1:1', '--no-relay', '--no-eth-rpc'],
       ['http://127.0.0.1:1', '--report', 'pdf=out.pdf'],
       [],
     ]

@@ -26,7 +26,7 @@ export async function writeScaffold(
   const changed = edited.map(([path]) => path)
   if (regenerate) {
     // In a process of its own: this one has read the schemas already.
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/generate.ts')])
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/touchstone.ts'), 'generate'])
     changed.push(
       ...stdout
         .trim()

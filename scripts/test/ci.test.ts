@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -30,12 +32,23 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>
 }
 
+type Shell = (
+  script: string,
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+) => Promise<{ code: number; output: string }>
+
 /** Runs a script as a runner does: bash that stops at the first failure, and this Node first on the PATH. */
-function bash(script: string, env: Readonly<Record<string, string>>, cwd: string) {
+const bash: Shell = (script, env, cwd) =>
+  runShell('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], env, cwd)
+
+/** What `sh` is here: dash on Debian. */
+const sh: Shell = (script, env, cwd) => runShell('sh', ['-c', script], env, cwd)
+
+function runShell(shell: string, args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
   const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
   const { promise, resolve } = Promise.withResolvers<{ code: number; output: string }>()
-  const args = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script]
-  const child = execFile('bash', args, { cwd, env: { ...process.env, PATH, ...env } }, (_error, stdout, stderr) =>
+  const child = execFile(shell, args, { cwd, env: { ...process.env, PATH, ...env } }, (_error, stdout, stderr) =>
     resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
   )
   return promise
@@ -134,28 +147,53 @@ describe('action.yml', () => {
   })
 })
 
-describe('docs/ci.md', () => {
-  it('has a script that checks a relay on a local chain', async function () {
-    this.timeout(120_000)
-    const reports = await mkdtemp(join(tmpdir(), 'touchstone-ci-script-'))
-    try {
-      const [chainPort, relayPort] = [await unusedPort(), await unusedPort()]
-      const script = (await blockOf('check-relay.sh'))
-        .replaceAll('8545', String(chainPort))
-        .replaceAll('3000', String(relayPort))
-      const env = { REPORTS: reports, TOUCHSTONE_LISTEN_PORT: String(relayPort) }
-      const { code, output } = await bash(script, env, root)
-      expect(code, output).to.equal(0)
-      expect(await readFile(join(reports, 'report.md'), 'utf8')).to.include('onformant')
-      for (const port of [chainPort, relayPort]) {
-        const left = await fetch(`http://127.0.0.1:${port}`).then(
-          () => 'listening',
-          () => 'gone',
-        )
-        expect(left, `port ${port}`).to.equal('gone')
-      }
-    } finally {
-      await rm(reports, { recursive: true, force: true })
+describe('the script of docs/ci.md', function () {
+  this.timeout(120_000)
+  let reports: string
+  let ports: readonly [chain: number, relay: number]
+
+  beforeEach(async () => {
+    reports = await mkdtemp(join(tmpdir(), 'touchstone-ci-script-'))
+    ports = [await unusedPort(), await unusedPort()]
+  })
+  afterEach(() => rm(reports, { recursive: true, force: true }))
+
+  const runScript = async (change: (script: string) => string = (script) => script) => {
+    const [chainPort, relayPort] = ports
+    const script = (await blockOf('check-relay.sh'))
+      .replaceAll('8545', `${chainPort}`)
+      .replaceAll('3000', `${relayPort}`)
+    return sh(change(script), { REPORTS: reports, TOUCHSTONE_LISTEN_PORT: String(relayPort) }, root)
+  }
+  const expectNothingLeft = async () => {
+    for (const port of ports) {
+      const left = await fetch(`http://127.0.0.1:${port}`).then(
+        () => 'listening',
+        () => 'gone',
+      )
+      expect(left, `port ${port}`).to.equal('gone')
     }
+  }
+
+  it('checks a relay on a local chain, and leaves nothing running', async () => {
+    const { code, output } = await runScript()
+    expect(code, output).to.equal(0)
+    expect(await readFile(join(reports, 'report.md'), 'utf8')).to.include('onformant')
+    await expectNothingLeft()
+  })
+
+  it('ends when the chain does not start, and says why', async () => {
+    const { code, output } = await runScript((script) => script.replace('--network automine', '--network nowhere'))
+    expect([code, output.includes('nowhere')], output).to.deep.equal([2, true])
+    await expectNothingLeft()
+  })
+
+  it('does not check what was there before', async () => {
+    const other = createServer((_request, response) => response.end('I am no relay')).listen(ports[1], '127.0.0.1')
+    await once(other, 'listening')
+    const { code, output } = await runScript()
+    other.close()
+    expect([code, output]).to.deep.equal([2, `port ${ports[1]} is taken\n`])
+    await expectNothingLeft()
   })
 })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,14 +34,19 @@ describe('the command up', () => {
     it(`says where everything is and no key, and stops cleanly at ${signal}`, async () => {
       const { child, exited, errors } = up('--port', '0', '--chain-port', '0', '--block-time', '30')
       const lines: string[] = []
+      let fixture: Fixture | undefined
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line)
-        if (line.startsWith('Ctrl-C')) child.kill(signal)
+        if (!line.startsWith('Ctrl-C')) continue
+        fixture = await readFixture()
+        child.kill(signal)
       }
       expect(await exited).to.deep.equal([0, null])
       expect(await errors).to.equal('')
+      expect(await readdir(stateDir), 'its keys go with it').to.deep.equal([])
 
-      const { server, chain, profile, controllers, funder } = await readFixture()
+      if (!fixture) throw new Error('the testbed never came up')
+      const { server, chain, profile, controllers, funder } = fixture
       const shown = lines.join('\n')
       for (const place of [server.relayUrl, `${server.ethRpcBaseUrl}/api/eth-rpc`, chain.rpcUrl, profile.address]) {
         expect(shown).to.include(place)
@@ -53,6 +59,27 @@ describe('the command up', () => {
       }
     })
   }
+
+  it('ends at a signal while it starts', async () => {
+    const folder = join(stateDir, 'made when it starts')
+    const watcher = watch(stateDir)
+    const begun = once(watcher, 'change')
+    const { child, exited, errors } = up('--port', '0', '--chain-port', '0', '--state-dir', folder)
+    await begun
+    watcher.close()
+    child.kill('SIGINT')
+    expect(await exited).to.deep.equal([0, null])
+    expect(await errors).to.equal('')
+    expect(await readdir(folder)).to.deep.equal([])
+  })
+
+  it('says in one line that its folder is none', async () => {
+    const file = join(stateDir, 'file')
+    await writeFile(file, '')
+    const { exited, errors } = up('--port', '0', '--chain-port', '0', '--state-dir', file)
+    expect(await exited).to.deep.equal([2, null])
+    expect(await errors).to.match(/^--state-dir: .*file is no folder that can be written \(EEXIST\)\n$/)
+  })
 
   for (const option of ['--port', '--chain-port'] as const) {
     it(`says in one line that its ${option} is taken`, async () => {

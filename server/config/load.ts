@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { parse as parseYaml } from 'yaml'
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { isNode, LineCounter, parseDocument } from 'yaml'
 import type { Config } from '../../specs/index.ts'
-import { createValidator, describeError } from '../core/validate.ts'
+import { createValidator } from '../core/validate.ts'
 import { ConfigError } from './config-error.ts'
+import { configFault } from './config-fault.ts'
 import { environmentMembers } from './environment.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
@@ -38,31 +40,45 @@ export async function readConfig(
   environment: Environment,
 ): Promise<Omit<LoadedConfig, 'secrets'>> {
   const baseFolder = file === undefined ? process.cwd() : path.dirname(path.resolve(file))
-  const tree = file === undefined ? {} : await readTree(file)
+  const { tree, nameAt } = file === undefined ? { tree: {}, nameAt: () => 'configuration' } : await readTree(file)
   for (const { path: members, value } of environmentMembers(environment)) setMember(tree, members, value)
-  return { config: parseConfig(tree, file ?? 'configuration', baseFolder), baseFolder }
+  return { config: parseConfig(tree, nameAt, baseFolder), baseFolder }
 }
 
 /**
- * Checks a configuration that did not come from a file.
+ * Checks a configuration, and fills in the defaults.
  *
  * @param tree is not changed
+ * @param name what faults are told to be in; or a function of the path of the faulty member, which may know the line
  * @throws ConfigError
  */
-export function parseConfig(tree: unknown, name: string, baseFolder: string): Config {
+export function parseConfig(
+  tree: unknown,
+  name: string | ((path: readonly string[]) => string),
+  baseFolder: string,
+): Config {
+  const nameAt = typeof name === 'string' ? () => name : name
   const filled = structuredClone(tree)
   const validate = createValidator('all-errors').compileKey('config')
   if (!validate(filled)) {
-    throw new ConfigError((validate.errors ?? []).map((error) => `${name}: ${describeError(error, 'configuration')}`))
+    const lines = (validate.errors ?? []).map((error) => `${nameAt(pathOf(error))}: ${configFault(error)}`)
+    throw new ConfigError(lines)
   }
   const config = filled as Config
   if (config.quota.plans[config.quota.defaultPlan] === undefined) {
-    throw new ConfigError([`${name}: quota/defaultPlan there is no plan '${config.quota.defaultPlan}'`])
+    const line = nameAt(['quota', 'defaultPlan'])
+    throw new ConfigError([`${line}: quota.defaultPlan: there is no plan '${config.quota.defaultPlan}'`])
   }
   return withAbsolutePaths(config, baseFolder)
 }
 
-async function readTree(file: string): Promise<Record<string, unknown>> {
+interface ReadTree {
+  readonly tree: Record<string, unknown>
+  /** The file, and the line of a member if it stands there. */
+  readonly nameAt: (path: readonly string[]) => string
+}
+
+async function readTree(file: string): Promise<ReadTree> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
@@ -71,18 +87,30 @@ async function readTree(file: string): Promise<Record<string, unknown>> {
       cause,
     })
   }
-  let tree: unknown
-  try {
-    // YAML is a superset of JSON.
-    tree = parseYaml(text)
-  } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw new ConfigError([`${file}: ${reason}`], { cause })
-  }
+  // YAML is a superset of JSON.
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter })
+  const [cause] = document.errors
+  if (cause) throw new ConfigError([`${file}: ${cause.message.split('\n')[0] ?? ''}`], { cause })
+  const tree: unknown = document.toJS()
   if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) {
     throw new ConfigError([`${file}: must hold an object`])
   }
-  return tree as Record<string, unknown>
+  return {
+    tree: tree as Record<string, unknown>,
+    nameAt: (path) => {
+      const node = document.getIn(path, true)
+      const start = isNode(node) ? node.range?.[0] : undefined
+      return start === undefined ? file : `${file}:${lineCounter.linePos(start).line}`
+    },
+  }
+}
+
+/** Of the faulty member; what is missing has no line, and what is around it may be long. */
+function pathOf({ keyword, instancePath, params }: ErrorObject): string[] {
+  const path = instancePath.split('/').slice(1)
+  if (keyword === 'additionalProperties') return [...path, String(params['additionalProperty'])]
+  return keyword === 'required' ? [...path, String(params['missingProperty'])] : path
 }
 
 function setMember(tree: Record<string, unknown>, members: readonly string[], value: unknown): void {

@@ -5,6 +5,7 @@ import type { Secrets } from '../config/secrets.ts'
 import type { Services } from '../core/define.ts'
 import type { Registry } from '../core/registry.ts'
 import type { ReadinessCheck } from '../http/health.ts'
+import { ServiceError } from '../core/errors.ts'
 import { checkResults } from './chain/check-results.ts'
 import { createChain } from './chain/create-chain.ts'
 import { createUpstream } from './chain/create-upstream.ts'
@@ -126,7 +127,7 @@ async function compose(
     ...upstream,
     request: (method, params, given) => upstream.request(method, params, { ...given, confirm: true }),
   }
-  const chainId = BigInt(await chain.id())
+  const chainId = BigInt(await chain.id().catch(unreachable(config.chain.rpcUrls)))
 
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
   const database = await openDatabase({
@@ -242,5 +243,14 @@ async function compose(
 }
 
 /** Of the time of an answer: what is left is enough to tell how far a page of logs has come. */
+/** Says which nodes were asked, without what may be secret in their URLs. @throws ServiceError UPSTREAM_UNAVAILABLE */
+function unreachable(rpcUrls: readonly string[]) {
+  return (cause: unknown): never => {
+    const hosts = rpcUrls.map((url) => new URL(url).host).join(', ')
+    const reason = cause instanceof Error ? cause.message.replace(/^Upstream unavailable: /, '') : String(cause)
+    throw new ServiceError('UPSTREAM_UNAVAILABLE', `no node of chain.rpcUrls answers: ${hosts} (${reason})`, { cause })
+  }
+}
+
 const LOG_SHARE = 0.9
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

@@ -99,10 +99,13 @@ describe('the command serve', () => {
     await chmod(open, 0o755)
     const cases: [says: string, config: object, env?: Record<string, string>][] = [
       ['EADDRINUSE', { ...working(), listen: { port } }],
-      ["'lisen'", { ...working(), lisen: {} }],
+      ['unknown member lisen; did you mean listen?', { ...working(), lisen: {} }],
       ['no-such-plugin', { ...working(), plugins: { external: ['no-such-plugin'] } }],
       ['quota/plans/gold', { ...working(), quota: { defaultPlan: 'gold', plans: { gold: { model: 'gold' } } } }],
-      ['Upstream unavailable', { ...working(), chain: { rpcUrls: [`http://127.0.0.1:9`] } }],
+      [
+        'no node of chain.rpcUrls answers: 127.0.0.1:9 (',
+        { ...working(), chain: { rpcUrls: ['http://user:secret@127.0.0.1:9/key'] } },
+      ],
       ['DATABASE_URL', working(), { DATABASE_URL: 'postgresql://127.0.0.1:9/relay' }],
       ['TOUCHSTONE_SIGNER_KEYS', working(), { TOUCHSTONE_SIGNER_KEYS: '0x12' }],
       [`chmod -R go= ${open}`, { ...working(), database: { folder: open } }],

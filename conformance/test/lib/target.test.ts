@@ -23,8 +23,14 @@ describe('the target', () => {
   })
 
   it('is an http or https URL', () => {
-    for (const relayUrl of ['localhost:3000', 'ftp://r.example', 'r']) {
-      expect(() => normaliseTarget({ relayUrl, ethRpcUrl: null }), relayUrl).to.throw(UsageError)
+    for (const [relayUrl, says] of [
+      ['localhost:3000', '"localhost:3000" is no http or https URL; did you mean http://localhost:3000?'],
+      ['r.example:3000', '"r.example:3000" is no http or https URL; did you mean http://r.example:3000?'],
+      ['r.example/v1', '"r.example/v1" is no URL; did you mean https://r.example/v1?'],
+      ['ftp://r.example', '"ftp://r.example" is no http or https URL'],
+      ['r', '"r" is no URL'],
+    ] as const) {
+      expect(() => normaliseTarget({ relayUrl, ethRpcUrl: null }), relayUrl).to.throw(UsageError, says)
     }
   })
 })

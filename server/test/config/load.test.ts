@@ -76,16 +76,30 @@ describe('config/load', () => {
 
   const chain = 'chain: { rpcUrls: ["http://a"] }'
   const refused: [name: string, text: string, says: string, environment?: Environment][] = [
-    ['an unknown key', `${chain}\nlisen: {}`, "'lisen'"],
-    ['an unknown inner key', `${chain}\nlisten: { prot: 1 }`, "'prot'"],
-    ['a wrong unit', 'chain: { rpcUrls: ["http://a"], requestTimeoutMs: 5s }', 'chain/requestTimeoutMs'],
-    ['a wrong type', `${chain}\nlisten: { port: "many" }`, 'listen/port'],
-    ['no node', 'listen: {}', 'chain'],
+    ['an unknown key', `${chain}\nlisen: {}`, 'relay.yaml:2: unknown member lisen; did you mean listen?'],
+    [
+      'an unknown inner key',
+      `${chain}\nlisten: { prot: 1 }`,
+      'relay.yaml:2: unknown member listen.prot; did you mean listen.port?',
+    ],
+    ['an unknown key that is like none', `${chain}\nwhatever: 1`, 'unknown member whatever'],
+    [
+      'a wrong unit',
+      'chain: { rpcUrls: ["http://a"], requestTimeoutMs: 5s }',
+      'relay.yaml:1: chain.requestTimeoutMs must be integer',
+    ],
+    ['a wrong type', `${chain}\nlisten: { port: "many" }`, 'relay.yaml:2: listen.port must be integer'],
+    ['no node', 'listen: {}', 'relay.yaml: chain is missing'],
     ['a default plan that is not there', `${chain}\nquota: { defaultPlan: gold }`, "'gold'"],
     ['broken YAML', 'chain: {', 'relay.yaml'],
     ['a list', '[]', 'relay.yaml'],
     ['an environment variable that sets nothing', chain, 'TOUCHSTONE_PORT', { ...keys, TOUCHSTONE_PORT: '1' }],
-    ['a wrong type in the environment', chain, 'listen/port', { ...keys, TOUCHSTONE_LISTEN_PORT: 'many' }],
+    [
+      'a wrong type in the environment',
+      chain,
+      'listen.port must be integer',
+      { ...keys, TOUCHSTONE_LISTEN_PORT: 'many' },
+    ],
     ['no signer', chain, 'TOUCHSTONE_SIGNER_KEYS', {}],
     [
       'a keystore that is not there',
