@@ -9,6 +9,7 @@ import { LogPager } from './logs/pager.ts'
 import { NodeKind } from './node-kind.ts'
 import { toData, toQuantity } from './project/quantity.ts'
 import { projectReceipt } from './project/receipt.ts'
+import { readReceipt } from './read-receipt.ts'
 import { projectTransaction } from './project/transaction.ts'
 import { ReadCache, type Lifetime, type Read } from './read-cache.ts'
 import { SingleFlight } from './single-flight.ts'
@@ -135,10 +136,11 @@ export function createChain(options: CreateChainOptions): CachedChain {
     hash: string,
     project: (raw: unknown) => T | null,
     hashOf: (found: T) => unknown,
+    read = (of: string): Promise<unknown> => upstream.request(method, [of]),
   ): Promise<T | null> {
     const asked = String(toData(hash))
     const fetch = async () => {
-      const found = project(await upstream.request(method, [asked]))
+      const found = project(await read(asked))
       // Of another transaction, or of none: an answer that went astray between the node and here.
       if (found !== null && (typeof found !== 'object' || hashOf(found) !== asked)) throw unusable(method, found)
       return freeze(found)
@@ -173,7 +175,14 @@ export function createChain(options: CreateChainOptions): CachedChain {
 
     transaction: (hash) => readByHash('eth_getTransactionByHash', hash, projectTransaction, (found) => found.hash),
 
-    receipt: (hash) => readByHash('eth_getTransactionReceipt', hash, projectReceipt, (found) => found.transactionHash),
+    receipt: (hash) =>
+      readByHash(
+        'eth_getTransactionReceipt',
+        hash,
+        projectReceipt,
+        (found) => found.transactionHash,
+        (of) => readReceipt(upstream, of),
+      ),
 
     logs: (filter) => pager.page(filter),
   }

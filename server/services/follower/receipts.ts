@@ -1,3 +1,4 @@
+import { readReceipt } from '../chain/read-receipt.ts'
 import type { Upstream } from '../chain/upstream.ts'
 import type { OpenAttempt } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
@@ -24,7 +25,7 @@ interface Tried {
  */
 export async function findMined(upstream: Upstream, relay: Tried, lastFinalBlock: number): Promise<Mined | undefined> {
   for (const attempt of relay.attempts.toReversed()) {
-    const receipt = await upstream.request<RawReceipt | null>('eth_getTransactionReceipt', [attempt.hash])
+    const receipt = (await readReceipt(upstream, attempt.hash)) as RawReceipt | null
     // Some nodes show a receipt of the pending block, which has no hash yet.
     if (receipt === null || typeof receipt.blockHash !== 'string') continue
     return {

@@ -209,7 +209,7 @@ describe('methods in front of a node that answers oddly', () => {
   })
 
   it('keeps nothing that lacks a member', async () => {
-    spoil('eth_getTransactionReceipt', answering({ result: { ...receipt, effectiveGasPrice: undefined } }))
+    spoil('eth_getTransactionReceipt', answering({ result: { ...receipt, cumulativeGasUsed: undefined } }))
     expect((await ask('eth_getTransactionReceipt', [HASH])).error?.code).to.equal(-32000)
     node.onRequest = undefined
     expect((await ask('eth_getTransactionReceipt', [HASH])).result).to.deep.equal(receipt)
