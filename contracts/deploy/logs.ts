@@ -51,13 +51,20 @@ const SEED_GROUPS: readonly (readonly number[])[] = [
   [100, 100, 100, 100, 100, 100, 100, 100, 100],
 ]
 
-/** Deploys a log emitter and lets it emit 2,500 logs, with one block among them that has more than 1,000. */
+/**
+ * Deploys a log emitter and lets it emit 2,500 logs, with one block among them that has more than 1,000, and a log of
+ * another contract between them.
+ */
 export async function seedLogs(sender: Sender): Promise<SeededLogs> {
   const { bytecode } = await loadArtifact('LogEmitter')
-  const { address: emitter, deployed } = sender.deploy(bytecode)
-  await deployed
+  const [{ address: emitter, deployed }, stranger] = [sender.deploy(bytecode), sender.deploy(bytecode)]
+  await Promise.all([deployed, stranger.deployed])
   const receipts: TransactionReceipt[] = []
-  for (const counts of SEED_GROUPS) receipts.push(...(await Promise.all(counts.map((count) => emit(count)))))
+  for (const [index, counts] of SEED_GROUPS.entries()) {
+    // On pages after the first, whoever forgets the address shows it.
+    if (index === SEED_GROUPS.length - 1) await emit(stranger.address, 1)
+    receipts.push(...(await Promise.all(counts.map((count) => emit(emitter, count)))))
+  }
   const blocks = receipts.map(({ blockNumber }) => blockNumber)
   return {
     emitter,
@@ -66,9 +73,9 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
     count: SEED_GROUPS.flat().reduce((sum, count) => sum + count, 0),
   }
 
-  async function emit(count: number): Promise<TransactionReceipt> {
+  async function emit(to: string, count: number): Promise<TransactionReceipt> {
     const data = logEmitterInterface.encodeFunctionData('emitLogs', [count])
-    return sender.mined(await sender.send({ to: emitter, data }))
+    return sender.mined(await sender.send({ to, data }))
   }
 }
 

@@ -22,7 +22,8 @@ describe('docs/eth-rpc.md', function () {
 
   before(async () => {
     node = await nodeKinds.hardhat()
-    count = (await seedLogs(await createSender(node.wallet))).count
+    // And one of another contract between them.
+    count = (await seedLogs(await createSender(node.wallet))).count + 1
     front = await startRpcFront([node.rpcUrl])
     // Inside of the repository, so that the packages are found.
     folder = await mkdtemp(join(root, 'node_modules/.docs-'))
