@@ -1,22 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
 
-/** The contracts of this folder. */
-export const contractNames = ['Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
-
-export type ContractName = (typeof contractNames)[number]
-
-/** A compiled contract, as it lies in `contracts/artifacts/<name>.json`. */
-export interface Artifact {
-  readonly abi: readonly object[]
-  /** Creation code, hex. */
-  readonly bytecode: string
-  /** What it was compiled from, see {@link hashSources}. */
-  readonly sourceHash: string
-}
-
-export const artifactsFolder = join(import.meta.dirname, 'artifacts')
+export { artifactsFolder, contractNames, type Artifact } from './contract-names.ts'
 
 /**
  * Loads a contract of ours, and compiles it first if its source or the compiler's settings have changed since.

@@ -1,7 +1,7 @@
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { artifactsFolder, contractNames, type Artifact, type ContractName } from './artifacts.ts'
+import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
 import { hardhatConfig } from './hardhat.ts'
 
 /**

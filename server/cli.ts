@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { loadConfig } from './config/load.ts'
 import { redactConfig } from './config/redact.ts'
 import { startFailure } from './start-failure.ts'
-import { openTracing } from './services/tracing/open-tracing.ts'
+import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
 
 const usage = `touchstone serve --config <file> [--print-config]

@@ -23,9 +23,9 @@ export type { ClauseId, ErrorCode } from '../specs/index.ts'
 
 // Each file adds its service to `Services`.
 export type { Chain } from './services/chain/chain.ts'
-export type { Upstream } from './services/chain/upstream.ts'
+export type { Upstream } from './services/node/upstream.ts'
 export type { Clock } from './services/clock.ts'
 export type { Relays } from './services/ledger/relays.ts'
 export type { Profiles } from './services/profiles/profiles.ts'
-export type { Quotas } from './services/quotas/quotas.ts'
+export type { Quotas } from './services/ledger/quotas.ts'
 export type { Relayer } from './services/relayer/relayer.ts'

@@ -22,10 +22,10 @@ import { statusRoute, type ServiceStatus } from './http/status-page.ts'
 import { traceRequests } from './http/trace-requests.ts'
 import { transactionRoute } from './http/transactions.ts'
 import { systemClock, type Clock } from './services/clock.ts'
-import { composeServices } from './services/compose.ts'
+import { composeServices } from './compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
-import { shared } from './shared.ts'
-import type { Tracing } from './services/tracing/tracing.ts'
+import { shared } from './concurrency/shared.ts'
+import type { Tracing } from './telemetry/tracing.ts'
 
 /** The relay calls of a day are counted for the status page. */
 const STATUS_KEPT_MS = 1_000

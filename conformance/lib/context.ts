@@ -1,5 +1,5 @@
 import type { ChainTruth } from './chain-truth.ts'
-import type { WayOfPaging } from './eth-rpc/paging.ts'
+import type { WayOfPaging } from './eth-rpc/paging-option.ts'
 import type { Fixture } from './fixture.ts'
 import type { Fault } from './outcome.ts'
 import type { Patience } from './patience.ts'

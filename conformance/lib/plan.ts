@@ -1,23 +1,9 @@
 import { clauses } from '../../specs/index.ts'
 import type { ClauseSuite } from './clause.ts'
-import type { Edition, Report } from './report-types.ts'
+import type { Plan } from './report-types.ts'
 
 /** Gas of one relay call of the suite: `setData` of a short value through LSP6, with some room. */
 const gasOfCall = 120_000
-
-/** What a run is going to do, said before anything is sent. */
-export interface Plan {
-  readonly target: Report['target']
-  readonly edition: Edition
-  readonly checks: number
-  /** Required clauses that are selected, and of how many. */
-  readonly required: number
-  readonly ofRequired: number
-  /** The relay calls that a target may be made to send: about one for each check that spends. */
-  readonly transactions: number
-  /** What they cost the relay, about. */
-  readonly gas: number
-}
 
 /** How many required clauses both documents have. */
 export function countRequired(): number {

@@ -1,5 +1,4 @@
 import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
-import type { Plan } from './plan.ts'
 
 /** `documents`: the two documents as they stand; `lip`: the public LSP15 text (quota window of 300 s). */
 export type Edition = 'documents' | 'lip'
@@ -176,4 +175,18 @@ export interface Progress {
   checked?(clause: Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>, check: CheckResult): void
   /** After the last check. */
   finished?(report: Report): void
+}
+
+/** What a run is going to do, said before anything is sent. */
+export interface Plan {
+  readonly target: Report['target']
+  readonly edition: Edition
+  readonly checks: number
+  /** Required clauses that are selected, and of how many. */
+  readonly required: number
+  readonly ofRequired: number
+  /** The relay calls that a target may be made to send: about one for each check that spends. */
+  readonly transactions: number
+  /** What they cost the relay, about. */
+  readonly gas: number
 }

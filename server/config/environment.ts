@@ -1,6 +1,8 @@
 import { schemas, type JsonSchema } from '../../specs/index.ts'
-import type { Environment } from './load.ts'
 import { ConfigError } from './config-error.ts'
+
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A member of the configuration that an environment variable can set. */
 export interface EnvironmentVariable {

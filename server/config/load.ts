@@ -6,7 +6,7 @@ import type { Config } from '../../specs/index.ts'
 import { createValidator } from '../core/validate.ts'
 import { ConfigError } from './config-error.ts'
 import { configFault } from './config-fault.ts'
-import { environmentMembers } from './environment.ts'
+import { environmentMembers, type Environment } from './environment.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
 
 export interface LoadedConfig {
@@ -16,8 +16,6 @@ export interface LoadedConfig {
   /** What relative paths of the file, and packages it names, are relative to. */
   readonly baseFolder: string
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * The effective configuration: the file (JSON or YAML), environment variables over it, defaults of

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Config } from '../../specs/index.ts'
 import { ConfigError } from './config-error.ts'
-import type { Environment } from './load.ts'
+import type { Environment } from './environment.ts'
 
 /** What the configuration names but never holds. Never logged, never part of an error. */
 export interface Secrets {

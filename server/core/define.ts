@@ -2,7 +2,7 @@ import type { ClauseId } from '../../specs/index.ts'
 
 /**
  * What plugins can ask for by name in `needs`. The core knows no service: each file under `services/` adds its own
- * by declaration merging (`declare module '../core/define.ts' { interface Services { clock: Clock } }`).
+ * by declaration merging (`declare module './define.ts' { interface Services { clock: Clock } }`).
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
 export interface Services {}

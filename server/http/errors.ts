@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorCatalogue, type ErrorCode } from '../../specs/index.ts'
 import { ServiceError } from '../core/errors.ts'
-import { translateError } from '../services/chain/translate-errors.ts'
+import { translateError } from '../services/node/translate-errors.ts'
 import { databaseFault } from '../services/database/database-fault.ts'
 
 /** What is away may be back at any time. */

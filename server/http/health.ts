@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { shared } from '../shared.ts'
+import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
 
 /** One thing that the server cannot work without. */

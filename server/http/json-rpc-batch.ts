@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import { errorText, idText, isObject, type CallContext, type Caller } from './json-rpc-call.ts'
 import type { Json } from './lossless-json.ts'
-import { Semaphore } from '../semaphore.ts'
-import { withinTime } from '../within-time.ts'
+import { Semaphore } from '../concurrency/semaphore.ts'
+import { withinTime } from '../concurrency/within-time.ts'
 
 export interface BatchLimits {
   /** The most requests in a batch. Default 1,000, as viem sends them. */

@@ -5,7 +5,7 @@ import { describeError } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
 import { faultOf } from './params-fault.ts'
-import { withinTime } from '../within-time.ts'
+import { withinTime } from '../concurrency/within-time.ts'
 
 /** A method that can be called, its schema compiled. */
 export interface RpcMethod {

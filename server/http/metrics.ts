@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import { Counter, type Histogram, type Registry } from 'prom-client'
-import { shared } from '../shared.ts'
+import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
 
 /** Counts answers and how long they took, by route, verb and status; unknown paths are one route. */

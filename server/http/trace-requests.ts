@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Tracing } from '../services/tracing/tracing.ts'
+import type { Tracing } from '../telemetry/tracing.ts'
 
 /** What is asked every few seconds, and tells nobody anything. */
 const untraced = new Set(['/healthz', '/readyz', '/metrics'])

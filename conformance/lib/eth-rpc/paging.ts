@@ -2,8 +2,8 @@ import { describe, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { isServed, memberOf } from '../expect-rpc.ts'
 import { Fault } from '../outcome.ts'
-import { UsageError } from '../usage-error.ts'
 import { describePosition, logsOf, positionOf, type Log } from './logs.ts'
+import type { WayOfPaging } from './paging-option.ts'
 import { quantity } from './quantity.ts'
 
 /** A filter object of eth_getLogs. */
@@ -11,33 +11,6 @@ export type Filter = Readonly<Record<string, unknown>>
 
 /** How the values of the keys are written. */
 export type KeySpelling = 'as in the entry' | 'hex with 0x' | 'hex without 0x'
-
-/**
- * Where the keys are put and which. The document says that the request is repeated "with pagination options" and does
- * not show where these sit, nor the third of the three parameters that it says are required.
- */
-export interface WayOfPaging {
-  /**
-   * `filter`: among the members of the filter; `second`: an object as second parameter; `second.<name>`: under a name in
-   * that; any other: under this name in the filter.
-   */
-  readonly container: string
-  /** The name of a third key, taken from the last entry as well; `name=value`: with this value; absent: two keys. */
-  readonly thirdKey?: string
-}
-
-/**
- * Reads `<container>[:<third key>]`, as `paging_options:transactionIndex`.
- *
- * @throws UsageError
- */
-export function parseWayOfPaging(text: string): WayOfPaging {
-  const [, container, thirdKey] = /^([\w-]+(?:\.[\w-]+)?)(?::([\w-]+(?:=.*)?))?$/.exec(text) ?? []
-  if (container === undefined || (container.includes('.') && !container.startsWith('second.'))) {
-    throw new UsageError(`"${text}" is no way of paging: <container>[:<third key>], as paging_options:transactionIndex`)
-  }
-  return { container, ...(thirdKey === undefined ? {} : { thirdKey }) }
-}
 
 export interface Paging extends WayOfPaging {
   readonly spelling: KeySpelling

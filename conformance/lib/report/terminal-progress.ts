@@ -1,4 +1,4 @@
-import type { Plan } from '../plan.ts'
+import type { Plan } from '../report-types.ts'
 import type { CheckResult, CheckStatus, ClauseResult, Progress } from '../report-types.ts'
 import { clauseStatus } from '../verdict.ts'
 import { visibleControls } from './visible-controls.ts'

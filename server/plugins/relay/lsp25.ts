@@ -1,7 +1,7 @@
 import { defineRelay } from '../../core/define.ts'
 import { verifyRelayCall } from '../../services/relayer/verify.ts'
-import { lsp25Form } from '../../services/signatures/digest.ts'
-import { keyManagerCalls } from '../../services/simulator/contracts.ts'
+import { lsp25Form } from '../../ethereum/digest.ts'
+import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** Relays for key managers with LSP25 (LSP6 since contracts 0.11). */
 export default defineRelay({

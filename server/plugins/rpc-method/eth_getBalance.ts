@@ -1,5 +1,5 @@
 import { defineRpcMethod } from '../../core/define.ts'
-import type { BlockParam } from '../../services/chain/chain.ts'
+import type { BlockParam } from '../../services/chain/block-number.ts'
 
 /** Balance of an address at the end of a block, in wei. */
 export default defineRpcMethod({

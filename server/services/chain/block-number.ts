@@ -1,4 +1,5 @@
-import type { BlockParam } from './chain.ts'
+/** A block by number (quantity in any letter case, or a JSON integer) or by tag. */
+export type BlockParam = string | number
 
 /** A block number in any of its spellings; undefined for a tag. */
 export function numberOf(block: BlockParam): number | undefined {

@@ -1,10 +1,8 @@
+import type { BlockParam } from './block-number.ts'
 import type { LogFilter } from './logs/filter.ts'
 import type { Log } from './project/log.ts'
 import type { Receipt } from './project/receipt.ts'
 import type { Transaction } from './project/transaction.ts'
-
-/** A block by number (quantity in any letter case, or a JSON integer) or by tag. */
-export type BlockParam = string | number
 
 /**
  * The chain as `POST /api/eth-rpc` tells it: every answer is what the node would say now, in the form of the standard,

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
-import { isRaw, toData, toQuantity } from './project/quantity.ts'
-import type { SingleFlight } from './single-flight.ts'
-import type { Upstream } from './upstream.ts'
+import { isRaw, toData, toQuantity } from '../../ethereum/quantity.ts'
+import type { SingleFlight } from '../../concurrency/single-flight.ts'
+import type { Upstream } from '../node/upstream.ts'
 
 /** A block by its place in the chain. */
 export interface BlockRef {

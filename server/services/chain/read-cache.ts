@@ -1,7 +1,7 @@
 import { ByteCache } from './byte-cache.ts'
 import type { CacheStatistics } from './cache-statistics.ts'
 import type { BlockRef, HeadTracker } from './head-tracker.ts'
-import type { SingleFlight } from './single-flight.ts'
+import type { SingleFlight } from '../../concurrency/single-flight.ts'
 
 /**
  * How long an answer holds: `never` only for who asked; `head` while the head is the same block; `final` for good, unless

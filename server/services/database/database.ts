@@ -10,10 +10,10 @@ import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
 import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
 import { startPGlite } from './start-pglite.ts'
-import type { Tables } from './tables.ts'
+import type { Queries, Tables } from './tables.ts'
 import { createWriteProbe } from './write-probe.ts'
 
-export type Queries = Kysely<Tables>
+export type { Queries } from './tables.ts'
 
 export interface DatabaseOptions {
   /** URL of a PostgreSQL server; null: PGlite in this process. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Queries } from './database.ts'
+import type { Queries } from './tables.ts'
 
 /** What a PostgreSQL server does by itself (autovacuum), and PGlite does not. */
 export interface Upkeep {

@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, Kysely } from 'kysely'
 
 /** `numeric(78)`: a uint256, exact; drivers hand it out as a decimal string. */
 type Uint256 = ColumnType<string, string | bigint, string | bigint>
@@ -129,3 +129,6 @@ export interface Tables {
   signer_accounts: SignerAccountsTable
   facts: FactsTable
 }
+
+/** Queries of these tables. */
+export type Queries = Kysely<Tables>

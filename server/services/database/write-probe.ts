@@ -1,4 +1,4 @@
-import type { Queries } from './database.ts'
+import type { Queries } from './tables.ts'
 
 /** A commit that succeeded tells for so long: who asks often is not to make the disk work. */
 const VALID_MS = 5_000

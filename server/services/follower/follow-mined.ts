@@ -1,4 +1,4 @@
-import type { Upstream } from '../chain/upstream.ts'
+import type { Upstream } from '../node/upstream.ts'
 import type { OpenRelay, TriedRelay } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 import { findMined } from './receipts.ts'

@@ -1,5 +1,5 @@
-import { readReceipt } from '../chain/read-receipt.ts'
-import type { Upstream } from '../chain/upstream.ts'
+import { readReceipt } from '../node/read-receipt.ts'
+import type { Upstream } from '../node/upstream.ts'
 import type { OpenAttempt } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 

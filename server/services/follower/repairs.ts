@@ -6,10 +6,10 @@ import { callDataOf, rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } 
 import { clearRefusals, noteRefusal, type Refusal } from '../ledger/refusals.ts'
 import { isKeyManagerOf } from '../relayer/judge.ts'
 import { laneKey } from '../relayer/lane.ts'
-import { maxFeePerGas, type Fees } from '../signers/sign-transaction.ts'
+import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
-import { keyManagerCalls } from '../simulator/contracts.ts'
-import type { FollowerOptions, Head } from './follower.ts'
+import { keyManagerCalls } from '../../ethereum/contracts.ts'
+import type { FollowerOptions, Head } from './follower-options.ts'
 
 /** What is done about relays that are not mined. */
 export interface Repairs {

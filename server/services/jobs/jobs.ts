@@ -1,7 +1,7 @@
 import { PgBoss, type Job, type JobInsert } from 'pg-boss'
 import type { Logger } from 'pino'
 import { jobsSchemaOf, type Database } from '../database/database.ts'
-import { microBatch } from '../micro-batch.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
 
 /** Background work on one account at a time, in this process or another one on the same database. */
 export interface Jobs {

@@ -2,7 +2,7 @@ import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
 import { moveReservation, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
-import { maxFeePerGas, type Fees, type SignedTransaction } from '../signers/sign-transaction.ts'
+import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/sign-transaction.ts'
 import { lockAccounts, saveAccounts } from './account-rows.ts'
 
 /** Another transaction for a relay that is not mined. */

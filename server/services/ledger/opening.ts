@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Upstream } from '../chain/upstream.ts'
+import type { Upstream } from '../node/upstream.ts'
 import type { Queries } from '../database/database.ts'
 import type { Plans } from '../quotas/plans.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'

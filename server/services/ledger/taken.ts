@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
-import type { Acceptance } from './draft.ts'
+import type { Acceptance } from './acceptance.ts'
 
 /** What the ledger already has of some calls. */
 export interface Taken {

@@ -1,7 +1,7 @@
 import { getAddress } from 'ethers'
 import type { ResolvedProfile } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { keyManagerCalls, profileCalls } from '../simulator/contracts.ts'
+import { keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
 import type { Outcome, SequenceRunner, Step } from '../simulator/sequences.ts'
 import { addressIn, permissionsIn } from '../simulator/simulator.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
-import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
+import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
 import type { Unsent } from '../ledger/unsent.ts'
 
 /** Sends signed transactions. */

@@ -1,7 +1,7 @@
 import type { RelayCall } from '../../core/define.ts'
 import type { Clock } from '../clock.ts'
 import type { ChannelPlace } from '../ledger/lookup.ts'
-import { microBatch } from '../micro-batch.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
 
 /**
  * Which account of the relayer sends the calls of a channel. A channel stays with one account until its last call is

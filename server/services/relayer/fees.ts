@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/errors.ts'
-import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
+import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
-import type { Fees } from '../signers/sign-transaction.ts'
+import type { Fees } from '../../ethereum/sign-transaction.ts'
 
 /** What a transaction has to offer now. */
 export interface FeeSource {

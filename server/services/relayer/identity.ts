@@ -1,6 +1,6 @@
 import type { RelayCall } from '../../core/define.ts'
-import { hexBytes, toHex, word } from '../signatures/digest.ts'
-import { keccak } from '../signatures/keccak.ts'
+import { hexBytes, toHex, word } from '../../ethereum/digest.ts'
+import { keccak } from '../../ethereum/keccak.ts'
 
 /**
  * What makes two requests the same call, however they are spelt: chain, key manager, signer, nonce, payload and

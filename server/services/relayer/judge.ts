@@ -1,8 +1,8 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Admission } from '../ledger/admission.ts'
-import { permissionBits } from '../simulator/contracts.ts'
-import { describeRevert, isRefusal } from '../simulator/revert-reason.ts'
+import { permissionBits } from '../../ethereum/contracts.ts'
+import { describeRevert, isRefusal } from '../../ethereum/revert-reason.ts'
 import type { CallResult, ChannelResult, Parties } from '../simulator/simulator.ts'
 
 /** The profile has another key manager by now than the one that the call was verified for. */

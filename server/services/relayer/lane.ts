@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Database, Queries } from '../database/database.ts'
-import type { Acceptance, Committed } from '../ledger/draft.ts'
+import type { Acceptance, Committed } from '../ledger/acceptance.ts'
 import { NotHeldError, takeSigner } from '../ledger/store-relays.ts'
 import { noteOffered, unsentOf, type Unsent } from '../ledger/unsent.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'

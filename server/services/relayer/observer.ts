@@ -1,4 +1,4 @@
-import type { Acceptance, Committed } from '../ledger/draft.ts'
+import type { Acceptance, Committed } from '../ledger/acceptance.ts'
 
 /** Looks on while calls of many requests are stored and sent together; it runs the work, and changes nothing. */
 export interface RelayObserver {

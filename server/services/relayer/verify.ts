@@ -1,9 +1,9 @@
 import type { RelayCall, RelayRequest, ResolvedProfile } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { relayDigest, type DigestForm } from '../signatures/digest.ts'
-import { misreadings } from '../signatures/misreadings.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../signatures/signature.ts'
-import { keyManagerCalls } from '../simulator/contracts.ts'
+import { relayDigest, type DigestForm } from '../../ethereum/digest.ts'
+import { misreadings } from '../../ethereum/misreadings.ts'
+import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../../ethereum/signature.ts'
+import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** What differs between versions of the key manager. */
 export interface KeyManagerVersion {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { microBatch } from '../micro-batch.ts'
-import { addressOf, MalformedSignatureError, type Signature } from './signature.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
+import { addressOf, MalformedSignatureError, type Signature } from '../../ethereum/signature.ts'
 
 /** What is asked of the thread. */
 export interface RecoveryQuestion {

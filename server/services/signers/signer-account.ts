@@ -1,7 +1,7 @@
 import { getBytes } from 'ethers'
 import secp256k1 from 'secp256k1'
-import { addressOf } from '../signatures/signature.ts'
-import { signTransaction, type SignedTransaction, type UnsignedTransaction } from './sign-transaction.ts'
+import { addressOf } from '../../ethereum/signature.ts'
+import { signTransaction, type SignedTransaction, type UnsignedTransaction } from '../../ethereum/sign-transaction.ts'
 
 /** An account that pays for relay calls. The key stays in the closure: it can be neither read nor printed. */
 export interface SignerAccount {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
-import type { Upstream } from '../chain/upstream.ts'
+import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { SignerAccount } from './signer-account.ts'
 

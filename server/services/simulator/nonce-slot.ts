@@ -1,5 +1,5 @@
 import { keccak256 } from 'ethers'
-import { keyManagerCalls } from './contracts.ts'
+import { keyManagerCalls } from '../../ethereum/contracts.ts'
 import type { SequenceRunner, StorageOverride } from './sequences.ts'
 
 /** Finds where key managers keep their nonces, so that a call can be measured as if those before it were mined. */

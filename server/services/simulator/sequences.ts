@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/errors.ts'
-import { UpstreamRpcError, type Upstream } from '../chain/upstream.ts'
-import { microBatch } from '../micro-batch.ts'
+import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
 import artifact from './sequences.json' with { type: 'json' }
 
 /** One call of a sequence. */

@@ -1,11 +1,11 @@
 import { getAddress } from 'ethers'
 import type { RelayCall } from '../../core/define.ts'
-import { Reader } from './abi.ts'
-import { keyManagerCalls, profileCalls } from './contracts.ts'
+import { Reader } from '../../ethereum/abi.ts'
+import { keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
 import { createNonceSlots } from './nonce-slot.ts'
-import { revertReason, type RevertReason } from './revert-reason.ts'
+import { revertReason, type RevertReason } from '../../ethereum/revert-reason.ts'
 import type { Outcome, SequenceRunner, Step } from './sequences.ts'
-import { transactionGas } from './transaction-gas.ts'
+import { transactionGas } from '../../ethereum/transaction-gas.ts'
 
 /** What the simulation has to know of a relay call. */
 export type SimulatedCall = Pick<

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { ConfigError } from '../../config/config-error.ts'
-import { environmentVariables } from '../../config/environment.ts'
-import { loadConfig, type Environment } from '../../config/load.ts'
+import { environmentVariables, type Environment } from '../../config/environment.ts'
+import { loadConfig } from '../../config/load.ts'
 import { redactConfig } from '../../config/redact.ts'
 
 const key = `0x${'11'.repeat(32)}`

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { signQuota } from '../../../contracts/lsp25.ts'
-import { createRegistrations } from '../../services/profiles/registrations.ts'
+import { createRegistrations } from '../../services/ledger/registrations.ts'
 import { postBothWays } from '../support/both-ways.ts'
 import { createRelayClient, type Answer, type RelayClient } from '../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../support/relay-chain.ts'

@@ -15,7 +15,7 @@ import { createRequestMeter } from '../../http/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from '../../http/quota.ts'
 import { transactionRoute } from '../../http/transactions.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
-import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../services/compose.ts'
+import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../compose.ts'
 // Where Services gets its member `relays`.
 import type {} from '../../services/ledger/relays.ts'
 import { boundless } from '../../services/ledger/budgets.ts'

@@ -5,8 +5,8 @@ import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import type { JsonRpcLimits } from '../../http/json-rpc.ts'
 import type { Chain } from '../../services/chain/chain.ts'
 import { createChain, type CreateChainOptions } from '../../services/chain/create-chain.ts'
-import { createUpstream } from '../../services/chain/create-upstream.ts'
-import type { Upstream, UpstreamOptions } from '../../services/chain/upstream.ts'
+import { createUpstream } from '../../services/node/create-upstream.ts'
+import type { Upstream, UpstreamOptions } from '../../services/node/upstream.ts'
 import { startRpcServer, type RpcServer } from './rpc-server.ts'
 
 export interface FrontOptions extends Partial<Omit<CreateChainOptions, 'upstream'>> {

@@ -1,4 +1,4 @@
-import { UpstreamRpcError, type Upstream } from '../../services/chain/upstream.ts'
+import { UpstreamRpcError, type Upstream } from '../../services/node/upstream.ts'
 
 interface Block {
   readonly number: string

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../core/errors.ts'
-import { createUpstream } from '../../services/chain/create-upstream.ts'
-import type { Upstream } from '../../services/chain/upstream.ts'
+import { createUpstream } from '../../services/node/create-upstream.ts'
+import type { Upstream } from '../../services/node/upstream.ts'
 import { startFakeNode, type FakeNode } from './fake-node.ts'
 
 /** Both ways to a node, and its URL by each. */

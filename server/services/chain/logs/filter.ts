@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../../core/errors.ts'
-import type { BlockParam } from '../chain.ts'
+import type { BlockParam } from '../block-number.ts'
 import type { Log } from '../project/log.ts'
 
 /** The filter object of eth_getLogs, valid against its schema. */

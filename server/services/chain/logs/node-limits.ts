@@ -1,6 +1,6 @@
-import { TOO_LARGE } from '../node-connection.ts'
-import { rpcErrorKind } from '../rpc-error-kind.ts'
-import { UpstreamRpcError } from '../upstream.ts'
+import { TOO_LARGE } from '../../node/node-connection.ts'
+import { rpcErrorKind } from '../../node/rpc-error-kind.ts'
+import { UpstreamRpcError } from '../../node/upstream.ts'
 
 /** Why a node refuses a call of eth_getLogs that would be served if it asked for less. */
 export interface Refusal {

@@ -1,4 +1,4 @@
-import { isRaw, setIfSent, toData, toQuantity } from './quantity.ts'
+import { isRaw, setIfSent, toData, toQuantity } from '../../../ethereum/quantity.ts'
 
 /** A log entry as `specs/schemas/ethereum/log.json` has it; types hold once the schema has been checked. */
 export interface Log {

@@ -1,5 +1,5 @@
 import { projectLog, type Log } from './log.ts'
-import { isRaw, orNull, setIfSent, toData, toQuantity } from './quantity.ts'
+import { isRaw, orNull, setIfSent, toData, toQuantity } from '../../../ethereum/quantity.ts'
 
 /** A receipt as `specs/schemas/ethereum/receipt.json` has it; types hold once the schema has been checked. */
 export interface Receipt {

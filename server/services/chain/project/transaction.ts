@@ -1,4 +1,4 @@
-import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from './quantity.ts'
+import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from '../../../ethereum/quantity.ts'
 
 /** A transaction as `specs/schemas/ethereum/transaction.json` has it; types hold once the schema has been checked. */
 export interface Transaction {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createValidator } from '../../../core/validate.ts'
 import { projectLog } from '../../../services/chain/project/log.ts'
-import { toQuantity } from '../../../services/chain/project/quantity.ts'
+import { toQuantity } from '../../../ethereum/quantity.ts'
 import { projectReceipt } from '../../../services/chain/project/receipt.ts'
 import { projectTransaction } from '../../../services/chain/project/transaction.ts'
 

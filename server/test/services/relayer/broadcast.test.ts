@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { UpstreamRpcError, type Upstream, type UpstreamCall } from '../../../services/chain/upstream.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamCall } from '../../../services/node/upstream.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 
 describe('createBroadcaster', () => {

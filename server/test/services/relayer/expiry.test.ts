@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { validityWindow } from '../../../../contracts/lsp25.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import type { Upstream } from '../../../services/chain/upstream.ts'
+import type { Upstream } from '../../../services/node/upstream.ts'
 import { createExpiryCheck } from '../../../services/relayer/expiry.ts'
 import { startRelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer } from '../../support/relay-server.ts'

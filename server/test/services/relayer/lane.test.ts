@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
-import type { Upstream } from '../../../services/chain/upstream.ts'
+import type { Upstream } from '../../../services/node/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { NotHeldError } from '../../../services/ledger/store-relays.ts'

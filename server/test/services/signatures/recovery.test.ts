@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { randomBytes } from 'node:crypto'
 import { createRecovery, type Recovery } from '../../../services/signatures/recovery.ts'
-import { MalformedSignatureError, parseSignature, type Signature } from '../../../services/signatures/signature.ts'
+import { MalformedSignatureError, parseSignature, type Signature } from '../../../ethereum/signature.ts'
 
 describe('createRecovery', () => {
   let recovery: Recovery

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { refusalOf } from '../../../../services/chain/logs/node-limits.ts'
-import { UpstreamRpcError } from '../../../../services/chain/upstream.ts'
+import { UpstreamRpcError } from '../../../../services/node/upstream.ts'
 import { contentTexts, otherTexts, rangeTexts } from '../../../support/provider-texts.ts'
 
 describe('refusalOf', () => {

@@ -1,0 +1,50 @@
+import type { Quota } from '../../core/define.ts'
+import type { Clock } from '../clock.ts'
+import type { Database } from '../database/database.ts'
+import { readAccounts, type Registration } from './account-rows.ts'
+import { assertServed } from './assert-served.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
+import { openAccount, planOf, type Account } from '../quotas/account.ts'
+import type { Plans } from '../quotas/plans.ts'
+
+/** What profiles may still spend. */
+export interface Quotas {
+  /** @throws ServiceError PROFILE_NOT_REGISTERED */
+  remaining(profile: string): Promise<Quota>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    quotas: Quotas
+  }
+}
+
+export interface QuotasOptions {
+  readonly database: Database
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly clock: Clock
+}
+
+/** The most profiles in one look into the ledger. */
+const MAX_TOGETHER = 256
+
+export function createQuotas({ database, plans, registration, clock }: QuotasOptions): Quotas {
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
+  const read = microBatch(
+    async (profiles: readonly string[]) => {
+      const accounts = await readAccounts(database.db, profiles, plans, nowSeconds())
+      return profiles.map((profile) => accounts.get(profile))
+    },
+    { maxItems: MAX_TOGETHER },
+  )
+  return {
+    remaining: async (profile) => {
+      const account: Account | undefined = await read(profile)
+      assertServed(profile, account, registration)
+      // Under open registration an account opens with its first relay; until then all is left.
+      const now = account ?? openAccount(profile, plans.defaultPlan, false, nowSeconds())
+      return planOf(now, plans).remaining(now)
+    },
+  }
+}

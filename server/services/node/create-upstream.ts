@@ -1,0 +1,104 @@
+import type { Logger } from 'pino'
+import { HttpNode } from './http-node.ts'
+import { NodeFailure, type NodeConnection } from './node-connection.ts'
+import { ChainIdentity } from './pool/chain-identity.ts'
+import { Node } from './pool/node.ts'
+import { NodePool } from './pool/node-pool.ts'
+import { unavailable } from './pool/unavailable.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamOptions } from './upstream.ts'
+import { WebSocketNode } from './websocket-node.ts'
+
+export interface CreateUpstreamOptions {
+  /** The nodes, the preferred one first; all of one chain. By `http:`, `https:`, `ws:` or `wss:`. */
+  readonly rpcUrls: readonly string[]
+  /** How long one node may take for one call. Default 10,000. */
+  readonly requestTimeoutMs?: number
+  readonly log?: Logger
+}
+
+/** An upstream that knows its nodes. */
+export interface NodesUpstream extends Upstream {
+  /** Told when what was answered may no longer be part of the chain. */
+  onReorganised: () => void
+}
+
+/**
+ * Connects to one node or several. With several, each call goes to the best of them: see `nodes/`. A node of another chain
+ * is never used, nor one that came to be of another chain while the server ran.
+ */
+export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): NodesUpstream {
+  if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
+  const identity = new ChainIdentity(rpcUrls.length === 1)
+  const nodes = rpcUrls.map(
+    (url, position) => new Node({ connection: connect(url), position, identity, timeoutMs: requestTimeoutMs, log }),
+  )
+  const [only, ...others] = nodes as [Node, ...Node[]]
+  const upstream =
+    others.length === 0
+      ? singleNode(only, requestTimeoutMs)
+      : new NodePool({
+          nodes,
+          identity,
+          timeoutMs: requestTimeoutMs,
+          log,
+          onReorganised: () => created.onReorganised(),
+        })
+  const created: NodesUpstream = {
+    onReorganised: () => {},
+    request: <Result>(method: string, params: readonly unknown[], options: UpstreamOptions = {}) =>
+      abortable(upstream.request<Result>(method, params, options), options.signal),
+    requestTogether: (calls, options) => upstream.requestTogether?.(calls, options) ?? [],
+    close: () => upstream.close(),
+  }
+  return created
+}
+
+const connect = (rpcUrl: string): NodeConnection =>
+  /^wss?:/i.test(rpcUrl) ? new WebSocketNode(rpcUrl) : new HttpNode(rpcUrl)
+
+/** Nothing to choose, and nothing to compare with. */
+function singleNode(node: Node, requestTimeoutMs: number): Upstream {
+  async function request(
+    method: string,
+    params: readonly unknown[],
+    { timeoutMs = requestTimeoutMs, traceparent }: UpstreamOptions = {},
+    mayRepeat = method !== 'eth_sendRawTransaction',
+  ): Promise<unknown> {
+    try {
+      return await node.call(method, params, timeoutMs, traceparent)
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error
+      // A connection that was kept alive may have been closed from the other side just now: a new one tells.
+      if (error.stage === 'lost' && mayRepeat) {
+        return request(method, params, { timeoutMs, ...(traceparent !== undefined && { traceparent }) }, false)
+      }
+      node.failed(error)
+      throw unavailable(error, [node])
+    }
+  }
+  return {
+    request: <Result>(method: string, params: readonly unknown[], options?: UpstreamOptions) =>
+      request(method, params, options) as Promise<Result>,
+    requestTogether: (calls, { traceparent } = {}) =>
+      node
+        .callTogether(calls, requestTimeoutMs, traceparent)
+        .map(async (asking): Promise<PromiseSettledResult<unknown>> => {
+          const outcome = await asking
+          if (outcome.status === 'fulfilled' || outcome.reason instanceof UpstreamRpcError) return outcome
+          node.failed(outcome.reason as Error)
+          return { status: 'rejected', reason: unavailable(outcome.reason, [node]) }
+        }),
+    close: () => node.close(),
+  }
+}
+
+/** Rejects with the signal's reason as soon as it fires; the call itself runs to its end unheard. */
+function abortable<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return call
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    call.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

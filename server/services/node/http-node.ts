@@ -1,0 +1,278 @@
+import { errors, Pool } from 'undici'
+import { Semaphore } from '../../concurrency/semaphore.ts'
+import { microBatch } from '../../concurrency/micro-batch.ts'
+import {
+  authorization,
+  LOG_LANES,
+  inMs,
+  NodeFailure,
+  RESPONSE_BYTES,
+  resultOf,
+  TOO_LARGE,
+  type NodeConnection,
+  type RpcResponse,
+} from './node-connection.ts'
+import { postText, TimeoutError, type TextAnswer } from './post-text.ts'
+import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
+
+/** HTTP requests at a time; calls beyond them wait and are sent together. */
+const LANES = 8
+/** The most calls in one HTTP request; fewer when the node refuses so many. */
+const BATCH_LENGTH = 50
+/** The most groups of calls that share a request. */
+const MAX_GROUPS = 16
+/** Requests with groups at a time: while a node works on one, the next is on its way. */
+const MAX_GROUP_REQUESTS = 2
+
+/** Said by gateways in front of a node, whatever they put into the body. */
+const BUSY = new Set([429, 502, 503, 504])
+/** Said by gateways to a call that asks for too much. */
+const UNPROCESSABLE = new Set([400, 422])
+
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly timeoutMs: number
+  readonly traceparent: string | undefined
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+/** Calls that are handed to the node in order. */
+interface Group {
+  readonly calls: readonly UpstreamCall[]
+  readonly timeoutMs: number
+  readonly traceparent: string | undefined
+}
+
+/**
+ * One node over HTTP. Connections are kept alive. While few calls are under way each has a request of its own; those that
+ * would have to wait are sent together as a batch as soon as a request is done.
+ */
+export class HttpNode implements NodeConnection {
+  readonly name: string
+  onOpen: () => void = () => {}
+  readonly #pool: Pool
+  readonly #path: string
+  readonly #headers: Record<string, string>
+  readonly #waiting: Call[] = []
+  readonly #logLanes = new Semaphore(LOG_LANES)
+  #underWay = 0
+  #connections = 0
+  #batchLength = BATCH_LENGTH
+  #flushPlanned = false
+  /** What comes while such requests are under way goes along with the next one. */
+  readonly #postTogether = microBatch(
+    async (groups: readonly Group[]) => {
+      const outcomes = await this.#postGroups(groups)
+      let next = 0
+      return groups.map(({ calls }) => outcomes.slice(next, (next += calls.length)))
+    },
+    { maxItems: MAX_GROUPS, maxRuns: MAX_GROUP_REQUESTS },
+  )
+
+  constructor(rpcUrl: string) {
+    const url = new URL(rpcUrl)
+    this.name = url.host
+    this.#path = `${url.pathname}${url.search}`
+    this.#headers = { 'content-type': 'application/json', ...authorization(url) }
+    this.#pool = new Pool(url.origin, { connections: 2 * LANES, maxResponseSize: RESPONSE_BYTES })
+    this.#pool.on('connect', () => {
+      if (this.#connections++ === 0) this.onOpen()
+    })
+    this.#pool.on('disconnect', () => void this.#connections--)
+  }
+
+  get isOpen(): boolean {
+    return this.#connections > 0
+  }
+
+  call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const call: Call = { method, params, timeoutMs, traceparent, resolve, reject }
+      // These two go alone: one may be too much by itself, the other must not be sent twice.
+      if (method === 'eth_getLogs') return void this.#sendInLane(call)
+      if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
+      this.#waiting.push(call)
+      if (this.#flushPlanned) return
+      this.#flushPlanned = true
+      // All calls of this turn are known before the first is sent.
+      queueMicrotask(() => {
+        this.#flushPlanned = false
+        this.#flush()
+      })
+    })
+  }
+
+  /** In one HTTP request, which groups that come at a time share; a node that takes no batches gets one after the other. */
+  callTogether(
+    calls: readonly UpstreamCall[],
+    timeoutMs: number,
+    traceparent?: string,
+  ): readonly Promise<PromiseSettledResult<unknown>>[] {
+    const outcomes = this.#postTogether({ calls, timeoutMs, traceparent })
+    return calls.map(async (_, index) => (await outcomes)[index] ?? unanswered)
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #postGroups(groups: readonly Group[]): Promise<PromiseSettledResult<unknown>[]> {
+    const calls = groups.flatMap((group) => group.calls)
+    const timeoutMs = Math.max(...groups.map((group) => group.timeoutMs))
+    const traceparent = groups.find((group) => group.traceparent)?.traceparent
+    let answers: unknown
+    try {
+      if (calls.length > 1) answers = await this.#post(batchOf(calls), timeoutMs, traceparent)
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) return calls.map(() => ({ status: 'rejected', reason: error }))
+    }
+    if (!Array.isArray(answers)) {
+      const outcomes: PromiseSettledResult<unknown>[] = []
+      for (const { method, params } of calls) {
+        outcomes.push(...(await Promise.allSettled([this.call(method, params, timeoutMs, traceparent)])))
+      }
+      return outcomes
+    }
+    const byId = new Map(answers.map((answer: RpcResponse | null) => [answer?.id, answer]))
+    return Promise.allSettled(calls.map(async (_, index) => resultOf(byId.get(index))))
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#underWay < LANES) {
+      const share = Math.ceil(this.#waiting.length / (LANES - this.#underWay))
+      const calls = this.#waiting.splice(0, Math.min(share, this.#batchLength))
+      this.#underWay++
+      const [first] = calls
+      const sent = calls.length === 1 && first ? this.#sendOne(first) : this.#sendBatch(calls)
+      void sent.finally(() => {
+        this.#underWay--
+        this.#flush()
+      })
+    }
+  }
+
+  /** Waiting for the lane is part of the time: who has given up meanwhile is not sent. */
+  #sendInLane(call: Call): Promise<void> {
+    const deadlineMs = performance.now() + call.timeoutMs
+    return this.#logLanes.run(async () => {
+      const timeoutMs = Math.ceil(deadlineMs - performance.now())
+      if (timeoutMs > 0) return this.#sendOne({ ...call, timeoutMs })
+      call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'unreached'))
+    })
+  }
+
+  async #sendOne(call: Call): Promise<void> {
+    try {
+      const answer = await this.#post(bodyOf(call, 1), call.timeoutMs, call.traceparent, call.method === 'eth_getLogs')
+      call.resolve(resultOf(answer as RpcResponse))
+    } catch (error) {
+      this.#giveUpWaiting(error)
+      call.reject(asError(error))
+    }
+  }
+
+  async #sendBatch(calls: readonly Call[]): Promise<void> {
+    const body = batchOf(calls)
+    const timeoutMs = Math.max(...calls.map((call) => call.timeoutMs))
+    let answers: unknown
+    try {
+      answers = await this.#post(body, timeoutMs, calls.find((call) => call.traceparent)?.traceparent)
+    } catch (error) {
+      this.#giveUpWaiting(error)
+      if (!(error instanceof UpstreamRpcError)) {
+        for (const call of calls) call.reject(asError(error))
+        return
+      }
+      answers = error
+    }
+    if (!Array.isArray(answers)) {
+      // One answer for all: the node takes no batches, or none so long.
+      this.#batchLength = Math.max(1, Math.floor(calls.length / 2))
+      await Promise.all(calls.map((call) => this.#sendOne(call)))
+      return
+    }
+    const byId = new Map(answers.map((answer: RpcResponse | null) => [answer?.id, answer]))
+    calls.forEach((call, index) => {
+      try {
+        call.resolve(resultOf(byId.get(index)))
+      } catch (error) {
+        call.reject(asError(error))
+      }
+    })
+  }
+
+  /** A node that wants to be left alone gets none of the calls that wait for their turn. */
+  #giveUpWaiting(error: unknown): void {
+    if (!(error instanceof NodeFailure) || error.retryAfterMs === undefined) return
+    for (const call of this.#waiting.splice(0)) call.reject(error)
+  }
+
+  async #post(
+    body: string,
+    timeoutMs: number,
+    traceparent: string | undefined,
+    mayBeTooMuch = false,
+  ): Promise<unknown> {
+    try {
+      const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
+      const answer = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
+      return readAnswer(answer, mayBeTooMuch)
+    } catch (error) {
+      throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
+    }
+  }
+}
+
+const unanswered: PromiseSettledResult<unknown> = { status: 'rejected', reason: new NodeFailure('no answer') }
+
+const batchOf = (calls: readonly Pick<Call, 'method' | 'params'>[]) => `[${calls.map(bodyOf).join(',')}]`
+
+const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+/**
+ * Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node.
+ *
+ * @param mayBeTooMuch whether a plain 400 is taken for a refusal of the call, which may be served if it asks for less
+ */
+function readAnswer({ status, text, retryAfter }: TextAnswer, mayBeTooMuch: boolean): unknown {
+  let answer: unknown
+  let fault: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch (cause) {
+    fault = cause
+  }
+  if (Array.isArray(answer) || isRpcResponse(answer)) {
+    if (BUSY.has(status)) throw new NodeFailure(`HTTP ${status}`, 'unanswered', { retryAfterMs: inMs(retryAfter) })
+    return answer
+  }
+  if (status === TOO_LARGE || (mayBeTooMuch && UNPROCESSABLE.has(status))) {
+    throw new UpstreamRpcError({ code: status, message: `HTTP ${status} ${text.slice(0, 500)}` })
+  }
+  throw new NodeFailure(fault === undefined ? `HTTP ${status}` : `HTTP ${status} without JSON`, 'unanswered', {
+    cause: fault,
+    ...(BUSY.has(status) && { retryAfterMs: inMs(retryAfter) }),
+  })
+}
+
+/** Some gateways leave `jsonrpc` out of their errors. */
+function isRpcResponse(answer: unknown): boolean {
+  if (typeof answer !== 'object' || answer === null) return false
+  const { error } = answer as { error?: { code?: unknown; message?: unknown } | null }
+  return 'jsonrpc' in answer || (typeof error?.code === 'number' && typeof error.message === 'string')
+}
+
+function translate(error: unknown): Error {
+  if (error instanceof UpstreamRpcError || error instanceof NodeFailure) return error
+  if (error instanceof errors.ResponseExceededMaxSizeError) {
+    return new UpstreamRpcError({ code: TOO_LARGE, message: 'the response is too large' })
+  }
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)
+  return new NodeFailure(code || 'the connection failed', unreached ? 'unreached' : 'lost', { cause: error })
+}
+
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

@@ -1,0 +1,319 @@
+import type { Logger } from 'pino'
+import { isRaw, toData, toQuantity, type Raw } from '../../../ethereum/quantity.ts'
+import { NodeFailure } from '../node-connection.ts'
+import { UpstreamRpcError } from '../upstream.ts'
+import type { Node } from './node.ts'
+
+/** A block as a node tells it. */
+export interface NodeBlock {
+  readonly number: number
+  readonly hash: string
+  readonly parentHash: string
+  /** As it came. */
+  readonly raw: Raw
+}
+
+export interface HeadsOptions {
+  readonly nodes: readonly Node[]
+  readonly timeoutMs: number
+  readonly log: Logger | undefined
+  /** Told when blocks that were answered are no longer part of the chain. */
+  readonly onReorganised: () => void
+}
+
+/** What is known of a node's head. */
+interface Placed {
+  readonly block: NodeBlock
+  /** False: its chain does not hold the mark. */
+  readonly isOnChain: boolean
+  /** It was at the mark, and is not any more: looks in a row that said so. */
+  readonly retreats: number
+}
+
+/** A node further behind is not asked. */
+export const MOST_BEHIND = 1
+/** Bounds of the time between two looks, which is half of that between two blocks. */
+const LEAST_LOOK_MS = 100
+const MOST_LOOK_MS = 1_000
+/** A node whose head is not told after this time has none. */
+const LOOK_TIMEOUT_MS = 1_000
+/** Another chain takes over when it has grown by so many blocks while ours has not grown. */
+const OVERTAKING = 3
+/** A head that was seen twice to be gone is gone: behind one URL there may be several nodes. */
+const ENOUGH_RETREATS = 2
+/** The node that is listed first stays first until another one costs less than half. */
+const PREFERENCE = 2
+
+/**
+ * The heads of several nodes, and which chain is the one that is answered. The mark is the best head that was seen on it:
+ * it goes on, and goes back only when the nodes agree that it is gone.
+ */
+export class Heads {
+  readonly #options: HeadsOptions
+  readonly #placed = new Map<Node, Placed>()
+  readonly #looking = new Map<Node, Promise<unknown>>()
+  #mark: NodeBlock | undefined
+  #markedAtMs = 0
+  /** Heights of the nodes off our chain when it last grew. */
+  #othersAtMark = new Map<Node, number>()
+  readonly #toldForks = new Set<Node>()
+  #blockMs = 2 * MOST_LOOK_MS
+  #lookedMs = -Infinity
+
+  constructor(options: HeadsOptions) {
+    this.#options = options
+  }
+
+  /** The best head seen; undefined while no node has told one. */
+  get mark(): NodeBlock | undefined {
+    return this.#mark
+  }
+
+  /** In the order in which to ask them: those that answer, and are not behind; then those that are one block behind. */
+  candidates(): Node[] {
+    const { nodes } = this.#options
+    const usable = nodes.filter((node) => node.isWell && this.isClose(node))
+    if (usable.length < 2) return usable
+    const cost = (node: Node) => node.cost * (node === nodes[0] ? 1 : PREFERENCE)
+    return usable.sort((one, other) => this.#lag(one) - this.#lag(other) || cost(one) - cost(other))
+  }
+
+  /** Blocks that a node is behind the best head seen; undefined when its head is not known. */
+  lagOf(node: Node | undefined): number | undefined {
+    const placed = node && this.#placed.get(node)
+    return placed && this.#mark && this.#mark.number - placed.block.number
+  }
+
+  headOf(node: Node): number | undefined {
+    return this.#placed.get(node)?.block.number
+  }
+
+  /** Whether a node follows another chain than the one that is answered. */
+  isOnFork(node: Node): boolean {
+    return this.#placed.get(node)?.isOnChain === false
+  }
+
+  /**
+   * Begins a look at all heads when the last one is too long ago.
+   *
+   * @returns the look, when it has to be waited for: what is known is no longer worth anything
+   */
+  freshen(): Promise<void> | undefined {
+    const ageMs = performance.now() - this.#lookedMs
+    const validMs = Math.min(Math.max(this.#blockMs / 2, LEAST_LOOK_MS), MOST_LOOK_MS)
+    if (ageMs < validMs) return undefined
+    const look = this.look()
+    return ageMs < 2 * validMs ? undefined : look
+  }
+
+  /**
+   * Asks the nodes for their heads; who is silent is not waited for long.
+   *
+   * @param isUrgent nobody can be asked: those that do not answer are tried too
+   */
+  async look(isUrgent = false): Promise<void> {
+    this.#lookedMs = performance.now()
+    const asked = this.#options.nodes.filter((node) => !node.isForeign && !node.isResting && (isUrgent || node.isWell))
+    const answers = await Promise.all(asked.map((node) => this.#headOf(node)))
+    // In their order: where nothing is known yet the first that tells its head is believed.
+    for (const [index, node] of asked.entries()) {
+      const answer = answers[index]
+      if (answer !== undefined) await this.observe(node, answer).catch((error: unknown) => node.failed(error as Error))
+    }
+    await this.#judge()
+  }
+
+  /**
+   * Takes a node's answer to the question for its head.
+   *
+   * @throws NodeFailure it is none
+   */
+  async observe(node: Node, answer: unknown): Promise<void> {
+    const block = toNodeBlock(answer)
+    if (block !== undefined) return this.#place(node, block)
+    this.#placed.delete(node)
+    // Where no node tells its head, all are held to be equal.
+    if (this.#mark !== undefined) throw new NodeFailure('the head is no block')
+  }
+
+  /** @returns undefined when the node does not answer */
+  async #headOf(node: Node): Promise<unknown> {
+    let looking = this.#looking.get(node)
+    if (looking === undefined) {
+      looking = this.#askHead(node).finally(() => this.#looking.delete(node))
+      this.#looking.set(node, looking)
+    }
+    const begunMs = performance.now()
+    const answer = await orAfter(looking, LOOK_TIMEOUT_MS)
+    if (answer === undefined && this.#looking.has(node) && node.heardMs < begunMs) node.fellSilent()
+    return answer
+  }
+
+  async #askHead(node: Node): Promise<unknown> {
+    const begunMs = performance.now()
+    try {
+      const answer = await node.call('eth_getBlockByNumber', ['latest', false], this.#options.timeoutMs)
+      node.looked(performance.now() - begunMs)
+      return answer
+    } catch (error) {
+      if (error instanceof UpstreamRpcError) return null
+      node.failed(error as Error)
+      return undefined
+    }
+  }
+
+  async #place(node: Node, block: NodeBlock): Promise<void> {
+    for (;;) {
+      const mark = this.#mark
+      if (mark === undefined) {
+        this.#setMark(block)
+        this.#placed.set(node, { block, isOnChain: true, retreats: 0 })
+        return
+      }
+      const isOnChain = await this.#isOnChain(node, block, mark)
+      if (this.#mark !== mark) continue
+      const before = this.#placed.get(node)
+      const hasRetreated =
+        block.number < mark.number &&
+        before?.isOnChain === true &&
+        (before.retreats > 0 || before.block.hash === mark.hash)
+      this.#placed.set(node, { block, isOnChain, retreats: hasRetreated ? (before?.retreats ?? 0) + 1 : 0 })
+      if (isOnChain && block.number > mark.number) this.#setMark(block)
+      return
+    }
+  }
+
+  async #isOnChain(node: Node, block: NodeBlock, mark: NodeBlock): Promise<boolean> {
+    if (block.number === mark.number) return block.hash === mark.hash
+    if (block.number === mark.number - 1) return block.hash === mark.parentHash
+    // Too far behind to be asked; on which chain it is shows when it has come closer.
+    if (block.number < mark.number) return true
+    if (block.parentHash === mark.hash) return true
+    const there = toNodeBlock(
+      await node.call('eth_getBlockByNumber', [toHex(mark.number), false], this.#options.timeoutMs),
+    )
+    return there?.hash === mark.hash
+  }
+
+  #setMark(block: NodeBlock): void {
+    const nowMs = performance.now()
+    const before = this.#mark
+    if (before !== undefined && block.number > before.number) {
+      this.#blockMs += 0.2 * ((nowMs - this.#markedAtMs) / (block.number - before.number) - this.#blockMs)
+    }
+    this.#mark = block
+    this.#markedAtMs = nowMs
+    this.#othersAtMark = new Map(
+      [...this.#placed].filter(([, { isOnChain }]) => !isOnChain).map(([node, placed]) => [node, placed.block.number]),
+    )
+  }
+
+  /** Whether the chain of the mark is given up for another one. */
+  async #judge(): Promise<void> {
+    const mark = this.#mark
+    if (mark === undefined) return
+    const told = [...this.#placed].filter(([node]) => node.isWell)
+    const holders = told.filter(([, { block, isOnChain }]) => isOnChain && block.number >= mark.number)
+    const others = told.filter(([, { isOnChain }]) => !isOnChain)
+    this.#tell(others.map(([node]) => node))
+    const best = highest(others)
+    if (best) {
+      const allies = await this.#alliesOf(best, others)
+      const isStanding = holders.length > 0
+      const wasAt = this.#othersAtMark.get(best[0]) ?? best[1].block.number
+      const overtakes = best[1].block.number > mark.number + MOST_BEHIND && best[1].block.number - wasAt >= OVERTAKING
+      if (this.#mark !== mark) return
+      if (!isStanding || allies > holders.length || (allies === holders.length && overtakes)) this.#switchTo(best)
+      return
+    }
+    if (holders.length > 0 || told.length === 0) return
+    const retreated = told.filter(([, { retreats }]) => retreats >= ENOUGH_RETREATS)
+    const top = highest(retreated)
+    if (top) this.#switchTo(top)
+  }
+
+  /** How many nodes are on the same chain as this one, it included. */
+  async #alliesOf(
+    [first, { block }]: readonly [Node, Placed],
+    others: readonly (readonly [Node, Placed])[],
+  ): Promise<number> {
+    const same = await Promise.all(
+      others.map(async ([node, placed]) => {
+        if (node === first || placed.block.hash === block.hash || placed.block.hash === block.parentHash) return true
+        // Whether the higher one has the block of the lower one.
+        const there = await first
+          .call('eth_getBlockByNumber', [toHex(placed.block.number), false], LOOK_TIMEOUT_MS)
+          .catch(() => null)
+        return toNodeBlock(there)?.hash === placed.block.hash
+      }),
+    )
+    return same.filter(Boolean).length
+  }
+
+  #switchTo([node, { block }]: readonly [Node, Placed]): void {
+    const { log, onReorganised } = this.#options
+    const from = this.#mark
+    log?.warn(
+      { from: from && nameOf(from), to: nameOf(block), node: node.name },
+      'the nodes have given up the head: the chain was reorganised',
+    )
+    this.#placed.clear()
+    this.#mark = undefined
+    this.#setMark(block)
+    this.#placed.set(node, { block, isOnChain: true, retreats: 0 })
+    this.#lookedMs = -Infinity
+    onReorganised()
+  }
+
+  /** One line when a node leaves our chain, and one when it is back. */
+  #tell(others: readonly Node[]): void {
+    for (const node of others) {
+      if (this.#toldForks.has(node)) continue
+      this.#toldForks.add(node)
+      this.#options.log?.error({ node: node.name }, 'the node is on another fork than the others: not used')
+    }
+    for (const node of this.#toldForks) {
+      if (others.includes(node) || !node.isWell) continue
+      this.#toldForks.delete(node)
+      this.#options.log?.info({ node: node.name }, 'the node is on the same chain as the others again')
+    }
+  }
+
+  /** Whether a node is on our chain, and at most {@link MOST_BEHIND} behind its best head. */
+  isClose(node: Node): boolean {
+    if (this.#mark === undefined) return true
+    const placed = this.#placed.get(node)
+    return placed?.isOnChain === true && this.#mark.number - placed.block.number <= MOST_BEHIND
+  }
+
+  #lag(node: Node): number {
+    return Math.max(0, this.lagOf(node) ?? 0)
+  }
+}
+
+/** @returns undefined for what is no block */
+export function toNodeBlock(raw: unknown): NodeBlock | undefined {
+  if (!isRaw(raw)) return undefined
+  const [number, hash, parentHash] = [toQuantity(raw['number']), toData(raw['hash']), toData(raw['parentHash'])]
+  if (typeof number !== 'string' || typeof hash !== 'string' || typeof parentHash !== 'string') return undefined
+  return Number.isSafeInteger(Number(number)) ? { number: Number(number), hash, parentHash, raw } : undefined
+}
+
+/** Resolves with the work, or with undefined when it takes too long; it runs on unheard. */
+export function orAfter<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms, undefined)
+    work.finally(() => clearTimeout(timer)).then(resolve, reject)
+  })
+}
+
+function highest(placed: readonly (readonly [Node, Placed])[]): readonly [Node, Placed] | undefined {
+  return placed.reduce<readonly [Node, Placed] | undefined>(
+    (best, one) => (best && best[1].block.number >= one[1].block.number ? best : one),
+    undefined,
+  )
+}
+
+const toHex = (number: number) => `0x${number.toString(16)}`
+
+const nameOf = ({ number, hash }: NodeBlock) => ({ number, hash })

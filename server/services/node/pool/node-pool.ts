@@ -1,0 +1,281 @@
+import type { Logger } from 'pino'
+import { NodeFailure } from '../node-connection.ts'
+import { isRaw } from '../../../ethereum/quantity.ts'
+import { rpcErrorKind } from '../rpc-error-kind.ts'
+import { UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from '../upstream.ts'
+import { agreed, disagreement, isComparable } from './agree.ts'
+import type { ChainIdentity } from './chain-identity.ts'
+import { Heads, orAfter, toNodeBlock } from './heads.ts'
+import { askHedged, HedgeBudget, type Hedged } from './hedge.ts'
+import { Latencies } from './latencies.ts'
+import type { Node } from './node.ts'
+import { sendTogether } from './send-together.ts'
+import { isSound } from './sound.ts'
+import { unavailable } from './unavailable.ts'
+
+export interface NodePoolOptions {
+  readonly nodes: readonly Node[]
+  readonly identity: ChainIdentity
+  readonly timeoutMs: number
+  readonly log: Logger | undefined
+  readonly onReorganised: () => void
+}
+
+const HEAD_CALL = ['eth_getBlockByNumber', ['latest', false]] as const
+/** Of two nodes that have to agree, who has not answered after this time has no say. */
+const CONFIRM_MS = 3_000
+/** Limit exceeded (EIP-1474), or HTTP's word for it within an answer. */
+const BUSY_CODES = new Set([-32005, 429])
+/** How long such a node is left alone: it does not say. */
+const REST_MS = 1_000
+/** What reverted reverts on every node, whatever words it does it with. */
+const REVERTED = 3
+
+/** Whether another node may know or do what this one does not. */
+const isPassing = (error: UpstreamRpcError) => error.code !== REVERTED && rpcErrorKind(error) !== undefined
+
+/** At the start, how much later than the first one a node may tell of which chain it is. */
+const OPENING_MS = 1_000
+
+/** What a node has answered. */
+interface Told {
+  readonly node: Node
+  readonly answer: unknown
+}
+
+/** A limit on calls is a reason to leave the node alone; one on the logs of a range is about the range. */
+const restIfBusy =
+  (method: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof UpstreamRpcError) || method === 'eth_getLogs' || !BUSY_CODES.has(error.code)) throw error
+    throw new NodeFailure(error.message.slice(0, 200), 'unanswered', { retryAfterMs: REST_MS, cause: error })
+  }
+
+/** Several nodes as one: see docs/operations.md, "Several nodes". */
+export class NodePool implements Upstream {
+  readonly #options: NodePoolOptions
+  readonly #heads: Heads
+  readonly #latencies = new Latencies()
+  readonly #budget = new HedgeBudget()
+  #opening: Promise<void> | undefined
+  #hasAnsweredBehind = false
+
+  constructor(options: NodePoolOptions) {
+    this.#options = options
+    this.#heads = new Heads(options)
+  }
+
+  async request<Result>(method: string, params: readonly unknown[], options: UpstreamOptions = {}): Promise<Result> {
+    const { timeoutMs = this.#options.timeoutMs, traceparent } = options
+    const deadlineMs = performance.now() + timeoutMs
+    await this.#prepare()
+    const ask = () => {
+      if (options.confirm === true && isComparable(method))
+        return this.#confirmed(method, params, deadlineMs, traceparent)
+      return this.#read(method, params, deadlineMs, traceparent)
+    }
+    try {
+      return (await ask().catch(async (error: unknown) => {
+        // Nobody could be asked, by what was known: perhaps that has changed.
+        const isUnasked = error instanceof NodeFailure && (error.stage === 'unreached' || error.stage === 'behind')
+        if (!isUnasked || performance.now() >= deadlineMs) throw error
+        await this.#heads.look(true)
+        if (this.#heads.candidates().length === 0) throw error
+        return ask()
+      })) as Result
+    } catch (error) {
+      throw error instanceof NodeFailure ? unavailable(error, this.#options.nodes) : error
+    }
+  }
+
+  requestTogether(
+    calls: readonly UpstreamCall[],
+    { traceparent }: Pick<UpstreamOptions, 'traceparent'> = {},
+  ): readonly Promise<PromiseSettledResult<unknown>>[] {
+    const sent = this.#prepare().then(() =>
+      sendTogether({
+        calls,
+        candidates: () => this.#heads.candidates(),
+        latencies: this.#latencies,
+        budget: this.#budget,
+        timeoutMs: this.#options.timeoutMs,
+        traceparent,
+      }),
+    )
+    return calls.map(async (_, index): Promise<PromiseSettledResult<unknown>> => {
+      const outcome = await (await sent)[index]
+      if (outcome?.status === 'fulfilled') return outcome
+      const reason: unknown = outcome?.reason
+      if (reason instanceof UpstreamRpcError) return { status: 'rejected', reason }
+      return { status: 'rejected', reason: unavailable(reason, this.#options.nodes) }
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#options.nodes.map((node) => node.close()))
+  }
+
+  /** Which nodes are of our chain is known before the first question, and their heads are never older than some blocks. */
+  async #prepare(): Promise<void> {
+    await (this.#opening ??= this.#open())
+    const looking = this.#heads.freshen()
+    if (looking) await orAfter(looking, this.#latencies.slowAfterMs(HEAD_CALL[0]))
+    if (this.#hasAnsweredBehind && this.#heads.lagOf(this.#heads.candidates()[0]) === 0) {
+      // What was read one block back must not be taken for what belongs to the head.
+      this.#hasAnsweredBehind = false
+      this.#options.onReorganised()
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { nodes, identity } = this.#options
+    const asked = nodes.map((node) => node.tellIdentity())
+    await Promise.any(asked).catch(() => undefined)
+    const told = await Promise.all(asked.map((one) => orAfter(one, OPENING_MS).catch(() => undefined)))
+    identity.decide(told.filter((one) => one !== undefined))
+    await Promise.all(
+      nodes.map((node) => {
+        const verifying = node.verify().catch((error: unknown) => node.failed(error as Error))
+        return orAfter(verifying, OPENING_MS)
+      }),
+    )
+    await this.#heads.look(true)
+  }
+
+  #read(
+    method: string,
+    params: readonly unknown[],
+    deadlineMs: number,
+    traceparent: string | undefined,
+  ): Promise<unknown> {
+    if (this.#heads.mark !== undefined) {
+      if (method === 'eth_blockNumber') return this.#readHead(deadlineMs, traceparent, ({ raw }) => raw['number'])
+      if (method === HEAD_CALL[0] && params[0] === 'latest' && params[1] !== true) {
+        return this.#readHead(deadlineMs, traceparent, ({ raw }) => raw)
+      }
+    }
+    const isSending = method === 'eth_sendRawTransaction'
+    // A node may lack a block that another has shown; when none has it, it is not there.
+    const isExpected = method === HEAD_CALL[0] && Number(params[0]) <= (this.#heads.mark?.number ?? -1)
+    let isMissing = false
+    const asked = this.#hedged({
+      method,
+      deadlineMs,
+      mayRepeat: !isSending,
+      // Another node may have other limits: the same bytes are the same transaction.
+      isPassing: (error) => isSending || isPassing(error),
+      ask: async (node, timeoutMs) => {
+        const answer = await node.call(method, params, timeoutMs, traceparent).catch(restIfBusy(method))
+        if (!isSound(method, params, answer)) throw new NodeFailure(`no ${method} has this answer`)
+        if (answer === null && isExpected) {
+          isMissing = true
+          throw new NodeFailure('the node lacks a block', 'behind')
+        }
+        if ((this.#heads.lagOf(node) ?? 0) > 0) this.#hasAnsweredBehind = true
+        await this.#learnFrom(answer)
+        return answer
+      },
+    })
+    if (!isExpected) return asked
+    return asked.catch((error: unknown) => {
+      if (!isMissing || !(error instanceof NodeFailure)) throw error
+      return null
+    })
+  }
+
+  /** The best head seen, once a node has confirmed that it is there or one block before it. */
+  #readHead<T>(
+    deadlineMs: number,
+    traceparent: string | undefined,
+    pick: (block: { readonly raw: Readonly<Record<string, unknown>> }) => T,
+  ): Promise<unknown> {
+    const [method, params] = HEAD_CALL
+    return this.#hedged({
+      method,
+      deadlineMs,
+      mayRepeat: true,
+      isPassing,
+      ask: async (node, timeoutMs) => {
+        const answer = await node.call(method, params, timeoutMs, traceparent)
+        const before = this.#heads.mark
+        await this.#heads.observe(node, answer)
+        // A block that only one node has shown may be on a fork: the others are heard before it is told.
+        if (this.#heads.mark !== before) await orAfter(this.#heads.look(), this.#latencies.slowAfterMs(method))
+        const { mark } = this.#heads
+        if (mark === undefined || !this.#heads.isClose(node)) throw new NodeFailure('the node is behind', 'behind')
+        return pick(mark)
+      },
+    })
+  }
+
+  #hedged<T>(hedged: Pick<Hedged<T>, 'method' | 'deadlineMs' | 'mayRepeat' | 'isPassing' | 'ask'>): Promise<T> {
+    return askHedged({
+      ...hedged,
+      candidates: () => this.#heads.candidates(),
+      latencies: this.#latencies,
+      budget: this.#budget,
+    })
+  }
+
+  /** What is mined in a block that no look has seen yet: the head goes on before the answer does. */
+  async #learnFrom(answer: unknown): Promise<void> {
+    const number = Number((answer as { blockNumber?: unknown } | null)?.blockNumber ?? -1)
+    if (number <= (this.#heads.mark?.number ?? Infinity)) return
+    await orAfter(this.#heads.look(), this.#latencies.slowAfterMs(HEAD_CALL[0]))
+  }
+
+  /** @throws ServiceError UPSTREAM_UNAVAILABLE two nodes contradict each other, and there is no third */
+  async #confirmed(
+    method: string,
+    params: readonly unknown[],
+    deadlineMs: number,
+    traceparent: string | undefined,
+  ): Promise<unknown> {
+    const timeoutMs = Math.min(CONFIRM_MS, deadlineMs - performance.now())
+    const candidates = this.#heads.candidates()
+    const answers: Told[] = []
+    for (const some of [candidates.slice(0, 2), candidates.slice(2)]) {
+      const asked = await Promise.all(some.map((node) => this.#askOne(node, method, params, timeoutMs, traceparent)))
+      for (const told of asked) {
+        if (told === undefined) continue
+        for (const earlier of answers) {
+          const same = agreed(method, params, earlier.answer, told.answer) ?? (await this.#inSameBlock(earlier, told))
+          if (same) return same.answer
+        }
+        answers.push(told)
+      }
+    }
+    const [only, ...others] = answers
+    if (only === undefined) return this.#read(method, params, deadlineMs, traceparent)
+    if (others.length === 0) return only.answer
+    this.#options.log?.warn({ method, params }, 'the nodes contradict each other')
+    throw disagreement(method)
+  }
+
+  /** A node that does not tell a receipt agrees with one that does when it has the same block: it keeps no index. */
+  async #inSameBlock(one: Told, other: Told): Promise<Pick<Told, 'answer'> | undefined> {
+    const [without, receipt] = one.answer === null ? [one, other] : [other, one]
+    if (without.answer !== null || !isRaw(receipt.answer) || typeof receipt.answer['blockHash'] !== 'string')
+      return undefined
+    const { blockNumber, blockHash } = receipt.answer
+    const there = await this.#askOne(without.node, HEAD_CALL[0], [blockNumber, false], CONFIRM_MS, undefined)
+    return toNodeBlock(there?.answer)?.hash === blockHash.toLowerCase() ? receipt : undefined
+  }
+
+  async #askOne(
+    node: Node,
+    method: string,
+    params: readonly unknown[],
+    timeoutMs: number,
+    traceparent: string | undefined,
+  ): Promise<Told | undefined> {
+    try {
+      const answer = await node.call(method, params, timeoutMs, traceparent)
+      if (!isSound(method, params, answer)) throw new NodeFailure(`no ${method} has this answer`)
+      return { node, answer }
+    } catch (error) {
+      if (!(error instanceof UpstreamRpcError)) node.failed(error as Error)
+      return undefined
+    }
+  }
+}

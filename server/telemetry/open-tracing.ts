@@ -1,0 +1,50 @@
+import type { Logger } from 'pino'
+import type { Environment } from '../config/environment.ts'
+import type { Tracing } from './tracing.ts'
+
+/** How long the last spans may take to be sent when the server stops. */
+const CLOSE_MS = 2_000
+
+/**
+ * Starts tracing when the standard variables of OpenTelemetry ask for it: `OTEL_EXPORTER_OTLP_ENDPOINT`,
+ * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_TRACES_EXPORTER`. Only then the SDK is loaded. Spans go out as
+ * OTLP over HTTP (`http/protobuf`), in the background; what cannot be sent is lost and harms nothing.
+ *
+ * @param environment of this process: the exporter reads what concerns it from there itself
+ * @returns undefined when nobody wants traces
+ */
+export async function openTracing(environment: Environment, log: Logger): Promise<Tracing | undefined> {
+  const fault = faultOf(environment)
+  if (fault !== undefined) log.warn({ fault }, 'no traces are recorded')
+  if (fault !== undefined || !isWanted(environment)) return undefined
+
+  const [{ createTracing }, { createProvider }] = await Promise.all([
+    import('./tracing.ts'),
+    import('./trace-provider.ts'),
+  ])
+  const provider = createProvider(environment, log)
+  log.info('traces are recorded')
+  return createTracing(provider.getTracer('touchstone'), async () => {
+    const tooLate = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref())
+    await Promise.race([provider.shutdown().catch(() => {}), tooLate])
+  })
+}
+
+function isWanted(environment: Environment): boolean {
+  if (environment['OTEL_SDK_DISABLED']?.toLowerCase() === 'true') return false
+  const exporter = exporterOf(environment)
+  if (exporter !== '') return exporter === 'otlp'
+  return Boolean(environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || environment['OTEL_EXPORTER_OTLP_ENDPOINT'])
+}
+
+/** What is asked for and not to be had. Not a reason to stay down: such variables are set for whole fleets. */
+function faultOf(environment: Environment): string | undefined {
+  const exporter = exporterOf(environment)
+  if (!['', 'otlp', 'none'].includes(exporter)) return `OTEL_TRACES_EXPORTER is ${exporter}, and can be otlp or none`
+  if (!isWanted(environment)) return undefined
+  const protocol = environment['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || environment['OTEL_EXPORTER_OTLP_PROTOCOL']
+  if (!protocol || protocol === 'http/protobuf') return undefined
+  return `OTEL_EXPORTER_OTLP_PROTOCOL is ${protocol}, and can be http/protobuf`
+}
+
+const exporterOf = (environment: Environment) => environment['OTEL_TRACES_EXPORTER']?.trim() ?? ''

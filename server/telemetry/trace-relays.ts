@@ -1,0 +1,86 @@
+import type { RelayCall } from '../core/define.ts'
+import type { Settlement } from '../services/ledger/change-relays.ts'
+import type { RelayObserver } from '../services/relayer/observer.ts'
+import type { Relayer } from '../services/relayer/relayer.ts'
+import type { Simulator } from '../services/simulator/simulator.ts'
+import type { TraceContext, Tracing } from './tracing.ts'
+
+/** Spans of relay calls: from the request, which ends when a transaction is sent, to the settlement long after it. */
+export interface RelayTracing {
+  readonly observer: RelayObserver
+  simulator(simulator: Simulator): Simulator
+  relayer(relayer: Relayer): Relayer
+  settled(settlement: Settlement, requestId: string | null): void
+}
+
+interface Remembered {
+  readonly context: TraceContext
+  readonly storedMs: number
+}
+
+/** Relays whose trace is remembered until they are mined; the oldest are forgotten first. */
+const MAX_REMEMBERED = 10_000
+
+/**
+ * Calls of many requests are simulated, stored and sent together; that is a span in the trace of each. What is settled by
+ * another process than the one that stored it, or after a restart, is a trace of its own that names the request's id.
+ */
+export function traceRelays(tracing: Tracing): RelayTracing {
+  const contexts = new WeakMap<object, TraceContext>()
+  const stored = new Map<string, Remembered>()
+  const parentsOf = (calls: readonly object[]) =>
+    calls.map((call) => contexts.get(call)).filter((context) => context !== undefined)
+
+  function remember(hash: string, context: TraceContext | undefined): void {
+    if (!context) return
+    stored.set(hash, { context, storedMs: Date.now() })
+    const [oldest] = stored.keys()
+    if (stored.size > MAX_REMEMBERED && oldest !== undefined) stored.delete(oldest)
+  }
+
+  return {
+    relayer: (relayer) => ({
+      submit: (call) =>
+        tracing.span('relay', {}, () => {
+          contexts.set(call, tracing.current())
+          return relayer.submit(call)
+        }),
+      close: () => relayer.close(),
+    }),
+    simulator: (simulator) => ({
+      simulate: (run) =>
+        tracing.span('simulate', { parents: parentsOf(run.calls), attributes: count(run.calls) }, () =>
+          simulator.simulate(run),
+        ),
+    }),
+    observer: {
+      store: (acceptances, work) => {
+        const calls: RelayCall[] = acceptances.map(({ call }) => call)
+        return tracing.span('store', { parents: parentsOf(calls), attributes: count(calls) }, async () => {
+          const outcomes = await work()
+          outcomes.forEach((outcome, index) => {
+            const call = calls[index]
+            if (outcome.kind === 'stored' && call) remember(outcome.hash, contexts.get(call))
+          })
+          return outcomes
+        })
+      },
+      send: (hashes, work) => {
+        const parents = hashes.map((hash) => stored.get(hash)?.context).filter((context) => context !== undefined)
+        return tracing.span('broadcast', { parents, attributes: count(hashes) }, work)
+      },
+    },
+    settled: ({ relay, status, gasUsed }, requestId) => {
+      const remembered = stored.get(relay)
+      tracing.record('settle', remembered?.context, remembered?.storedMs ?? Date.now(), {
+        'touchstone.relay.outcome': status,
+        'touchstone.relay.gas_used': Number(gasUsed),
+        ...(requestId !== null && { 'touchstone.request_id': requestId }),
+      })
+      // What a reorganisation took back is settled once more.
+      if (status !== 'pending') stored.delete(relay)
+    },
+  }
+}
+
+const count = (calls: readonly unknown[]) => ({ 'touchstone.relay.calls': calls.length })

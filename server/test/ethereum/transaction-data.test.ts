@@ -1,0 +1,30 @@
+import { expect } from 'chai'
+import { Wallet } from 'ethers'
+import { signerFromKey } from '../../services/signers/signer-account.ts'
+import { transactionData } from '../../ethereum/transaction-data.ts'
+
+describe('transactionData', () => {
+  const signer = signerFromKey(Wallet.createRandom().privateKey)
+  const unsigned = { chainId: 42n, nonce: 7, to: signer.address, gasLimit: 100_000n }
+  const fees = {
+    'type 2': { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+    legacy: { type: 0, gasPrice: 10n },
+  } as const
+
+  for (const [name, offered] of Object.entries(fees)) {
+    for (const [length, data] of Object.entries({
+      none: '0x',
+      one: '0x00',
+      'a few': '0x12345678',
+      many: `0x${'ab'.repeat(500)}`,
+    })) {
+      it(`finds it in a ${name} transaction: ${length} bytes`, () => {
+        expect(transactionData(signer.sign({ ...unsigned, data, fees: offered }).raw)).to.equal(data)
+      })
+    }
+  }
+
+  it('refuses what is no transaction', () => {
+    expect(() => transactionData('0xc0')).to.throw(TypeError, 'not a signed transaction')
+  })
+})
