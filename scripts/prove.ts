@@ -107,10 +107,20 @@ async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean
   return { ...result, caught: false, why: `the fixed checks catch it too: ${failed.join(', ')}` }
 }
 
-async function proveLawful(workshop: Workshop, named: NamedLawful): Promise<LawfulResult> {
+/** The document that the alteration is about; the other one's endpoints are the reference server's own then. */
+function documentOf({ every, execute, quota, rpc, environment }: Lawful): 'relay' | 'eth-rpc' | undefined {
+  if (every !== undefined || environment !== undefined) return undefined
+  const isOfRelay = execute !== undefined || quota !== undefined
+  if (isOfRelay === (rpc !== undefined)) return undefined
+  return isOfRelay ? 'relay' : 'eth-rpc'
+}
+
+async function proveLawful(workshop: Workshop, named: NamedLawful, full: boolean): Promise<LawfulResult> {
   const { clauses, allowedBy } = named.lawful
+  const only = full ? undefined : documentOf(named.lawful)
   try {
-    const { run, broken } = await runAltered(workshop, named.lawful, { options: lawfulOptions })
+    const part = only === undefined ? {} : { only }
+    const { run, broken } = await runAltered(workshop, named.lawful, { ...part, options: lawfulOptions })
     return judgeLawful(named, run, broken)
   } catch (error) {
     // The command has judged nothing: that is an accusation as well.
@@ -171,7 +181,10 @@ function createCommand(): Command {
       'Proves the suite: each mutant of the reference server is caught by its own clause, each lawful server is spared.',
     )
     .option('--only <name>', 'a clause id, or what it begins with; or the id of a lawful server; several with commas')
-    .option('--full', 'run the whole suite against each mutant, not only its own clause')
+    .option(
+      '--full',
+      'run the whole suite against each server: not only the own clause of a mutant, and the document of a lawful one',
+    )
     .option('--no-mutants', 'leave the mutants out')
     .option('--no-lawful', 'leave the lawful servers out')
     .option('--jobs <count>', 'at a time', parsePositiveInteger, availableParallelism() + 1)
@@ -196,7 +209,7 @@ async function proveAll(
     return result
   })
   const spared = await inParallel(lawful, jobs, async (named) => {
-    const result = await proveLawful(workshop, named)
+    const result = await proveLawful(workshop, named, full)
     tell(result.spared, result.name, result.durationMs)
     for (const { clause, status, message } of result.accusations) {
       process.stdout.write(`  ${clause} is ${status}: ${message}\n`)

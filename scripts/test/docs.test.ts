@@ -32,6 +32,12 @@ describe('the documentation', () => {
     })
   }
 
+  it('tells the way of a call by files that are there', () => {
+    const named = [...read('docs/architecture.md').matchAll(/`([a-z-]+\/[^`{}]*)`/g)].map(([, file = '']) => file)
+    expect(named).to.have.length.above(30)
+    expect(named.filter((file) => !existsSync(path.join(root, file)))).to.deep.equal([])
+  })
+
   it('names for each attack a test that is there', () => {
     const [, tables = ''] = /^## What each attack can reach.*?$(.*?)^## /ms.exec(read('docs/threat-model.md')) ?? []
     const rows = tables.split('\n').filter((line) => /^\| (?!attack|-)/.test(line))
