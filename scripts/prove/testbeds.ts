@@ -15,7 +15,7 @@ export interface Ground {
 }
 
 export interface Testbeds {
-  /** Works on the testbed of an environment: the same one for the same environment, ended after its last use. */
+  /** Works on a testbed of this environment that nobody else uses meanwhile; it is ended after its last use. */
   use<T>(environment: Environment, work: (ground: Ground) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -57,33 +57,42 @@ async function start({ chain = {}, server = {} }: Environment): Promise<Running>
   }
 }
 
+/** The testbeds of one environment. */
+interface Kind {
+  /** Uses that are still to come, or under way. */
+  left: number
+  readonly idle: Running[]
+}
+
 /** @param environments one for each use to come: they say when a testbed is used for the last time */
 export function createTestbeds(environments: readonly Environment[]): Testbeds {
-  const uses = new Map<string, number>()
-  for (const key of environments.map(testbedKey)) uses.set(key, (uses.get(key) ?? 0) + 1)
-  const running = new Map<string, Promise<Running>>()
-
-  async function end(key: string): Promise<void> {
-    const found = running.get(key)
-    running.delete(key)
-    await (await found)?.close()
+  const kinds = new Map<string, Kind>()
+  const kindOf = (environment: Environment): Kind => {
+    const key = testbedKey(environment)
+    const found = kinds.get(key) ?? { left: 0, idle: [] }
+    kinds.set(key, found)
+    return found
   }
+  for (const environment of environments) kindOf(environment).left++
+
+  const endIdle = ({ idle }: Kind) => Promise.all(idle.splice(0).map((running) => running.close()))
 
   return {
     async use(environment, work) {
-      const key = testbedKey(environment)
-      const found = running.get(key) ?? start(environment)
-      running.set(key, found)
+      const kind = kindOf(environment)
+      // Two runs on one testbed would wait for each other: their controllers take turns.
+      const running = kind.idle.pop() ?? (await start(environment))
       try {
-        return await work((await found).ground)
+        return await work(running.ground)
       } finally {
-        const left = (uses.get(key) ?? 1) - 1
-        uses.set(key, left)
-        if (left <= 0) await end(key)
+        kind.left--
+        kind.idle.push(running)
+        // Those that are in use end with their last use.
+        if (kind.left <= 0) await endIdle(kind)
       }
     },
     async close() {
-      await Promise.allSettled([...running.keys()].map(end))
+      await Promise.allSettled([...kinds.values()].map(endIdle))
     },
   }
 }
