@@ -1,7 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Report } from '../../conformance/index.ts'
 import type { SuiteOutcome } from './suite-process.ts'
 
@@ -41,13 +42,15 @@ function outcomeOf(child: ChildProcess, args: readonly string[]): Promise<SuiteO
   })
 }
 
-/** @param certificateFile of the certificate that the suite trusts beside the known ones */
+/** @param certificateFile of the certificate that the suite trusts beside the known ones; runs leave files beside it */
 export function createSuiteRunners(certificateFile: string): SuiteRunners {
   const idle: ChildProcess[] = []
   const all = new Set<ChildProcess>()
 
   function start(): ChildProcess {
-    const child = fork(script, { env: { ...process.env, NODE_EXTRA_CA_CERTS: certificateFile } })
+    // Testbeds that start in the same second are the same chain to it, whose controllers take turns by a file here.
+    const TMPDIR = mkdtempSync(join(dirname(certificateFile), 'runner-'))
+    const child = fork(script, { env: { ...process.env, TMPDIR, NODE_EXTRA_CA_CERTS: certificateFile } })
     all.add(child)
     child.once('exit', () => all.delete(child))
     return child

@@ -6,7 +6,8 @@
  */
 export function withinTime<T>(work: Promise<T>, deadlineMs: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), Math.max(0, deadlineMs - performance.now()))
+    // A timer may fire a part of a millisecond early: whoever looks at the clock then must find that the time is over.
+    const timer = setTimeout(() => reject(late()), Math.max(0, Math.ceil(deadlineMs - performance.now()) + 1))
     work.then(
       (value) => {
         clearTimeout(timer)

@@ -157,7 +157,7 @@ export class HttpNode implements NodeConnection {
   #sendInLane(call: Call): Promise<void> {
     const deadlineMs = performance.now() + call.timeoutMs
     return this.#logLanes.run(async () => {
-      const timeoutMs = Math.ceil(deadlineMs - performance.now())
+      const timeoutMs = Math.floor(deadlineMs - performance.now())
       if (timeoutMs > 0) return this.#sendOne({ ...call, timeoutMs })
       call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'unreached'))
     })

@@ -68,7 +68,7 @@ export class WebSocketNode implements NodeConnection {
   #callInLane(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
     const deadlineMs = performance.now() + timeoutMs
     return this.#logLanes.run(async () => {
-      const restMs = Math.ceil(deadlineMs - performance.now())
+      const restMs = Math.floor(deadlineMs - performance.now())
       if (restMs <= 0) throw new NodeFailure(`no turn within ${timeoutMs} ms`, 'unreached')
       return this.#logs.call(method, params, restMs)
     })

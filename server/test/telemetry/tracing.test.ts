@@ -156,7 +156,7 @@ describe('traces', () => {
 
 /** Packages of the SDK that are loaded by everything that `serve` imports, and by opening the traces. */
 async function loadedWith(environment: Record<string, string>): Promise<string[]> {
-  const module = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../../${path}`, import.meta.url)))
+  const module = (path: string) => JSON.stringify(fileURLToPath(new URL(`../../${path}`, import.meta.url)))
   const script = `
     import { registerHooks } from 'node:module'
     const loaded = new Set()
