@@ -32,7 +32,6 @@ describe('the command new', function () {
       'written  conformance/mutants/rpc-method/eth_feeHistory.mutants.ts',
       'written  conformance/lawful/rpc-method/eth_feeHistory.lawful.ts',
       'changed  specs/clauses/eth-rpc.json',
-      'changed  specs/test/clauses.test.ts',
       'changed  specs/openapi.yaml',
       'changed  specs/openrpc.json',
       'changed  specs/generated/openapi.ts',
