@@ -31,7 +31,7 @@ describe('server processes', function () {
 
   it('go on when one of three stands still with what it holds, and lose and double nothing when it wakes up', async () => {
     const databaseUrl = await postgres.createDatabase()
-    const result = await runFreezeTest({ node: 'hardhat', databaseUrl, freezes: 2, frozenMs: 10_000 })
+    const result = await runFreezeTest({ node: 'hardhat', databaseUrl, freezes: 1, frozenMs: 10_000 })
     expect(result.faults).to.deep.equal([])
     // Its signers are free again after four seconds.
     expect(result.fewestWhileFrozen).to.be.greaterThan(20)
@@ -42,16 +42,16 @@ describe('server processes', function () {
   })
 
   it('lose and double nothing when the last blocks are replaced again and again under load, with four signers', async () => {
-    const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 6 })
+    const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 4 })
     expect(result.faults).to.deep.equal([])
     expect(result.acknowledged).to.be.greaterThan(20)
   })
 
   it('share signers on one PostgreSQL, and take over when one is killed midway', async () => {
     const databaseUrl = await postgres.createDatabase()
-    const result = await runSharingTest({ node: 'hardhat', databaseUrl, calls: 200, killAfter: 80 })
+    const result = await runSharingTest({ node: 'hardhat', databaseUrl, calls: 120, killAfter: 50 })
     expect(result.faults).to.deep.equal([])
-    expect(result.acknowledged).to.equal(200)
+    expect(result.acknowledged).to.equal(120)
     expect(Object.keys(result.refusals)).to.deep.equal([])
   })
 })
