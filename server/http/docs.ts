@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
+import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
 
 /** Files of the viewer that the page loads, with their types. */
@@ -67,17 +68,13 @@ const readSpec = (name: string) => readFile(new URL(name, specs), 'utf8')
 
 /** Made once, by whom it is asked for first: to parse the YAML takes more than 100 ms. */
 function document(name: string, make: () => Promise<string>): Route {
-  let text: Promise<string> | undefined
+  const made = shared(Infinity, make)
   return {
     method: 'GET',
     path: `/docs/${name}`,
     handle: async (ctx) => {
       ctx.type = 'json'
-      text ??= make().catch((error: unknown) => {
-        text = undefined
-        throw error
-      })
-      ctx.body = await text
+      ctx.body = await made()
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AlteredRequest, AlteredResponse, AlteredTools, Handler } from '../define.ts'
 
-function count({ memory }: AlteredTools, key: string): number {
+/** How often it was asked for this key before. */
+export function count({ memory }: AlteredTools, key: string): number {
   const before = Number(memory.get(key) ?? 0)
   memory.set(key, before + 1)
   return before

@@ -19,29 +19,27 @@ function isListed(json: unknown): boolean {
 
 const allowedBy = 'eth-rpc 7: "behavior for unsupported methods …: not shown"'
 
+/** Who refuses otherwise than by a JSON-RPC error keeps to no form of one. */
+const mayFail = [
+  'eth-rpc.response.envelope',
+  'eth-rpc.response.error-object',
+  'eth-rpc.response.error-codes',
+  'eth-rpc.response.id-echo',
+] as const
+
 export default [
   defineLawful({
     id: 'closes-the-connection-at-unlisted-methods',
     clauses: ['eth-rpc.methods.unlisted-refused'],
     allowedBy,
-    mayFail: [
-      'eth-rpc.response.envelope',
-      'eth-rpc.response.error-object',
-      'eth-rpc.response.error-codes',
-      'eth-rpc.response.id-echo',
-    ],
+    mayFail,
     rpc: async (request, forward) => (isListed(request.json) ? forward(request) : hangUp),
   }),
   defineLawful({
     id: 'asks-for-a-token-at-unlisted-methods',
     clauses: ['eth-rpc.methods.unlisted-refused'],
     allowedBy,
-    mayFail: [
-      'eth-rpc.response.envelope',
-      'eth-rpc.response.error-object',
-      'eth-rpc.response.error-codes',
-      'eth-rpc.response.id-echo',
-    ],
+    mayFail,
     rpc: async (request, forward) =>
       isListed(request.json)
         ? forward(request)
@@ -51,12 +49,7 @@ export default [
     id: 'refuses-unlisted-methods-with-404-and-an-empty-result',
     clauses: ['eth-rpc.methods.unlisted-refused'],
     allowedBy,
-    mayFail: [
-      'eth-rpc.response.envelope',
-      'eth-rpc.response.error-object',
-      'eth-rpc.response.error-codes',
-      'eth-rpc.response.id-echo',
-    ],
+    mayFail,
     rpc: async (request, forward) =>
       isListed(request.json) ? forward(request) : respond(404, { message: 'Unknown method', result: '', status: '0' }),
   }),

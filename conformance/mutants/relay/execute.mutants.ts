@@ -1,7 +1,7 @@
 import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
-import { holds, later, nowAndThen } from '../../altered/lib/when.ts'
+import { count, holds, later, nowAndThen } from '../../altered/lib/when.ts'
 import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
-import { type AlteredResponse, defineMutant, respond, withJson } from '../../altered/define.ts'
+import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
 import { alterAnswer, bodyOf, isSignedByFull, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
 import { profileAbi } from '../../lib/relay/abi.ts'
 
@@ -12,6 +12,15 @@ interface Answer {
 }
 
 const isTaken: (response: AlteredResponse) => boolean = holds('transactionHash')
+
+/** Answers each fourth call that a controller has signed, and does not execute it. */
+function inPlaceOfEachFourth(answer: (call: { readonly signature: string }) => AlteredResponse): Handler {
+  return async (request, forward, tools) => {
+    const transaction = wholeTransaction(request)
+    if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+    return count(tools, 'asked') % 4 === 3 ? answer(transaction) : forward(request)
+  }
+}
 
 export default [
   defineMutant({
@@ -113,13 +122,7 @@ export default [
     name: 'now-and-then',
     fault: 'each fourth valid call is refused with 401, and not executed',
     whole: true,
-    async execute(request, forward, tools) {
-      const transaction = wholeTransaction(request)
-      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const asked = Number(tools.memory.get('asked') ?? 0)
-      tools.memory.set('asked', asked + 1)
-      return asked % 4 === 3 ? respond(401, { message: 'Unauthorized' }) : forward(request)
-    },
+    execute: inPlaceOfEachFourth(() => respond(401, { message: 'Unauthorized' })),
   }),
 
   defineMutant({
@@ -350,12 +353,6 @@ export default [
     name: 'lost-now-and-then',
     fault: 'each fourth call is answered with a hash, and its transaction is lost before it is sent',
     whole: true,
-    async execute(request, forward, tools) {
-      const transaction = wholeTransaction(request)
-      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const asked = Number(tools.memory.get('asked') ?? 0)
-      tools.memory.set('asked', asked + 1)
-      return asked % 4 === 3 ? respond(200, { transactionHash: otherHash(transaction.signature) }) : forward(request)
-    },
+    execute: inPlaceOfEachFourth(({ signature }) => respond(200, { transactionHash: otherHash(signature) })),
   }),
 ]

@@ -1,5 +1,6 @@
 import { defineMutant } from '../../altered/define.ts'
 import { alterResult, ignoreParams, paddedQuantity } from '../../altered/lib/rpc.ts'
+import { count } from '../../altered/lib/when.ts'
 
 export default [
   defineMutant({
@@ -44,12 +45,11 @@ export default [
     clause: 'eth-rpc.eth_blockNumber.success',
     name: 'falls-now-and-then',
     fault: 'each third answer is of a node that has only begun to follow the chain',
-    async rpc(request, forward, tools) {
-      return alterResult('eth_blockNumber', (head) => {
-        const asked = Number(tools.memory.get('asked') ?? 0)
-        tools.memory.set('asked', asked + 1)
-        return asked % 3 === 2 ? '0x1' : head
-      })(request, forward, tools)
-    },
+    rpc: (request, forward, tools) =>
+      alterResult('eth_blockNumber', (head) => (count(tools, 'asked') % 3 === 2 ? '0x1' : head))(
+        request,
+        forward,
+        tools,
+      ),
   }),
 ]
