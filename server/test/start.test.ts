@@ -3,6 +3,7 @@ import { startChain, type RunningChain } from '../../contracts/chain.ts'
 import { testbedConfig } from '../../scripts/testbed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { startNodeProxy } from './support/node-proxy.ts'
+import { until } from './support/until.ts'
 import { startServer, type RunningServer, type StartOptions } from '../start.ts'
 
 interface RpcAnswer {
@@ -275,6 +276,8 @@ describe('a server without its node', () => {
       })
       await chain.close()
       expect((await fetch(`${server.url}/healthz`)).status).to.equal(200)
+      // What was found just now holds for some milliseconds.
+      await until(async () => (await fetch(`${server.url}/readyz`)).status !== 200)
       const ready = await fetch(`${server.url}/readyz`)
       expect(ready.status).to.equal(503)
       expect(await ready.json())
