@@ -4,6 +4,7 @@ import { check, type Report } from '../../../index.ts'
 import { Refusal, startStranger, type StrangerHabits } from './stranger.ts'
 import type { Fixture } from '../../../../contracts/deploy/fixture.ts'
 import { startAnvil } from '../../../../scripts/test/anvil.ts'
+import { startGanache } from '../../../../scripts/test/ganache.ts'
 import { provisionOn, startProvisionedChain } from '../../support/provisioned-chain.ts'
 import { serve } from '../../support/serve.ts'
 
@@ -262,6 +263,16 @@ describe('nodes that are put at the path of the document as they are', function 
       expectCauses(await judgeNode(anvil.rpcUrl, await provisionOn(anvil.rpcUrl)))
     } finally {
       await anvil.close()
+    }
+  })
+
+  it('ganache', async () => {
+    const ganache = await startGanache()
+    try {
+      // It, too, reads ids as doubles.
+      expectCauses(await judgeNode(ganache.rpcUrl, await provisionOn(ganache.rpcUrl)), 'eth-rpc.envelope.id-integer')
+    } finally {
+      await ganache.close()
     }
   })
 })
