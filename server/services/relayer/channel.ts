@@ -150,6 +150,11 @@ export class Channel {
     })
     await judgeSigner(lowest.call, result, explainSigner)
     this.#behind = result.nonce < lowest.call.nonce ? result.nonce : undefined
+    if (result.nonce < chainNonce) {
+      // A reorganisation took back calls that were not simulated with these: the next turn finds them pending again.
+      this.#behind = undefined
+      return
+    }
     if (lowest.call.nonce < result.nonce) return this.#refuseUsed(open, result.nonce)
     await this.#dispatch(run, result, pending.at(-1)?.account)
   }

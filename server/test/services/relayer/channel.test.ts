@@ -1,0 +1,183 @@
+import { expect } from 'chai'
+import { ServiceError } from '../../../core/errors.ts'
+import type { RelayCall } from '../../../core/define.ts'
+import type { ChannelState, PendingCall } from '../../../services/ledger/lookup.ts'
+import { Channel, type ChannelOptions, type SimulatedEntry } from '../../../services/relayer/channel.ts'
+import type { ChannelResult, ChannelRun } from '../../../services/simulator/simulator.ts'
+
+const profile = '0x1111111111111111111111111111111111111111'
+const keyManager = '0x2222222222222222222222222222222222222222'
+const signer = '0x3333333333333333333333333333333333333333'
+const account = '0x4444444444444444444444444444444444444444'
+const key = { profile, keyManager, signer, channel: 0n }
+
+/** The call data tells the nonce, as far as the fake simulator is concerned. */
+const callDataOf = (nonce: bigint) => `0x${nonce.toString(16).padStart(4, '0')}`
+
+/** A chain and a ledger that know one channel. */
+class World {
+  /** The channel's next nonce on the chain. */
+  chainNonce = 0n
+  /** Nonces of calls that are stored and not mined. */
+  pending: bigint[] = []
+  /** Hashes of calls that were taken before, by identity. */
+  readonly known = new Map<string, string>()
+  readonly dispatched: { readonly nonces: readonly bigint[]; readonly account: string | undefined }[] = []
+  readonly runs: ChannelRun[] = []
+  /** Runs once, between the look into the ledger and the next simulation. */
+  meanwhile: (() => void) | undefined
+  isEmpty = false
+  nowMs = 0
+
+  readonly channel: Channel
+
+  constructor(options: Partial<ChannelOptions> = {}) {
+    this.channel = new Channel({
+      key,
+      clock: { nowMs: () => this.nowMs },
+      gapGraceMs: 0,
+      lookUp: async ({ from }) => this.lookUp(from),
+      simulate: async (run) => this.simulate(run),
+      explainSigner: () => Promise.reject(new ServiceError('INVALID_SIGNATURE', 'no controller')),
+      dispatch: async (run, required) => this.dispatch(run, required),
+      onEmpty: () => (this.isEmpty = true),
+      ...options,
+    })
+  }
+
+  /** @returns the hash that the caller of a call with this nonce is given */
+  ask(nonce: bigint): Promise<string> {
+    const call: RelayCall = {
+      profile,
+      keyManager,
+      signer,
+      nonce,
+      validityTimestamps: 0n,
+      payload: '0x',
+      callData: callDataOf(nonce),
+      nonceCallData: '0x',
+      misreadings: () => [],
+    }
+    return new Promise((resolve, reject) => {
+      const admission = { gasCap: 10_000_000n, code: null }
+      this.channel.add({ call, identity: `call ${nonce}`, admission, resolve, reject })
+    })
+  }
+
+  private lookUp(from: bigint): ChannelState {
+    const pending = this.pending
+      .filter((nonce) => nonce >= from)
+      .map((nonce): PendingCall => ({ nonce, identity: `call ${nonce}`, callData: callDataOf(nonce), account }))
+    return { pending, known: this.known, reverted: new Map() }
+  }
+
+  private simulate(run: ChannelRun): ChannelResult {
+    this.runs.push(run)
+    const { meanwhile } = this
+    this.meanwhile = undefined
+    meanwhile?.()
+    let next = this.chainNonce
+    for (const callData of run.pending) if (callData === callDataOf(next)) next++
+    const calls = run.calls.map(({ nonce }): ChannelResult['calls'][number] => {
+      if (nonce === next++) return { kind: 'succeeds', gas: 100_000n }
+      return { kind: 'reverts', reason: { name: 'InvalidRelayNonce', args: {}, data: '0x' } }
+    })
+    return { nonce: this.chainNonce, parties: { owner: keyManager, target: profile }, calls }
+  }
+
+  private dispatch(run: readonly SimulatedEntry[], required: string | undefined): readonly [] {
+    this.dispatched.push({ nonces: run.map(({ entry }) => entry.call.nonce), account: required })
+    for (const { entry } of run) {
+      this.pending.push(entry.call.nonce)
+      entry.resolve(`hash of ${entry.identity}`)
+    }
+    return []
+  }
+}
+
+const codeOf = (answer: Promise<unknown>) =>
+  answer.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+
+describe('a channel', () => {
+  it('tries a call, has it stored, and tells when nobody waits any more', async () => {
+    const world = new World()
+    expect(await world.ask(0n)).to.equal('hash of call 0')
+    expect(world.dispatched).to.deep.equal([{ nonces: [0n], account: undefined }])
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(world.isEmpty).to.equal(true)
+  })
+
+  it('takes calls in the order of their nonces, whatever the order in which they come', async () => {
+    const world = new World({ gapGraceMs: 1_000 })
+    const answers = await Promise.all([2n, 0n, 1n].map((nonce) => world.ask(nonce)))
+    expect(answers).to.deep.equal(['hash of call 2', 'hash of call 0', 'hash of call 1'])
+    expect(world.dispatched.flatMap(({ nonces }) => nonces)).to.deep.equal([0n, 1n, 2n])
+  })
+
+  it('tries a call on top of those that are pending, by the account that sends them', async () => {
+    const world = new World()
+    world.pending = [0n, 1n]
+    expect(await world.ask(2n)).to.equal('hash of call 2')
+    expect(world.runs.at(-1)?.pending).to.deep.equal([callDataOf(0n), callDataOf(1n)])
+    expect(world.dispatched).to.deep.equal([{ nonces: [2n], account }])
+  })
+
+  it('refuses a call whose predecessor does not come, one whose nonce is used, and one whose nonce is promised', async () => {
+    const world = new World()
+    world.chainNonce = 5n
+    world.pending = [5n, 6n]
+    expect(await codeOf(world.ask(8n))).to.equal('NONCE_GAP')
+    expect(await codeOf(world.ask(4n))).to.equal('NONCE_USED')
+    expect(await codeOf(world.ask(6n))).to.equal('NONCE_CONFLICT')
+    expect(world.dispatched).to.deep.equal([])
+  })
+
+  it('answers a call that was taken before with its hash, though its nonce is used', async () => {
+    const world = new World()
+    world.chainNonce = 5n
+    world.known.set('call 4', '0xbefore')
+    expect(await world.ask(4n)).to.equal('0xbefore')
+  })
+
+  it('takes no more than 128 that are pending', async () => {
+    const world = new World()
+    world.pending = Array.from({ length: 128 }, (_, nonce) => BigInt(nonce))
+    expect(await codeOf(world.ask(128n))).to.equal('RATE_LIMITED')
+  })
+
+  it('takes a call although a reorganisation takes back its predecessors while it is tried', async () => {
+    const world = new World()
+    world.chainNonce = 5n
+    world.pending = [5n]
+    // By the second simulation: the first one finds that calls before this one are pending.
+    world.meanwhile = () => {
+      world.meanwhile = () => {
+        world.chainNonce = 3n
+        world.pending = [3n, 4n, 5n]
+      }
+    }
+    expect(await world.ask(6n)).to.equal('hash of call 6')
+    expect(world.runs.at(-1)?.pending).to.deep.equal([3n, 4n, 5n].map(callDataOf))
+  })
+
+  it('tries those again whose predecessor could not be stored', async () => {
+    let isFirst = true
+    const world: World = new World({
+      gapGraceMs: 1_000,
+      dispatch: async (run) => {
+        const taken = isFirst ? run.slice(0, 1) : run
+        isFirst = false
+        for (const { entry } of taken) {
+          world.pending.push(entry.call.nonce)
+          entry.resolve(`hash of ${entry.identity}`)
+        }
+        return run.slice(taken.length).map(({ entry }) => entry)
+      },
+    })
+    expect(await Promise.all([world.ask(0n), world.ask(1n)])).to.deep.equal(['hash of call 0', 'hash of call 1'])
+    expect(world.pending).to.deep.equal([0n, 1n])
+  })
+})
