@@ -191,6 +191,8 @@ async function compose(
   followAll = () => {
     for (const { address } of accounts) jobs.request(address)
   }
+  // The chain may have been reorganised while no process followed it.
+  followAll()
   closers.push(() => jobs.close())
   const nowMs = () => clock.nowMs()
   gaugeState(metrics, { db: database.db, upstream: metered, chain, signers, relays, jobs, nowMs, log })
@@ -242,7 +244,6 @@ async function compose(
   return { services, readinessChecks, database, plans, giveUp: () => upstream.close() }
 }
 
-/** Of the time of an answer: what is left is enough to tell how far a page of logs has come. */
 /** Says which nodes were asked, without what may be secret in their URLs. @throws ServiceError UPSTREAM_UNAVAILABLE */
 function unreachable(rpcUrls: readonly string[]) {
   return (cause: unknown): never => {
@@ -252,5 +253,6 @@ function unreachable(rpcUrls: readonly string[]) {
   }
 }
 
+/** Of the time of an answer: what is left is enough to tell how far a page of logs has come. */
 const LOG_SHARE = 0.9
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

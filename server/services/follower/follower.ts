@@ -2,6 +2,7 @@ import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
+import { createDeepReorganisations } from './deep-reorganisations.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'
 import { followMined } from './follow-mined.ts'
 import { findMined } from './receipts.ts'
@@ -26,6 +27,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const { database, upstream, plans, clock, log, confirmations, onSettled } = options
   const { db } = database
   const repairs = createRepairs(options)
+  const deepReorganisations = createDeepReorganisations({ ...options, db })
   /** By account: the head at which its mined relays were last found in place. */
   const checkedAt = new Map<string, string>()
   /** By account: the nonce of its first open relay, when it was last looked at. */
@@ -55,6 +57,10 @@ export function createFollower(options: FollowerOptions): Follower {
     ])
     return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
   }
+
+  /** The account's next nonce on the chain. */
+  const countOf = async (account: string) =>
+    Number(await upstream.request<string>('eth_getTransactionCount', [account, 'latest']))
 
   async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
     if (checkedAt.get(account) === head.hash || relays.length === 0) return
@@ -87,14 +93,14 @@ export function createFollower(options: FollowerOptions): Follower {
       const fromNonce = firstOpen.get(account) ?? 0
       const relays = await openRelays(db, account, { fromNonce, limit: MAX_TOGETHER })
       const [first] = relays
-      if (!first) return false
+      if (!first) {
+        const chainNonce = await countOf(account)
+        if (chainNonce < fromNonce) firstOpen.set(account, chainNonce)
+        return deepReorganisations.look(account, chainNonce, undefined)
+      }
       firstOpen.set(account, first.accountNonce)
-      const [head, count, refused] = await Promise.all([
-        readHead(),
-        upstream.request<string>('eth_getTransactionCount', [account, 'latest']),
-        refusalOf(db, account),
-      ])
-      const chainNonce = Number(count)
+      const [head, chainNonce, refused] = await Promise.all([readHead(), countOf(account), refusalOf(db, account)])
+      if (await deepReorganisations.look(account, chainNonce, first.accountNonce)) firstOpen.set(account, chainNonce)
       const isThrough = refused !== undefined && refused.nonce < chainNonce
       if (isThrough) await clearRefusals(db, account)
       const refusal = isThrough ? undefined : refused

@@ -16,6 +16,13 @@ import { nodeKinds, type TestNode } from './nodes.ts'
 import { createRelayClient, type KeyPair, type RelayClient } from './relay-client.ts'
 
 /** A development node with a profile, its controllers and a target on it. */
+export interface MinedReceipt {
+  readonly status: string
+  readonly blockHash: string
+  readonly gasUsed: string
+  readonly effectiveGasPrice: string
+}
+
 export interface RelayChain {
   readonly node: TestNode
   readonly chainId: number
@@ -29,7 +36,7 @@ export interface RelayChain {
   readonly signers: readonly string[]
   client(url: string, controller?: KeyPair): RelayClient
   /** Status of a mined transaction; null while it is not mined. */
-  receipt(hash: string | undefined): Promise<{ status: string; gasUsed: string; effectiveGasPrice: string } | null>
+  receipt(hash: string | undefined): Promise<MinedReceipt | null>
   /** Another profile with the same controllers. */
   anotherProfile(): Promise<Profile>
   /** Gives the profile another key manager, through its present one. */

@@ -1,0 +1,100 @@
+import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
+import type { RelayClient } from '../../support/relay-client.ts'
+import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
+import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
+import { until } from '../../support/until.ts'
+
+const PATIENCE_MS = 20_000
+
+describe('a reorganisation that is deeper than chain.confirmations', () => {
+  let chain: RelayChain
+  let server: RelayServer
+  let client: RelayClient
+
+  let folder: string
+
+  async function start(): Promise<void> {
+    server = await startRelayServer({
+      rpcUrl: chain.node.rpcUrl,
+      signerKeys: chain.signerKeys,
+      config: {
+        chain: { rpcUrls: [chain.node.rpcUrl], confirmations: 1 },
+        database: { folder: join(folder, 'ledger') },
+      },
+      timings: { replaceAfterMs: 60_000, resendAfterMs: 300, lostAfterMs: 300 },
+    })
+    client = chain.client(server.url)
+  }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-deep-'))
+    chain = await startRelayChain('anvil', 1)
+    await start()
+  })
+  afterEach(async () => {
+    await server.close()
+    await chain.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const status = async (hash: string) => (await client.status(hash)).json
+  const quotaUsed = async () => {
+    const { json } = await client.quota()
+    return Number(json['totalQuota']) - Number(json['quota'])
+  }
+
+  /** Three calls of one channel, mined and held to be final. @returns their hashes */
+  async function executeThree(): Promise<string[]> {
+    const hashes: string[] = []
+    for (const id of [0n, 1n, 2n]) {
+      const { status, json } = await client.execute({ channel: 1n, id })
+      expect(status, JSON.stringify(json)).to.equal(200)
+      hashes.push(json.transactionHash ?? '')
+    }
+    await chain.node.request('anvil_mine', 2)
+    const { db } = server.database
+    const isFinal = async () => (await accountsWithOpenRelays(db)).length === 0
+    await until(isFinal, PATIENCE_MS)
+    return hashes
+  }
+
+  /** @returns what was charged for calls that are mined again */
+  async function expectMinedAgain(hashes: readonly string[]): Promise<number> {
+    for (const hash of hashes) {
+      await until(async () => (await chain.receipt(hash)) !== null, PATIENCE_MS)
+      const receipt = await chain.receipt(hash)
+      await until(async () => {
+        const { status: now, block } = (await status(hash)) as { status?: string; block?: { hash: string } | null }
+        return now === 'succeeded' && block?.hash === receipt?.blockHash
+      }, PATIENCE_MS)
+    }
+    const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
+    return receipts.reduce((sum, receipt) => sum + Number(receipt?.gasUsed), 0)
+  }
+
+  it('takes back what was promised for a while only: it is sent again, charged once, and the channel goes on', async () => {
+    const hashes = await executeThree()
+    await chain.node.request('anvil_reorg', 5, [])
+    expect(await chain.receipt(hashes[0])).to.equal(null)
+
+    const next = client.sign({ channel: 1n, id: 3n })
+    await until(async () => (await client.post(next)).status === 200, PATIENCE_MS)
+    hashes.push((await client.post(next)).json.transactionHash ?? '')
+    const gas = await expectMinedAgain(hashes)
+    await until(async () => (await quotaUsed()) === gas, PATIENCE_MS)
+  })
+
+  it('is noticed by a server that did not run meanwhile', async () => {
+    const hashes = await executeThree()
+    // Nobody is left who would look at the account for another reason.
+    await until(async () => !/^touchstone_jobs.* [1-9]/m.test(await server.metrics.metrics()), PATIENCE_MS)
+    await server.close()
+    await chain.node.request('anvil_reorg', 5, [])
+    await start()
+    await expectMinedAgain(hashes)
+  })
+})
