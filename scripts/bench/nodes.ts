@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { judgeAims } from './support/aim.ts'
+import { choicesIn } from './support/choices.ts'
 import { startCallers } from './support/callers.ts'
 import { FAULTS, startFaultyNode, type Fault, type FaultyNode } from './support/faulty-node.ts'
 import { waitUntilSettled } from './support/invariants.ts'
@@ -9,7 +10,7 @@ import { startNode, startServerProcess } from './support/processes.ts'
 import { provisionWorld, testKey, type RelayWorld } from './support/relay-world.ts'
 import { createRpcClient, median, quantile, type RpcClient } from './support/rpc.ts'
 
-const usage = `touchstone bench nodes [--rounds 10] [--reads 200] [--sends 10000]
+const usage = `touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]
 
 A server in front of two and of three nodes, one of which is frozen, hangs, takes and never answers, is busy (429), is on a
 fork, answers nonsense, is of another chain, or flaps; beside a server in front of one node that is well, in turns of some reads.
@@ -21,6 +22,10 @@ const IN_FLIGHT = 4
 const BLOCK_MS = 200
 const WORKERS = 8
 const SETTLE_DEADLINE_MS = 60_000
+
+const SCENARIOS = [2, 3].flatMap((count) => FAULTS.map((fault) => ({ count, fault })))
+const nameOf = ({ count, fault }: (typeof SCENARIOS)[number]) => `${count}-${fault}`
+const CASES = SCENARIOS.map(nameOf)
 
 interface Outcome {
   readonly p50Ms: number
@@ -40,6 +45,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
+      only: { type: 'string', default: CASES.join() },
       rounds: { type: 'string', default: '10' },
       reads: { type: 'string', default: '200' },
       sends: { type: 'string', default: '10000' },
@@ -51,12 +57,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0
   }
   const [rounds, reads, sends] = [Number(values.rounds), Number(values.reads), Number(values.sends)]
+  const chosen = choicesIn('--only', values.only, CASES)
+  const scenarios = SCENARIOS.filter((scenario) => chosen.includes(nameOf(scenario)))
   const chain = await startNode('anvil')
   const well = await startFaultyNode(chain.url)
   try {
     const world = await provisionWorld(chain.url)
     const alone = await startServerProcess({ rpcUrl: well.url, signerKeys: [testKey(15)] })
-    const scenarios = [2, 3].flatMap((count) => FAULTS.map((fault) => ({ count, fault })))
     const callsEach = Math.ceil(sends / scenarios.length / WORKERS)
     const total = { stale: 0, failed: 0, doubled: 0, sent: 0, times: [] as number[] }
     try {
