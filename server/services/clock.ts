@@ -1,7 +1,9 @@
 /** The time, as a service: tests hand in their own. */
 export interface Clock {
-  /** Unix milliseconds. */
+  /** Unix milliseconds: for what is stored, or told to others. An operator or the network may set this clock back. */
   nowMs(): number
+  /** Milliseconds since some moment: for how long something takes within this process. This clock never goes back. */
+  monotonicMs(): number
 }
 
 declare module '../core/define.ts' {
@@ -10,4 +12,4 @@ declare module '../core/define.ts' {
   }
 }
 
-export const systemClock: Clock = { nowMs: () => Date.now() }
+export const systemClock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { nextNonceOf, reopen } from '../ledger/reopen.ts'
+import type { Ages } from './ages.ts'
 
 /** Notices reorganisations that went deeper than `chain.confirmations`, by the nonces that an account has lost. */
 export interface DeepReorganisations {
@@ -18,33 +18,31 @@ export interface DeepReorganisations {
 
 export interface DeepReorganisationsOptions {
   readonly db: Queries
-  readonly clock: Clock
+  readonly ages: Ages
   readonly log: Logger
   /** Time for which the nonce must be missing: a node that lags behind shows the same. */
   readonly lostAfterMs: number
 }
 
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
-  const { db, clock, log, lostAfterMs } = options
-  /** By account: since when a nonce is missing. */
-  const missingSinceMs = new Map<string, number>()
+  const { db, ages, log, lostAfterMs } = options
+  /** By account: the missing nonce that was logged last. */
+  const logged = new Map<string, number>()
   return {
     look: async (account, chainNonce, firstOpen) => {
       const below = firstOpen ?? (await nextNonceOf(db, account)) ?? chainNonce
-      if (chainNonce >= below) {
-        missingSinceMs.delete(account)
-        return false
-      }
-      const nowMs = clock.nowMs()
-      const sinceMs = missingSinceMs.get(account) ?? nowMs
-      missingSinceMs.set(account, sinceMs)
-      if (nowMs - sinceMs < lostAfterMs) return true
-      missingSinceMs.delete(account)
+      const isMissing = chainNonce < below
+      const missingForMs = ages.see(`missing: ${account}`, isMissing ? ['a nonce'] : [])('a nonce')
+      if (!isMissing) return false
+      if (missingForMs < lostAfterMs) return true
       const reopened = await reopen(db, account, { from: chainNonce, below })
       const found = { signer: account, chainNonce, below, reopened }
       if (reopened > 0)
         log.error(found, 'a reorganisation went deeper than chain.confirmations: its relays are sent again')
-      else log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it')
+      else if (logged.get(account) !== chainNonce) {
+        logged.set(account, chainNonce)
+        log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it')
+      }
       return reopened > 0
     },
   }

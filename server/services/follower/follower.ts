@@ -2,6 +2,7 @@ import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
+import { createAges } from './ages.ts'
 import { createDeepReorganisations } from './deep-reorganisations.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'
 import { followMined } from './follow-mined.ts'
@@ -26,8 +27,9 @@ const MAX_TOGETHER = 500
 export function createFollower(options: FollowerOptions): Follower {
   const { database, upstream, plans, clock, log, confirmations, onSettled } = options
   const { db } = database
-  const repairs = createRepairs(options)
-  const deepReorganisations = createDeepReorganisations({ ...options, db })
+  const ages = createAges(clock)
+  const repairs = createRepairs({ ...options, ages })
+  const deepReorganisations = createDeepReorganisations({ ...options, db, ages })
   /** By account: the head at which its mined relays were last found in place. */
   const checkedAt = new Map<string, string>()
   /** By account: the nonce of its first open relay, when it was last looked at. */

@@ -9,6 +9,7 @@ import { laneKey } from '../relayer/lane.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
+import type { Ages } from './ages.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'
 
 /** What is done about relays that are not mined. */
@@ -40,10 +41,13 @@ const MAX_REPLACEMENTS = 16
 /** How far before a call others of its channel may be pending. */
 const MAX_BEFORE = 128n
 
-export function createRepairs(options: FollowerOptions): Repairs {
-  const { chainId, database, upstream, broadcaster, simulator, fees, plans, signerOf, clock, log } = options
-  /** By account: when each of its relays was first seen without its nonce. */
-  const lostSinceMs = new Map<string, ReadonlyMap<string, number>>()
+export function createRepairs(options: FollowerOptions & { readonly ages: Ages }): Repairs {
+  const { ages, chainId, database, upstream, broadcaster, simulator, fees, plans, signerOf, clock, log } = options
+  /** For how long the account's next transaction has been refused, by the calendar or as this process has seen it. */
+  function refusedForMs(account: string, refusal: Refusal | undefined): number {
+    const seenForMs = ages.see(`refused: ${account}`, refusal ? [String(refusal.nonce)] : [])
+    return refusal ? Math.max(clock.nowMs() - refusal.sinceMs, seenForMs(String(refusal.nonce))) : 0
+  }
 
   /** Stores another attempt and sends it. @returns whether the node did not refuse it */
   async function attempt(db: Queries, attempt: NewAttempt): Promise<boolean> {
@@ -140,12 +144,13 @@ export function createRepairs(options: FollowerOptions): Repairs {
   return {
     replaceLost: async (account, relays, chainNonce) => {
       const signer = signerOf(account)
-      const nowMs = clock.nowMs()
-      const before = lostSinceMs.get(account)
-      const since = new Map(relays.map(({ hash }) => [hash, before?.get(hash) ?? nowMs]))
-      const surelyLost = relays.filter(({ hash }) => nowMs - (since.get(hash) ?? nowMs) >= options.lostAfterMs)
-      for (const { hash } of surelyLost) since.delete(hash)
-      lostSinceMs.set(account, since)
+      const lostForMs = ages.see(
+        `lost: ${account}`,
+        relays.map(({ hash, accountNonce }) => `${hash} ${accountNonce}`),
+      )
+      const surelyLost = relays.filter(
+        ({ hash, accountNonce }) => lostForMs(`${hash} ${accountNonce}`) >= options.lostAfterMs,
+      )
 
       const given: string[] = []
       // In the order of their channels, so that each finds those before it pending again.
@@ -182,32 +187,37 @@ export function createRepairs(options: FollowerOptions): Repairs {
     },
 
     repairWaiting: async (account, relays, { head, chainNonce, refusal }) => {
+      const seenForMs = ages.see(
+        `waiting: ${account}`,
+        relays.map((relay) => latest(relay).hash),
+      )
+      const refusedMs = refusedForMs(account, refusal)
       if (relays.length === 0) return
       const signer = signerOf(account)
-      // Another process may be about to send what was stored just now.
-      const settledMs = clock.nowMs() - options.resendAfterMs
+      /** For how long its latest transaction has been there, by the calendar or as this process has seen it. */
+      const ageMs = (relay: TriedRelay) => {
+        const { hash, createdAtMs } = latest(relay)
+        return Math.max(clock.nowMs() - createdAtMs, seenForMs(hash))
+      }
       const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
       const missing = relays.filter((relay) => {
-        const { kind, createdAtMs } = latest(relay)
-        const isOverdue = kind === 'call' && isOver(relay, head)
+        const isOverdue = latest(relay).kind === 'call' && isOver(relay, head)
         const isMissing = relay.accountNonce >= known || relay.accountNonce === refusal?.nonce
-        return isMissing && createdAtMs <= settledMs && !isOverdue
+        // Another process may be about to send what was stored just now.
+        return isMissing && ageMs(relay) >= options.resendAfterMs && !isOverdue
       })
       await sendAgain(account, missing, { chainNonce, refusal })
       if (!signer) return
 
       const isGivenUp = ({ accountNonce }: OpenRelay) =>
-        accountNonce === refusal?.nonce &&
-        refusal.count >= GIVEN_UP_AFTER &&
-        clock.nowMs() - refusal.sinceMs >= options.refusedAfterMs
+        accountNonce === refusal?.nonce && refusal.count >= GIVEN_UP_AFTER && refusedMs >= options.refusedAfterMs
       const doomed = doomedOf(relays, { isGivenUp, isOver: (relay) => isOver(relay, head) })
-      const stuckMs = clock.nowMs() - options.replaceAfterMs
       /** The node has nothing with its nonce: there is nothing to be outbid. */
       const isRefused = ({ accountNonce }: OpenRelay) =>
         accountNonce === refusal?.nonce && refusal.count > 1 && accountNonce >= known
       const stuck = relays.filter((relay) => {
-        const { kind, createdAtMs } = latest(relay)
-        return createdAtMs <= stuckMs || (kind === 'call' && doomed.has(relay.hash)) || isRefused(relay)
+        const isDoomed = latest(relay).kind === 'call' && doomed.has(relay.hash)
+        return ageMs(relay) >= options.replaceAfterMs || isDoomed || isRefused(relay)
       })
       for (const relay of stuck.slice(0, MAX_REPLACEMENTS)) {
         const { kind: before, fees: offered } = latest(relay)

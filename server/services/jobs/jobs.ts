@@ -1,5 +1,6 @@
 import { PgBoss, type Job, type JobInsert } from 'pg-boss'
 import type { Logger } from 'pino'
+import { sql } from 'kysely'
 import { jobsSchemaOf, type Database } from '../database/database.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 
@@ -28,6 +29,8 @@ const PAUSE_SECONDS = 1
 const POLL_SECONDS = 0.5
 /** A job of a process that died is given to another one after this time; until then a new request does its work. */
 const EXPIRE_SECONDS = 60
+/** A clock that has lost more than this between two sweeps was set back. */
+const SET_BACK_MS = 2_000
 /** How often work that nobody has asked for is looked for. */
 const SWEEP_MS = 5_000
 const STOP_TIMEOUT_MS = 5_000
@@ -97,19 +100,51 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     }
   }
 
+  /** The clock of the database, that of this process, and the monotonic one, at the last sweep. */
+  let swept: Readonly<Record<'databaseMs' | 'calendarMs' | 'monotonicMs', number>> | undefined
+  let worker = ''
+
+  /**
+   * A clock that is set back stops background work for as long as it had been ahead: requests wait by the clock of the
+   * database, and keep others for the same account from being taken; pg-boss pauses by the clock of this process. Both
+   * are forgotten, and the sweep asks anew.
+   */
+  async function recoverFromClockSetBack(): Promise<void> {
+    const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(
+      database.db,
+    )
+    const before = swept
+    const now = { databaseMs: Number(rows[0]?.ms), calendarMs: Date.now(), monotonicMs: performance.now() }
+    swept = now
+    if (before) {
+      const leastMs = now.monotonicMs - before.monotonicMs - SET_BACK_MS
+      const isSetBack = now.databaseMs - before.databaseMs < leastMs || now.calendarMs - before.calendarMs < leastMs
+      if (!isSetBack) return
+      log.warn('a clock was set back: what waits for it is asked for anew')
+    }
+    await boss.deleteQueuedJobs(QUEUE)
+    for (const account of requested.keys()) forget(account)
+    boss.notifyWorker(worker)
+  }
+
   async function sweep(): Promise<void> {
     try {
+      await recoverFromClockSetBack()
       for (const account of await accountsWithWork()) void enqueue(account, 0)
     } catch (err) {
       log.warn({ err }, 'open work cannot be looked for')
     }
   }
 
-  await boss.work<Data>(QUEUE, { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS }, async (jobs: Job<Data>[]) => {
-    const accounts = jobs.map(({ data }) => data.account)
-    const isLeft = await Promise.all(accounts.map(work))
-    await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, PAUSE_SECONDS)))
-  })
+  worker = await boss.work<Data>(
+    QUEUE,
+    { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS },
+    async (jobs: Job<Data>[]) => {
+      const accounts = jobs.map(({ data }) => data.account)
+      const isLeft = await Promise.all(accounts.map(work))
+      await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, PAUSE_SECONDS)))
+    },
+  )
   await sweep()
   const timer = setInterval(() => void sweep(), SWEEP_MS)
 

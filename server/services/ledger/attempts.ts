@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/retry.ts'
 import { moveReservation, planOf } from '../quotas/account.ts'
@@ -75,7 +76,8 @@ export async function storeAttempt(
           account,
           account_nonce: nonce,
           ...feeColumns(fees),
-          created_at_ms: nowMs,
+          // The calendar may have been set back since the one before it, which this one comes after all the same.
+          created_at_ms: sql<number>`greatest(${nowMs}::bigint, (select max(created_at_ms) + 1 from ${sql.table('attempts')} where relay = ${hash}))`,
         })
         .execute()
       return signed

@@ -46,7 +46,7 @@ export function createChannelSenders({ sendersBefore, isOurs, clock }: ChannelSe
     before: async ([first]) => {
       if (!first || (first.nonce & ID_MASK) === 0n) return undefined
       const sent = latest.get(nameOf(first))
-      if (sent?.nonce === first.nonce - 1n && clock.nowMs() - sent.atMs <= REMEMBERED_MS) return sent.account
+      if (sent?.nonce === first.nonce - 1n && clock.monotonicMs() - sent.atMs <= REMEMBERED_MS) return sent.account
       const account = await ask(first)
       // The key was taken out, or another process has it; the calls before are mined, so nothing need be waited for.
       return account !== undefined && isOurs(account) ? account : undefined
@@ -54,7 +54,7 @@ export function createChannelSenders({ sendersBefore, isOurs, clock }: ChannelSe
     keep: (call, account) => {
       const name = nameOf(call)
       latest.delete(name)
-      latest.set(name, { account, nonce: call.nonce, atMs: clock.nowMs() })
+      latest.set(name, { account, nonce: call.nonce, atMs: clock.monotonicMs() })
       const [oldest] = latest.keys()
       if (latest.size > MAX_REMEMBERED && oldest !== undefined) latest.delete(oldest)
     },

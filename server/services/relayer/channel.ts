@@ -82,7 +82,7 @@ export class Channel {
 
   add(entry: Entry): void {
     const { clock, gapGraceMs } = this.#options
-    this.#entries.push({ ...entry, deadlineMs: clock.nowMs() + gapGraceMs })
+    this.#entries.push({ ...entry, deadlineMs: clock.monotonicMs() + gapGraceMs })
     this.#wake?.()
     if (!this.#busy) void this.#work()
   }
@@ -101,7 +101,7 @@ export class Channel {
   }
 
   async #turn(): Promise<void> {
-    const startedMs = this.#options.clock.nowMs()
+    const startedMs = this.#options.clock.monotonicMs()
     const entries = this.#entries.toSorted((one, other) => (one.call.nonce < other.call.nonce ? -1 : 1))
     if (this.#behind !== undefined) return this.#tryOnTopOfPending(entries, this.#behind, { isFresh: false, startedMs })
 
@@ -213,7 +213,7 @@ export class Channel {
     if (rest.length === 0 || this.#entries.length > rest.length) return
     const firstDeadlineMs = Math.min(...rest.map(({ deadlineMs }) => deadlineMs))
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(1, firstDeadlineMs - this.#options.clock.nowMs()))
+      const timer = setTimeout(resolve, Math.max(1, firstDeadlineMs - this.#options.clock.monotonicMs()))
       this.#wake = () => {
         clearTimeout(timer)
         resolve()

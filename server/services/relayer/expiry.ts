@@ -53,7 +53,7 @@ export function createExpiryCheck({ upstream, clock, minValiditySeconds }: Expir
   async function read(): Promise<Observed> {
     const head = await blockAt('latest')
     if (!head) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
-    const readAtMs = clock.nowMs()
+    const readAtMs = clock.monotonicMs()
     if (known?.head.hash === head.hash) return (known = { ...known, readAtMs })
     const blocks = Math.min(OBSERVED_BLOCKS, Number(head.number))
     const before = blocks === 0 ? null : await blockAt(`0x${(Number(head.number) - blocks).toString(16)}`)
@@ -62,7 +62,7 @@ export function createExpiryCheck({ upstream, clock, minValiditySeconds }: Expir
   }
 
   async function observe(): Promise<Observed> {
-    if (known && clock.nowMs() - known.readAtMs <= HEAD_VALID_MS) return known
+    if (known && clock.monotonicMs() - known.readAtMs <= HEAD_VALID_MS) return known
     return (reading ??= read().finally(() => (reading = undefined)))
   }
 
@@ -71,7 +71,7 @@ export function createExpiryCheck({ upstream, clock, minValiditySeconds }: Expir
     if (end === 0n) return
     const { head, blockSeconds, sinceMs } = await observe()
     // The key manager compares with the time of a block, which need not be ours.
-    const elapsedSeconds = Math.max(0, Math.floor((clock.nowMs() - sinceMs) / 1000))
+    const elapsedSeconds = Math.max(0, Math.floor((clock.monotonicMs() - sinceMs) / 1000))
     const chainSeconds = BigInt(head.timestamp) + BigInt(elapsedSeconds)
     const wantedSeconds = minValiditySeconds ?? Math.max(FLOOR_SECONDS, Math.ceil(blockSeconds * MIN_BLOCKS))
     if (end < chainSeconds || end - chainSeconds >= BigInt(wantedSeconds)) return

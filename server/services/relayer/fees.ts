@@ -51,7 +51,7 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
         throw error
       }),
     ])
-    const atMs = clock.nowMs()
+    const atMs = clock.monotonicMs()
     const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
     if (block?.baseFeePerGas !== undefined) {
       const baseFeeWei = BigInt(block.baseFeePerGas)
@@ -62,7 +62,7 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
   }
 
   async function market(): Promise<Market> {
-    if (known && clock.nowMs() - known.atMs <= VALID_MS) return known
+    if (known && clock.monotonicMs() - known.atMs <= VALID_MS) return known
     return (reading ??= read().finally(() => (reading = undefined)))
   }
 

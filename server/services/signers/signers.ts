@@ -117,12 +117,12 @@ export function createSigners(options: SignersOptions): Signers {
 
   async function read(): Promise<void> {
     await Promise.all(states.map(readOne))
-    readAtMs = clock.nowMs()
+    readAtMs = clock.monotonicMs()
   }
 
   const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
 
-  const isFree = ({ isLeftOut, asideUntilMs }: State) => !isLeftOut && asideUntilMs <= clock.nowMs()
+  const isFree = ({ isLeftOut, asideUntilMs }: State) => !isLeftOut && asideUntilMs <= clock.monotonicMs()
 
   function pick(maxCostWei: bigint, candidates: readonly State[]): State | undefined {
     const able = candidates.filter((state) => isFree(state) && spendable(state) >= maxCostWei)
@@ -142,14 +142,14 @@ export function createSigners(options: SignersOptions): Signers {
       }
       if (readAtMs === -Infinity) await refresh()
       // Stale is good enough while somebody can pay.
-      else if (clock.nowMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
+      else if (clock.monotonicMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
       let state = pick(maxCostWei, candidates)
       if (!state) {
         await refresh()
         state = pick(maxCostWei, candidates)
       }
       if (!state) {
-        const isAside = ({ asideUntilMs }: State) => asideUntilMs > clock.nowMs()
+        const isAside = ({ asideUntilMs }: State) => asideUntilMs > clock.monotonicMs()
         if (candidates.some(isAside)) throw unavailable('another process holds the account', HELD_RETRY_SECONDS)
         if (candidates.every(({ isLeftOut }) => isLeftOut)) {
           throw unavailable('the node refuses the transactions of the account now')
@@ -174,7 +174,7 @@ export function createSigners(options: SignersOptions): Signers {
     },
     setAside: (address, ms) => {
       const state = states.find(({ account }) => account.address === address)
-      if (state) state.asideUntilMs = clock.nowMs() + ms
+      if (state) state.asideUntilMs = clock.monotonicMs() + ms
     },
     assertAble: async () => {
       await refresh()

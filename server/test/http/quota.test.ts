@@ -13,7 +13,7 @@ describe('POST /quota', () => {
   /** Shifts the server's time, or stops it. */
   let shiftMs = 0
   let stoppedAtMs: number | undefined
-  const clock = { nowMs: () => (stoppedAtMs ?? Date.now()) + shiftMs }
+  const clock = { nowMs: () => (stoppedAtMs ?? Date.now()) + shiftMs, monotonicMs: () => performance.now() }
 
   before(async () => {
     chain = await startRelayChain('hardhat', 1)

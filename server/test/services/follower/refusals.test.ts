@@ -25,7 +25,7 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
         signerKeys: chain.signerKeys,
         ...(postgres && { databaseUrl: await postgres.createDatabase() }),
         timings: { resendAfterMs: 200, refusedAfterMs: 1_000 },
-        clock: { nowMs: () => Date.now() + aheadMs },
+        clock: { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs },
       })
       client = chain.client(server.url)
     })

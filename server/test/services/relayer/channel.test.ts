@@ -27,14 +27,15 @@ class World {
   /** Runs once, between the look into the ledger and the next simulation. */
   meanwhile: (() => void) | undefined
   isEmpty = false
-  nowMs = 0
+  /** Is set back by an hour whenever somebody looks. */
+  calendarMs = Date.UTC(2026, 0)
 
   readonly channel: Channel
 
   constructor(options: Partial<ChannelOptions> = {}) {
     this.channel = new Channel({
       key,
-      clock: { nowMs: () => this.nowMs },
+      clock: { nowMs: () => (this.calendarMs -= 3_600_000), monotonicMs: () => performance.now() },
       gapGraceMs: 0,
       lookUp: async ({ from }) => this.lookUp(from),
       simulate: async (run) => this.simulate(run),

@@ -27,7 +27,11 @@ describe('calls that expire soon', () => {
       },
       close: () => Promise.resolve(),
     } as unknown as Upstream
-    const assertLasts = createExpiryCheck({ upstream, clock: { nowMs: () => nowMs }, minValiditySeconds })
+    const assertLasts = createExpiryCheck({
+      upstream,
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+      minValiditySeconds,
+    })
     const codeOf = async (endSeconds: number) => {
       try {
         await assertLasts({ validityTimestamps: validityWindow(0, endSeconds) })
@@ -86,7 +90,7 @@ describe('calls that expire soon', () => {
   it('are answered as before when the same call was taken while there was time', async () => {
     const chain = await startRelayChain('hardhat', 1)
     let aheadMs = 0
-    const clock = { nowMs: () => Date.now() + aheadMs }
+    const clock = { nowMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() + aheadMs }
     const server = await startRelayServer({ rpcUrl: chain.node.rpcUrl, signerKeys: chain.signerKeys, clock })
     try {
       const client = chain.client(server.url)

@@ -100,7 +100,7 @@ describe('signers', () => {
       const signers = createSigners({
         accounts,
         upstream,
-        clock: { nowMs: () => 0 },
+        clock: { nowMs: () => 0, monotonicMs: () => 0 },
         log,
         lowBalanceWei: ETHER,
         pendingCostWei: async (address) => pending[address] ?? 0n,

@@ -1,0 +1,60 @@
+import { expect } from 'chai'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { jobsSchemaOf, openDatabase, type Database } from '../../services/database/database.ts'
+import { startJobs, type Jobs } from '../../services/jobs/jobs.ts'
+import { until } from '../support/until.ts'
+
+const log = pino({ level: 'silent' })
+const SCHEMA = 'touchstone_7'
+/** The sweep comes every five seconds. */
+const PATIENCE_MS = 15_000
+
+describe('background work when a clock is set back', () => {
+  const realNow = Date.now
+  let database: Database
+  let jobs: Jobs
+  let looks = 0
+
+  const start = async (look: () => void = () => {}) => {
+    jobs = await startJobs({
+      database,
+      log,
+      look: async () => {
+        looks++
+        look()
+        return true
+      },
+      accountsWithWork: async () => ['0x01'],
+    })
+  }
+
+  beforeEach(async () => {
+    looks = 0
+    database = await openDatabase({ url: null, folder: null, schema: SCHEMA, poolSize: 1 })
+  })
+  afterEach(async () => {
+    Date.now = realNow
+    await jobs.close()
+    await database.close()
+  })
+
+  it('goes on although the clock is set back while an account is looked at', async () => {
+    Date.now = () => realNow() + 3_600_000
+    await start(() => (Date.now = realNow))
+    await until(() => looks >= 2, PATIENCE_MS)
+  })
+
+  it('does not wait for what was put off by a clock that was ahead', async () => {
+    await start()
+    await until(() => looks >= 1, PATIENCE_MS)
+    await jobs.close()
+    const table = sql.table(`${jobsSchemaOf(SCHEMA)}.job`)
+    const { numAffectedRows } =
+      await sql`update ${table} set start_after = now() + interval '1 day' where state = 'created'`.execute(database.db)
+    expect(numAffectedRows).to.equal(1n)
+    const before = looks
+    await start()
+    await until(() => looks > before, PATIENCE_MS)
+  })
+})
