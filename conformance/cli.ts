@@ -10,9 +10,10 @@ import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
 import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
 import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
-import { writeOutput } from './lib/report/write-output.ts'
+import { assertWritable, writeOutput } from './lib/report/write-output.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { exitCodeOf } from './lib/verdict.ts'
+import { packageVersion } from './lib/version.ts'
 
 /** Where `npm start` leaves the fixture of its testbed. */
 const testbedFixture = '.touchstone/testbed.json'
@@ -46,7 +47,11 @@ interface Flags {
   readonly ethRpc: boolean
   readonly fixture?: string
   readonly edition: Edition
-  readonly only?: string
+  readonly only: readonly string[]
+  readonly header: Readonly<Record<string, string>>
+  readonly bail?: true
+  readonly verbose?: true
+  readonly quiet?: true
   readonly readOnly?: true
   readonly dryRun?: true
   readonly fuzz?: number
@@ -68,9 +73,35 @@ function parseWholeNumber(text: string): number {
   return text === '0' ? 0 : parsePositiveInteger(text)
 }
 
+const append = (text: string, before: readonly string[]): readonly string[] => [...before, text]
+
 function outputs(text: string, before: readonly Output<ReportFormat>[]): readonly Output<ReportFormat>[] {
   return [...before, parseOutput(text, reportFormats)]
 }
+
+/** @throws UsageError */
+function headers(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(text) ?? []
+  // The value stays out of the message: it may be a credential.
+  if (name === undefined || value === undefined || /[\r\n\0]/.test(value)) {
+    throw new UsageError(`--header takes "Name: value"`)
+  }
+  return { ...before, [name.toLowerCase()]: value }
+}
+
+const examples = `
+Examples:
+  touchstone check http://127.0.0.1:3000
+  touchstone check https://relay.example/api --fixture fixture.json --report html=report.html
+  touchstone check https://relay.example/api --only relay.quota --only relay.execute.post --verbose
+  touchstone check https://relay.example/api --header "Authorization: Bearer $TOKEN" --bail --quiet
+
+Exit codes:
+  0  conformant, a part that passed, or failures exactly as expected
+  1  a required clause failed, or the list of expected failures is stale
+  2  wrong usage, or the target could not be judged
+  3  nothing failed, but a required clause could not be tested
+`
 
 function createCommand({ stdout, stderr }: Streams): Command {
   return new Command('touchstone check')
@@ -82,7 +113,11 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--no-relay', 'leave the relay document out')
     .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
     .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
-    .option('--only <clause>', 'a clause id, or what it begins with')
+    .option('--only <clause>', 'a clause id, or what it begins with; repeatable', append, [])
+    .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', headers, {})
+    .option('--bail', 'end after the first required clause that fails')
+    .option('--verbose', 'show the observations too')
+    .option('--quiet', 'show failures and the verdict alone')
     .option('--read-only', 'send nothing that could spend')
     .option('--dry-run', 'say what the run would do and cost, and send nothing')
     .option('--fuzz <cases>', 'random requests too, so many for each property', parsePositiveInteger)
@@ -104,6 +139,8 @@ function createCommand({ stdout, stderr }: Streams): Command {
       'write what failed into that list, keep what stands there, and expect it',
     )
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
+    .version(packageVersion())
+    .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
@@ -154,7 +191,8 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
 
 function optionsOf(flags: Flags, where: Where): CheckOptions {
   if (!flags.relay && !flags.ethRpc) throw new UsageError('--no-relay and --no-eth-rpc leave nothing to judge')
-  const { only, maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
+  const only = flags.only.length === 0 ? undefined : flags.only.join()
+  const { maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
   // A part is asked for again and again, and a testbed of our own is known.
   const isQuick = only !== undefined || where.close !== undefined
   const { lingerMs = isQuick ? 0 : defaultLingerMs } = flags
@@ -164,6 +202,8 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     edition: flags.edition,
     readOnly: flags.readOnly ?? false,
     lingerMs,
+    headers: flags.header,
+    bail: flags.bail ?? false,
     acceptFailures: flags.writeExpectedFailures !== undefined,
     ...(flags.fuzz === undefined ? {} : { fuzz: { cases: flags.fuzz, seed: flags.seed ?? randomInt(1, 2 ** 31) } }),
     ...(where.fixture ? { fixture: where.fixture } : {}),
@@ -178,14 +218,41 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
   }
 }
 
+/** The first Ctrl-C ends the run after the check that is under way, the second one at once. */
+function onInterrupt(stderr: TextStream): Disposable & { readonly signal: AbortSignal } {
+  const interrupted = new AbortController()
+  const interrupt = () => {
+    stderr.write('\ninterrupted: the check under way is ended, then the reports are written; again: at once\n')
+    interrupted.abort()
+  }
+  process.once('SIGINT', interrupt)
+  return { signal: interrupted.signal, [Symbol.dispose]: () => void process.off('SIGINT', interrupt) }
+}
+
+/** The command that checks the same target again: what chose clauses, or named reports, is left out. */
+function commandOf(argv: readonly string[]): string {
+  const isLeftOut = /^--(only|report|write-expected-failures|header)$/
+  const kept: string[] = []
+  for (const [index, word] of argv.entries()) {
+    if (isLeftOut.test(word) || isLeftOut.test(argv[index - 1] ?? '')) continue
+    if (!/^--(only|report|write-expected-failures|header)=/.test(word)) kept.push(word)
+  }
+  const quoted = kept.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+  const secret = argv.some((word) => /^--header(=|$)/.test(word)) ? [`--header '…'`] : []
+  const command = process.env['npm_lifecycle_event'] === 'check' ? 'npm run check --' : 'npx touchstone check'
+  return [command, ...quoted, ...secret].join(' ')
+}
+
 /** Judges, or says what would be done: then there is no report. */
 async function runCheck(
   url: string | undefined,
   flags: Flags,
   dependencies: CheckDependencies,
   streams: Streams,
+  command?: string,
 ): Promise<Report | undefined> {
   const expectedFailures = await expectedFailuresOf(flags)
+  for (const { path } of flags.report) await assertWritable(path)
   const where = await whereOf(url, flags, dependencies)
   try {
     const options = optionsOf(flags, where)
@@ -195,8 +262,19 @@ async function runCheck(
     }
     // Standard output belongs to a report that is asked for there.
     const stream = flags.report.some(({ path }) => path === '-') ? streams.stderr : streams.stdout
-    const progress = createTerminalProgress(stream, wantsColour(stream, process.env))
-    return await check({ ...options, progress, ...(expectedFailures ? { expectedFailures } : {}) })
+    const progress = createTerminalProgress(stream, {
+      colour: wantsColour(stream, process.env),
+      verbose: flags.verbose ?? false,
+      quiet: flags.quiet ?? false,
+      ...(command === undefined ? {} : { command }),
+    })
+    using interrupt = onInterrupt(streams.stderr)
+    const { signal } = interrupt
+    const report = await check({ ...options, progress, signal, ...(expectedFailures ? { expectedFailures } : {}) })
+    if (signal.aborted) {
+      for (const { hash } of report.transactions) streams.stderr.write(`transaction caused: ${hash}\n`)
+    }
+    return report
   } finally {
     await where.close?.()
   }
@@ -217,7 +295,7 @@ export async function run(
   try {
     command.parse([...argv], { from: 'user' })
     const flags = command.opts<Flags>()
-    const report = await runCheck(command.args[0], flags, dependencies, streams)
+    const report = await runCheck(command.args[0], flags, dependencies, streams, commandOf(argv))
     if (!report) return 0
     if (flags.writeExpectedFailures !== undefined) {
       const path = flags.writeExpectedFailures
@@ -229,7 +307,12 @@ export async function run(
     return exitCodeOf(report)
   } catch (error) {
     // Commander has written its message already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (error instanceof CommanderError) {
+      if (error.code === 'commander.excessArguments' && process.env['npm_lifecycle_event'] !== undefined) {
+        streams.stderr.write('npm keeps options for itself that do not stand behind --: npm run check -- <url> --only …\n')
+      }
+      return error.exitCode === 0 ? 0 : 2
+    }
     if (!(error instanceof UsageError)) throw error
     streams.stderr.write(`touchstone check: ${error.message}\n`)
     return 2

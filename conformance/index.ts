@@ -12,7 +12,7 @@ import { Untestable } from './lib/outcome.ts'
 import { createPatience } from './lib/patience.ts'
 import { planOf } from './lib/plan.ts'
 import { probe } from './lib/probe.ts'
-import { redactUrl } from './lib/redact.ts'
+import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
 import type { CheckResult, ClauseResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
 import { runSuites } from './lib/run-suites.ts'
 import { createSpending } from './lib/spending.ts'
@@ -40,7 +40,7 @@ export interface CheckOptions {
   readonly rpcUrl?: string
   /** Absent: `documents`. */
   readonly edition?: Edition
-  /** Clause id, or what it begins with. */
+  /** Clause ids, or what they begin with, separated by commas. */
   readonly only?: string
   /** Nothing is sent that could spend. */
   readonly readOnly?: boolean
@@ -66,6 +66,15 @@ export interface CheckOptions {
    * Absent: found out.
    */
   readonly paging?: string
+  /**
+   * Sent with each request to the target, by their names in lower case. Their values stand in no report. That no credential
+   * is asked for is not judged then.
+   */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Ends the run after the first required clause that fails unexpectedly. */
+  readonly bail?: boolean
+  /** Ends the run after the check that is under way; what was found by then is judged. */
+  readonly signal?: AbortSignal
   readonly expectedFailures?: readonly ExpectedFailure[]
   /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
   readonly acceptFailures?: boolean
@@ -73,6 +82,23 @@ export interface CheckOptions {
 }
 
 const defaultMaxTransactions = 200
+/** What they say is not seen when every request bears a header that may be a credential. */
+const aboutCredentials: ReadonlySet<ClauseId> = new Set([
+  'relay.auth.no-other-credential',
+  'relay.execute.signature-authenticates',
+])
+
+/** What a hostile target may know, or be sent, and echo: it must not stand in a report. */
+function secretsOf({ fixture, headers = {} }: CheckOptions): string[] {
+  const keys = [...Object.values(fixture?.controllers ?? {}), ...(fixture?.funder ? [fixture.funder] : [])]
+  // Credentials have parts: a scheme, or a user and a password.
+  const parts = Object.values(headers).flatMap((value) => value.split(/[\s,;]+/))
+  return [...keys.map(({ privateKey }) => privateKey.replace(/^0x/, '')), ...parts.filter(isSecret)]
+}
+
+function countUnmade(suites: readonly ClauseSuite[], made: ReadonlyMap<ClauseId, readonly CheckResult[]>): number {
+  return suites.reduce((sum, { id, checks }) => sum + Math.max(0, checks.length - (made.get(id)?.length ?? 0)), 0)
+}
 
 /** A chain, or why there is none. Not having one is no reason not to judge the rest. */
 async function chainOf(
@@ -155,7 +181,8 @@ async function select(options: CheckOptions): Promise<Selection> {
   const suites = (await loadSuites()).filter(
     ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),
   )
-  if (only !== null && suites.length === 0) throw new UsageError(`no clause of the target is named ${only}`)
+  const unknown = only?.split(',').find((name) => !suites.some(({ id }) => isSelected(id, name)))
+  if (unknown !== undefined) throw new UsageError(`no clause of the target is named ${unknown}`)
   const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
   const spends = options.fixture !== undefined && !readOnly
   return {
@@ -180,7 +207,7 @@ export async function planCheck(options: CheckOptions): Promise<Plan> {
  * if (report.verdict !== 'conformant') process.exitCode = 1
  */
 export async function check(options: CheckOptions): Promise<Report> {
-  const { edition = 'documents', only = null, readOnly = false, progress } = options
+  const { edition = 'documents', only = null, readOnly = false, bail = false, headers = {}, signal, progress } = options
   const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = defaultMaxTransactions } = options
   const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000, lingerMs = 0 } = options
   const { relayUrl, ethRpcUrl, suites, plan } = await select(options)
@@ -190,7 +217,7 @@ export async function check(options: CheckOptions): Promise<Report> {
   const start = performance.now()
   const notes: string[] = []
   const clock = createTargetClock()
-  const http = createHttpClient(timeoutMs)
+  const http = createHttpClient(timeoutMs, headers)
   try {
     await probe(http, { relayUrl, ethRpcUrl }, clock)
     const { chain, hasChain } = await chainOf(options, notes)
@@ -220,24 +247,35 @@ export async function check(options: CheckOptions): Promise<Report> {
 
     progress?.started?.(plan)
     const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
+    const isExpected = new Set(options.expectedFailures?.map(({ id }) => id))
+    let failedFirst: ClauseId | undefined
     const checked = (id: ClauseId, result: CheckResult): void => {
       tests.get(id)?.push(result)
+      if (result.status === 'failed' && clauses[id].level === 'required' && !isExpected.has(id)) failedFirst ??= id
       progress?.checked?.(resultOf(id, [], edition), result)
     }
-    await runSuites(suites, environment, checked, () => http.census.isHopeless())
+    const whyStopped = (): string | undefined => {
+      if (signal?.aborted) return 'the run was interrupted'
+      return bail && failedFirst !== undefined ? `--bail: the run ended with ${failedFirst}` : undefined
+    }
+    await runSuites(suites, environment, checked, () => http.census.isHopeless() || whyStopped() !== undefined)
+    const stopped = whyStopped()
+    if (stopped !== undefined) notes.push(`${stopped}; ${countUnmade(suites, tests)} checks were not made`)
     const isSaid = (id: ClauseId, message: string): boolean =>
       tests.get(id)?.some(({ error }) => error?.message === message) ?? false
     for (const { id, result } of environment.evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
 
     const uniform = http.census.uniform()
     if (uniform !== undefined) notes.unshift(uniform)
+    const hasOwnHeaders = Object.keys(headers).length > 0
     const found = suites.map(({ id }) => {
-      const results = tests.get(id) ?? []
-      return resultOf(
-        id,
-        uniform === undefined ? results : results.map((result) => withdrawn(result, uniform)),
-        edition,
+      const isHidden = hasOwnHeaders && aboutCredentials.has(id)
+      const reason = uniform ?? (isHidden ? 'each request bore headers of the run: --header' : undefined)
+      const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
+      const results = (tests.get(id) ?? []).map((result) =>
+        reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,
       )
+      return resultOf(id, results, edition)
     })
     const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
     const { results, stale } = applyExpectedFailures(found, expected)
@@ -266,8 +304,9 @@ export async function check(options: CheckOptions): Promise<Report> {
       ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
       notes,
     }
-    progress?.finished?.(report)
-    return report
+    const told = withoutSecrets(report, secretsOf(options))
+    progress?.finished?.(told)
+    return told
   } finally {
     await http.close()
   }

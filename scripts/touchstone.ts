@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../conformance/lib/version.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
@@ -47,6 +48,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const program = new Command('touchstone')
     .description('Conformance suite, reference server and testbed for transaction relay services')
     .configureHelp({ subcommandTerm: (command) => command.name() })
+    .version(packageVersion())
     .enablePositionalOptions()
     .exitOverride()
   for (const [word, { does, module, inRepositoryOnly }] of Object.entries(commands)) {

@@ -85,8 +85,11 @@ async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
 /**
  * HTTP as a stranger does it: no redirects, capped bodies, one deadline for the whole exchange. No content coding is
  * asked for; who asks for none must be ready for any (RFC 9110, 12.5.3), so the known ones are decoded.
+ *
+ * @param extraHeaders sent with each request that does not set them itself; their values are recorded nowhere
  */
-export function createHttpClient(timeoutMs: number): HttpClient {
+export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Record<string, string>> = {}): HttpClient {
+  const hidden = Object.fromEntries(Object.keys(extraHeaders).map((name) => [name, '(redacted)']))
   const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
   const census = createAnswerCensus()
@@ -95,7 +98,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, headers, body } = await request(sent.url, {
       method: sent.method as 'POST',
-      headers: { 'user-agent': userAgent, ...sent.headers },
+      headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
       body: sent.body ?? null,
       dispatcher: agent,
       reset,
@@ -163,7 +166,7 @@ export function createHttpClient(timeoutMs: number): HttpClient {
         request: {
           method: sent.method,
           url: redactUrl(sent.url),
-          headers: redactHeaders(sent.headers),
+          headers: { ...hidden, ...redactHeaders(sent.headers) },
           ...(body === undefined ? {} : { body: redactBody(body.slice(0, recordedCapChars)) }),
         },
         response,

@@ -24,6 +24,22 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
   )
 }
 
+/** Short words, media types and the like are no credentials, and stand in every answer. */
+export const isSecret = (text: string): boolean => text.length >= 8 && !/^[a-z]+\/[a-z0-9.+*-]+$/i.test(text)
+
+/** A value with none of these texts in any of its strings, however they are written. @param secrets none is empty */
+export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
+  if (secrets.length === 0) return value
+  const pattern = new RegExp(secrets.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'gi')
+  const without = (part: unknown): unknown => {
+    if (typeof part === 'string') return part.replace(pattern, '(redacted)')
+    if (Array.isArray(part)) return part.map(without)
+    if (part === null || typeof part !== 'object') return part
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, without(member)]))
+  }
+  return without(value) as Value
+}
+
 /** A URL for the record: without user, password and the values of the query, where keys travel. */
 export function redactUrl(url: string): string {
   const parsed = new URL(url)

@@ -23,7 +23,7 @@ export async function loadSuites(): Promise<ClauseSuite[]> {
   return [...byId.values()].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
 }
 
-/** Whether `--only` means this clause: its id, or what it begins with. */
+/** Whether `--only` means this clause: it names ids, or what they begin with, separated by commas. */
 export function isSelected(id: string, only: string | null): boolean {
-  return only === null || id === only || id.startsWith(only.replace(/\*$/, ''))
+  return only === null || only.split(',').some((name) => id.startsWith(name.replace(/\*$/, '')))
 }

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,10 +30,19 @@ describe('the command check', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
+  const callIn = (body: string): { readonly id?: unknown; readonly method?: string } => {
+    try {
+      return Object(JSON.parse(body)) as { id?: unknown; method?: string }
+    } catch {
+      return {}
+    }
+  }
+
   /** Answers as a node of chain 5 does; everything else is unknown to it. */
-  const nodeOfChain5 = () =>
+  const nodeOfChain5 = (onRequest = () => {}) =>
     serve((_request, response, body) => {
-      const { id = null, method } = (body.startsWith('{') ? JSON.parse(body) : {}) as { id?: unknown; method?: string }
+      onRequest()
+      const { id = null, method } = callIn(body)
       const outcome = method === 'eth_chainId' ? { result: '0x5' } : { error: { code: -32601, message: 'unknown' } }
       response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
     })
@@ -105,5 +116,107 @@ describe('the command check', () => {
     const stale = await check(server.url, '--only', 'eth-rpc.eth_chainId.success', '--expected-failures', file)
     expect(stale.code).to.equal(1)
     expect(stale.stdout).to.include('stale')
+  })
+
+  describe('what a person sees', () => {
+    it('is failures last, the required ones after the others, then their ids and the line that checks them again', async () => {
+      await using server = await nodeOfChain5()
+      const { stdout } = await check(server.url, '--no-relay', '--timeout-ms', '9000')
+      const at = (text: string) => stdout.indexOf(text)
+      expect(at('Recommendations not met')).to.be.greaterThan(at('Could not be tested'))
+      expect(at('Failed, required')).to.be.greaterThan(at('Recommendations not met'))
+      expect(at('\nFailed\n')).to.be.greaterThan(at('Failed, required'))
+      const [, again = ''] = /again: npx touchstone check (.*)/.exec(stdout) ?? []
+      expect(again).to.match(/^http:\S+ --no-relay --timeout-ms 9000 --only eth-rpc\.\S+,eth-rpc\.\S+$/)
+      expect((await check(...again.split(' '))).stdout).to.match(
+        /Not conformant: .*, \d of 5 selected required clauses/,
+      )
+    })
+
+    it('is no observation unless it is asked for, and with --quiet failures and verdict alone', async () => {
+      await using server = await nodeOfChain5()
+      const only = ['--only', 'eth-rpc.auth', '--only', 'eth-rpc.eth_gasPrice.success']
+      const usual = await check(server.url, ...only)
+      expect(usual.stdout).to.include('--verbose shows them').and.not.include('no credential is asked for')
+      expect((await check(server.url, ...only, '--verbose')).stdout).to.include('no credential is asked for')
+      const quiet = (await check(server.url, ...only, '--quiet')).stdout
+      expect(quiet.trimStart()).to.match(/^Failed, required/)
+      expect(quiet).to.include('Not conformant').and.not.include('Observations')
+    })
+  })
+
+  it('ends with --bail at the first required clause that fails, and says what was not checked', async () => {
+    await using server = await nodeOfChain5()
+    const { code, stdout } = await check(server.url, '--no-relay', '--bail')
+    expect(code).to.equal(1)
+    expect(stdout).to.match(/--bail: the run ended with eth-rpc\.\S+; \d{2,} checks were not made/)
+    const whole = await check(server.url, '--no-relay')
+    const failed = (text: string) => Number(/required +\d+ passed +(\d+) failed/.exec(text)?.[1])
+    expect(failed(stdout)).to.be.greaterThan(0).and.lessThan(failed(whole.stdout))
+  })
+
+  it('sends headers of the run with every request, and shows their values nowhere, not even where they are echoed', async () => {
+    const seen: (string | undefined)[] = []
+    await using server = await serve((request, response, body) => {
+      seen.push(request.headers.authorization)
+      const { id = null } = callIn(body)
+      const error = { code: -32601, message: `you are ${request.headers.authorization}` }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+    })
+    const file = join(folder, 'report.json')
+    const { stdout } = await check(
+      server.url,
+      ...['--no-relay', '--only', 'eth-rpc.eth_chainId'],
+      ...['--header', 'Authorization: Bearer s3cr3t-t0ken', '--report', `json=${file}`],
+    )
+    expect(new Set(seen)).to.deep.equal(new Set(['Bearer s3cr3t-t0ken']))
+    const report = await readFile(file, 'utf8')
+    expect(report).to.include('you are Bearer (redacted)').and.include('"authorization": "(redacted)"')
+    for (const text of [stdout, report]) expect(text).to.not.include('s3cr3t-t0ken')
+  })
+
+  it('writes no private key of the fixture into a report, though the target echoes it', async () => {
+    await using server = await serve((_request, response, body) => {
+      const { id = null } = callIn(body)
+      const error = { code: -32601, message: `key ${sampleFixture.controllers.full.privateKey.toUpperCase()}` }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, error }))
+    })
+    const [fixture, file] = [join(folder, 'fixture.json'), join(folder, 'report.json')]
+    await writeFile(fixture, JSON.stringify(sampleFixture))
+    const args = ['--no-relay', '--only', 'eth-rpc.eth_gasPrice.success', '--report', `json=${file}`]
+    await check(server.url, '--fixture', fixture, ...args)
+    const report = await readFile(file, 'utf8')
+    expect(report).to.include('(redacted)')
+    expect(report.toLowerCase()).to.not.include(sampleFixture.controllers.full.privateKey.slice(2).toLowerCase())
+  })
+
+  it('says before the run that a report cannot be written, and leaves no empty file', async () => {
+    await using server = await nodeOfChain5()
+    for (const path of [folder, join(folder, 'none', 'report.json')]) {
+      const { code, stderr } = await check(server.url, '--report', `json=${path}`)
+      expect(code).to.equal(2)
+      expect(stderr).to.match(/^touchstone check: the report .* cannot be written \(\w+\)\n$/)
+    }
+    expect(server.requests).to.deep.equal([])
+    const dry = join(folder, 'report.json')
+    expect((await check(server.url, '--dry-run', '--report', `json=${dry}`)).code).to.equal(0)
+    expect(await readFile(dry).catch(() => 'none')).to.equal('none')
+  })
+
+  it('ends when it is interrupted, with the reports of what was found by then', async () => {
+    const file = join(folder, 'report.json')
+    const script = join(import.meta.dirname, '../../scripts/touchstone.ts')
+    let child: ChildProcess | undefined
+    let requests = 0
+    await using server = await nodeOfChain5(() => {
+      if (++requests === 20) child?.kill('SIGINT')
+    })
+    const args = ['check', server.url, '--no-relay', '--quiet', '--report', `json=${file}`]
+    child = spawn(process.execPath, [script, ...args], { stdio: 'ignore' })
+    const [code] = (await once(child, 'exit')) as [number | null]
+    expect(code).to.be.oneOf([1, 3])
+    const { notes, clauses } = JSON.parse(await readFile(file, 'utf8')) as Report
+    expect(notes.join()).to.match(/the run was interrupted; \d+ checks were not made/)
+    expect(clauses.some(({ tests }) => tests.length > 0)).to.equal(true)
   })
 })

@@ -1,9 +1,9 @@
 import type { Plan } from '../report-types.ts'
-import type { CheckResult, CheckStatus, ClauseResult, Progress } from '../report-types.ts'
+import type { CheckResult, CheckStatus, ClauseResult, Progress, Report } from '../report-types.ts'
 import { clauseStatus } from '../verdict.ts'
 import { visibleControls } from './visible-controls.ts'
 import { seconds } from './seconds.ts'
-import { renderTerminal } from './terminal.ts'
+import { renderTerminal, type TerminalOptions } from './terminal.ts'
 import { paintedSign, painter, type TextStream } from './terminal-style.ts'
 import { documentTitle, shownStatus, targetName } from './words.ts'
 
@@ -22,14 +22,19 @@ export function planLines({ target, edition, checks, transactions, gas }: Plan):
  * Tells on a stream how a run goes: one line for each clause when its checks are over, grouped by document; on a
  * terminal also a last line that says what is being checked. At the end everything that {@link renderTerminal} says.
  */
-export function createTerminalProgress(stream: TextStream, colour: boolean): Progress {
-  const paint = painter(colour)
+export function createTerminalProgress(stream: TextStream, options: TerminalOptions): Progress {
+  const paint = painter(options.colour)
   const live = stream.isTTY === true
   const printed = new Set<string>()
   let open: { clause: ClauseHead; checks: CheckResult[] } | undefined
   let lastDocument: string | undefined
   let total = 0
   let done = 0
+
+  const finalText = (report: Report) =>
+    renderTerminal(report, { ...options, ...(stream.columns ? { width: stream.columns } : {}) })
+  // Who wants to hear little wants no line for each clause.
+  if (options.quiet) return { finished: (report) => void stream.write(finalText(report)) }
 
   const line = (text: string) => stream.write(`${live ? '\r\x1b[2K' : ''}${text}\n`)
 
@@ -80,7 +85,7 @@ export function createTerminalProgress(stream: TextStream, colour: boolean): Pro
         if (!printed.has(clause.id)) clauseLine(clause, clause.tests, clause.known, clause.status)
       }
       if (live) stream.write('\r\x1b[2K')
-      stream.write(renderTerminal(report, { colour, ...(stream.columns ? { width: stream.columns } : {}) }))
+      stream.write(finalText(report))
     },
   }
 }

@@ -23,6 +23,12 @@ export interface TerminalOptions {
   readonly colour: boolean
   /** Columns; text is broken at this width. */
   readonly width?: number
+  /** Shows observations, known failures and what could not be tested in full. Default: how many there are. */
+  readonly verbose?: boolean
+  /** Shows nothing but failures and the verdict. */
+  readonly quiet?: boolean
+  /** The command that was run, without what chose clauses: runs the failed ones again. Absent: made from the report. */
+  readonly command?: string
 }
 
 /** @param bullet stands in the first line in place of the end of its indentation */
@@ -56,23 +62,56 @@ function failedCheck(page: Page, check: CheckResult): void {
   }
 }
 
+/** What went wrong with a clause, so that clauses with one cause are told together. */
+const causeOf = ({ tests }: ClauseResult): string =>
+  JSON.stringify(
+    tests
+      .filter(({ status }) => status === 'failed')
+      .map(({ error }) => [error?.message, error?.expected, error?.actual]),
+  )
+
 function failures(page: Page, clauses: readonly ClauseResult[], status: ShownStatus, title: string): void {
   const concerned = clauses.filter((clause) => shownStatus(clause) === status)
   if (concerned.length === 0) return
   heading(page, `${title} (${concerned.length})`)
-  for (const clause of concerned) {
-    const note = clause.level === 'required' ? '' : ', a warning'
-    page.lines.push(
-      '',
-      `  ${paintedSign(status, page.paint)} ${page.paint('bold', clause.id)}` +
-        page.paint('dim', `  ${clause.level}${note}, section ${clause.section}`),
-    )
-    put(page, clause.text, '    ')
-    if (clause.known) {
-      put(page, `known: ${clause.known.reason}${clause.known.link ? ` (${clause.known.link})` : ''}`, '    ')
+  for (const alike of Map.groupBy(concerned, causeOf).values()) {
+    page.lines.push('')
+    for (const clause of alike) {
+      const note = clause.level === 'required' ? '' : ', a warning'
+      page.lines.push(
+        `  ${paintedSign(status, page.paint)} ${page.paint('bold', clause.id)}` +
+          page.paint('dim', `  ${clause.level}${note}, section ${clause.section}`),
+      )
+      put(page, clause.text, '    ')
+      if (clause.known) {
+        put(page, `known: ${clause.known.reason}${clause.known.link ? ` (${clause.known.link})` : ''}`, '    ')
+      }
     }
-    for (const check of clause.tests) if (check.status === 'failed') failedCheck(page, check)
+    for (const check of alike[0]?.tests ?? []) if (check.status === 'failed') failedCheck(page, check)
   }
+}
+
+/** The clauses that failed, by their ids alone, and the line that checks them again. */
+function again(page: Page, report: Report, command: string): void {
+  const failed = report.clauses.filter((clause) => shownStatus(clause) === 'failed')
+  if (failed.length === 0) return
+  const required = failed.filter(({ level }) => level === 'required')
+  const line = `${command} --only ${(required.length > 0 ? required : failed).map(({ id }) => id).join(',')}`
+  heading(page, 'Failed')
+  for (const { id, level } of failed) {
+    page.lines.push(
+      `  ${paintedSign('failed', page.paint)} ${id}${level === 'required' ? '' : page.paint('dim', '  recommended')}`,
+    )
+  }
+  // In one piece, so that it can be copied.
+  page.lines.push(`  again: ${visibleControls(line)}`)
+}
+
+/** The command that judges the target of a report, as far as the report tells. */
+function commandFor({ target: { relayUrl, ethRpcUrl } }: Report): string {
+  if (relayUrl === null) return `npx touchstone check ${ethRpcUrl} --no-relay`
+  const other = ethRpcUrl === null ? ' --no-eth-rpc' : ethRpcUrl === relayUrl ? '' : ` --eth-rpc-url ${ethRpcUrl}`
+  return `npx touchstone check ${relayUrl}${other}`
 }
 
 /** Reasons first, since one missing need makes many clauses untestable. */
@@ -134,19 +173,31 @@ function tally(page: Page, report: Report): void {
 }
 
 /**
- * What a person reads when a run is over: failures with sentence, expectation, request and answer; what could not be
- * tested; observations; and the verdict in the last line.
+ * What a person reads when a run is over. The more it matters the further down it stands: observations, on demand; what
+ * could not be tested; failures with sentence, expectation, request and answer, the required ones last; their ids, with the
+ * line that runs them again; and the verdict in the last line.
  */
 export function renderTerminal(report: Report, options: TerminalOptions): string {
+  const { verbose = false, quiet = false, command = commandFor(report) } = options
   const page: Page = { paint: painter(options.colour), width: Math.max(40, options.width ?? 100), lines: [] }
   // Where nothing could be judged, the verdict's sentence says all.
   if (report.verdict !== 'error') {
-    failures(page, report.clauses, 'failed', 'Failed')
-    failures(page, report.clauses, 'known', 'Failed as expected')
-    untestables(page, report.clauses)
-    observations(page, report.clauses)
-    remarks(page, report)
-    tally(page, report)
+    const ofLevel = (isRequired: boolean) => report.clauses.filter(({ level }) => (level === 'required') === isRequired)
+    if (!quiet) {
+      if (verbose) observations(page, report.clauses)
+      untestables(page, report.clauses)
+      failures(page, report.clauses, 'known', 'Failed as expected')
+    }
+    failures(page, ofLevel(false), 'failed', 'Recommendations not met')
+    failures(page, ofLevel(true), 'failed', 'Failed, required')
+    if (!quiet) {
+      remarks(page, report)
+      if (!verbose && report.clauses.some(({ observation }) => observation)) {
+        page.lines.push('', page.paint('dim', 'Observations: --verbose shows them, and so do the reports.'))
+      }
+      tally(page, report)
+    }
+    again(page, report, command)
   }
   const colour =
     report.verdict === 'conformant' || report.verdict === 'passed'

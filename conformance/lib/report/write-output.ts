@@ -1,5 +1,27 @@
-import { writeFile } from 'node:fs/promises'
+import { access, open, rm, writeFile } from 'node:fs/promises'
 import { UsageError } from '../usage-error.ts'
+
+/**
+ * Says before the work whether its result can be written to a file.
+ *
+ * @throws UsageError when it cannot
+ */
+export async function assertWritable(path: string): Promise<void> {
+  if (path === '-') return
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  )
+  try {
+    await (await open(path, 'a')).close()
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+  if (!isThere) await rm(path)
+}
+
+const unwritable = (path: string, error: unknown) =>
+  new UsageError(`the report ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
 
 /**
  * Writes a text to a file, or to standard output for the path `-`.
@@ -11,6 +33,6 @@ export async function writeOutput(text: string, path: string, stdout: { write(te
   try {
     await writeFile(path, text)
   } catch (error) {
-    throw new UsageError(`the report ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+    throw unwritable(path, error)
   }
 }

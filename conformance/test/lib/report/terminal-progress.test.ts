@@ -5,7 +5,7 @@ import { clauseOf, reportOf, sampleReport } from './sample-report.ts'
 
 function told(report: Report, isTTY: boolean): string[] {
   const writes: string[] = []
-  const progress = createTerminalProgress({ isTTY, write: (text: string) => writes.push(text) }, false)
+  const progress = createTerminalProgress({ isTTY, write: (text: string) => writes.push(text) }, { colour: false })
   const counts = { checks: 9, required: 2, ofRequired: 55, transactions: 0, gas: 0 }
   progress.started?.({ target: report.target, edition: 'documents', ...counts })
   for (const clause of report.clauses) for (const check of clause.tests) progress.checked?.(clause, check)
@@ -32,7 +32,7 @@ describe('createTerminalProgress', () => {
 
   it('writes a clause when its checks are over, not at the end', () => {
     const writes: string[] = []
-    const progress = createTerminalProgress({ write: (text: string) => writes.push(text) }, false)
+    const progress = createTerminalProgress({ write: (text: string) => writes.push(text) }, { colour: false })
     const [first, second] = sampleReport.clauses
     if (!first?.tests[0] || !second?.tests[0]) throw new Error('the sample lacks clauses')
     progress.checked?.(first, first.tests[0])

@@ -19,7 +19,7 @@ describe('renderTerminal', () => {
   })
 
   it('shows a failure with its sentence, what was expected, request and answer', () => {
-    const failure = text.slice(text.indexOf('✗ eth-rpc.eth_getLogs.max-1000'), text.indexOf('✗ eth-rpc.response'))
+    const failure = text.slice(text.indexOf('✗ eth-rpc.eth_getLogs.max-1000'), text.indexOf('required  '))
     for (const part of ['never holds more than 1000', 'at most 1000 entries', '"method":"eth_getLogs"', 'HTTP 500']) {
       expect(failure).to.contain(part)
     }
@@ -44,8 +44,18 @@ describe('renderTerminal', () => {
 
   it('names why clauses could not be tested, what was observed and what is known', () => {
     expect(text).to.match(/\? no fixture was given\n\s+eth-rpc\.eth_getLogs\.next-page/)
-    expect(text).to.match(/eth-rpc\.limits\.rate\n\s+no header of a rate limit was seen/)
+    const verbose = renderTerminal(sampleReport, { colour: false, width: 100, verbose: true })
+    expect(verbose).to.match(/eth-rpc\.limits\.rate\n\s+no header of a rate limit was seen/)
+    expect(text).to.contain('--verbose shows them').and.not.contain('no header of a rate limit')
     expect(text).to.contain('known: being repaired (https://example.org/1)')
+  })
+
+  it('tells one cause once, under all its clauses', () => {
+    const report = reportOf([clauseOf('relay.quota.unit', failed), clauseOf('relay.quota.post', failed)])
+    const { message } = failed.error ?? { message: '' }
+    const once = renderTerminal(report, { colour: false, width: 400 })
+    expect(once.split(message)).to.have.length(2)
+    expect(once).to.match(/✗ relay\.quota\.unit[^✗]*✗ relay\.quota\.post/)
   })
 
   it('obeys no control character of the target', () => {
