@@ -88,12 +88,16 @@ const aboutCredentials: ReadonlySet<ClauseId> = new Set([
   'relay.execute.signature-authenticates',
 ])
 
-/** What a hostile target may know, or be sent, and echo: it must not stand in a report. */
-function secretsOf({ fixture, headers = {} }: CheckOptions): string[] {
+/** The report without what a hostile target may know, or is sent, and echoes. */
+function cleaned(report: Report, { fixture, headers = {} }: CheckOptions): Report {
   const keys = [...Object.values(fixture?.controllers ?? {}), ...(fixture?.funder ? [fixture.funder] : [])]
   // Credentials have parts: a scheme, or a user and a password.
   const parts = Object.values(headers).flatMap((value) => value.split(/[\s,;]+/))
-  return [...keys.map(({ privateKey }) => privateKey.replace(/^0x/, '')), ...parts.filter(isSecret)]
+  return withoutSecrets(
+    report,
+    parts.filter(isSecret),
+    keys.map(({ privateKey }) => privateKey),
+  )
 }
 
 function countUnmade(suites: readonly ClauseSuite[], made: ReadonlyMap<ClauseId, readonly CheckResult[]>): number {
@@ -304,7 +308,7 @@ export async function check(options: CheckOptions): Promise<Report> {
       ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
       notes,
     }
-    const told = withoutSecrets(report, secretsOf(options))
+    const told = cleaned(report, options)
     progress?.finished?.(told)
     return told
   } finally {

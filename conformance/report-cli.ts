@@ -1,10 +1,11 @@
 import { Command, CommanderError } from 'commander'
+import { badgeFormats, badgeRenderers, type BadgeFormat } from './lib/report/badge.ts'
 import { compareHtml } from './lib/report/compare-html.ts'
 import { compareMarkdown } from './lib/report/compare-markdown.ts'
 import { compareTerminal } from './lib/report/compare-terminal.ts'
 import { compare, type Comparison, type NamedReport } from './lib/report/compare.ts'
 import { reportFormats, reportRenderers } from './lib/report/formats.ts'
-import { parseOutput } from './lib/report/parse-output.ts'
+import { parseOutput, type Output } from './lib/report/parse-output.ts'
 import { readReport } from './lib/report/read-report.ts'
 import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { renderTerminal } from './lib/report/terminal.ts'
@@ -28,33 +29,49 @@ function named(reports: readonly { path: string; report: Report }[]): NamedRepor
   return reports.map(({ path, report }, index) => ({ name: distinct ? (targets[index] ?? path) : path, report }))
 }
 
+interface Flags {
+  readonly report: readonly string[]
+  readonly badge: readonly Output<BadgeFormat>[]
+  readonly quiet?: true
+  readonly verbose?: true
+}
+
+/** @throws UsageError */
 async function show<Format extends string>(
   texts: Readonly<Record<Format, () => string>>,
   terminal: () => string,
-  reportOptions: readonly string[],
+  { report, badge }: Flags,
   stdout: TextStream,
 ): Promise<void> {
-  const outputs = reportOptions.map((argument) => parseOutput(argument, Object.keys(texts) as Format[]))
+  const outputs = report.map((argument) => parseOutput(argument, Object.keys(texts) as Format[]))
   for (const { format, path } of outputs) await writeOutput(texts[format](), path, stdout)
-  if (!outputs.some(({ path }) => path === '-')) stdout.write(terminal())
+  if (![...outputs, ...badge].some(({ path }) => path === '-')) stdout.write(terminal())
 }
 
-async function report(paths: readonly string[], reportOptions: readonly string[], { stdout }: ReportCliStreams) {
+async function report(paths: readonly string[], flags: Flags, { stdout }: ReportCliStreams) {
+  if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other')
   const reports = await Promise.all(paths.map(async (path) => ({ path, report: await readReport(path) })))
   const colour = wantsColour(stdout, process.env)
   const options = { colour, ...(stdout.columns ? { width: stdout.columns } : {}) }
   const [only] = reports
   if (reports.length === 1 && only) {
+    for (const { format, path } of flags.badge) await writeOutput(badgeRenderers[format](only.report), path, stdout)
     const texts = Object.fromEntries(
       reportFormats.map((format) => [format, () => reportRenderers[format](only.report)]),
     ) as Record<(typeof reportFormats)[number], () => string>
-    return show(texts, () => renderTerminal(only.report, options), reportOptions, stdout)
+    return show(
+      texts,
+      () => renderTerminal(only.report, { ...options, quiet: flags.quiet ?? false, verbose: flags.verbose ?? false }),
+      flags,
+      stdout,
+    )
   }
+  if (flags.badge.length > 0) throw new UsageError('--badge takes one result')
   const comparison: Comparison = compare(named(reports))
   const texts = Object.fromEntries(
     compareFormats.map((format) => [format, () => compareRenderers[format](comparison)]),
   ) as Record<(typeof compareFormats)[number], () => string>
-  return show(texts, () => compareTerminal(comparison, options), reportOptions, stdout)
+  return show(texts, () => compareTerminal(comparison, options), flags, stdout)
 }
 
 /**
@@ -64,7 +81,7 @@ async function report(paths: readonly string[], reportOptions: readonly string[]
  * @returns the exit code: 0 shown, 2 wrong usage or unreadable file
  */
 export async function run(argv: readonly string[], streams: ReportCliStreams = process): Promise<number> {
-  const command = new Command('report')
+  const command = new Command('touchstone report')
     .description('render JSON reports of check: one target, or several side by side, differences first')
     .argument('<result.json...>', 'what check wrote with --report json=<file>')
     .option(
@@ -73,12 +90,20 @@ export async function run(argv: readonly string[], streams: ReportCliStreams = p
       (value: string, before: string[]) => [...before, value],
       [] as string[],
     )
+    .option(
+      '--badge <format=file>',
+      `of one result, a badge with its verdict: ${badgeFormats.join(', ')}; repeatable`,
+      (value: string, before: Output<BadgeFormat>[]) => [...before, parseOutput(value, badgeFormats, '--badge')],
+      [] as Output<BadgeFormat>[],
+    )
+    .option('--quiet', 'show failures and the verdict alone')
+    .option('--verbose', 'show observations and transactions too')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),
       writeErr: (text) => void streams.stderr.write(text),
     })
-    .action((paths: string[], options: { report: string[] }) => report(paths, options.report, streams))
+    .action((paths: string[], flags: Flags) => report(paths, flags, streams))
   try {
     await command.parseAsync([...argv], { from: 'user' })
     return 0

@@ -27,10 +27,34 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
 /** Short words, media types and the like are no credentials, and stand in every answer. */
 export const isSecret = (text: string): boolean => text.length >= 8 && !/^[a-z]+\/[a-z0-9.+*-]+$/i.test(text)
 
-/** A value with none of these texts in any of its strings, however they are written. @param secrets none is empty */
-export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
-  if (secrets.length === 0) return value
-  const pattern = new RegExp(secrets.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'gi')
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/**
+ * A private key as a target may write it: hex, base64 and decimal. Of hex either end is enough, 8 bytes long: where a long
+ * answer is cut in the middle of a key, the rest of the key would be soon found.
+ */
+function patternsOfKey(privateKey: string): string[] {
+  const hex = privateKey.replace(/^0x/i, '')
+  const bytes = Buffer.from(hex, 'hex')
+  const ends = [`${hex.slice(0, 16)}[0-9a-f]{0,48}`, `[0-9a-f]{0,48}${hex.slice(-16)}`]
+  const whole = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url'), String(BigInt(`0x${hex}`))]
+  return [...ends, ...whole.map(literal)]
+}
+
+/**
+ * A value with none of these texts in any of its strings, however they are written.
+ *
+ * @param secrets texts; none is empty
+ * @param privateKeys hex of 32 bytes, with or without 0x
+ */
+export function withoutSecrets<Value>(
+  value: Value,
+  secrets: readonly string[],
+  privateKeys: readonly string[] = [],
+): Value {
+  const patterns = [...privateKeys.flatMap(patternsOfKey), ...secrets.map(literal)]
+  if (patterns.length === 0) return value
+  const pattern = new RegExp(patterns.join('|'), 'gi')
   const without = (part: unknown): unknown => {
     if (typeof part === 'string') return part.replace(pattern, '(redacted)')
     if (Array.isArray(part)) return part.map(without)

@@ -48,6 +48,31 @@ describe('report', () => {
     expect(JSON.parse(json ?? '')).to.deep.equal(sampleReport)
   })
 
+  it('writes badges of one result, and of no two', async () => {
+    const [svg, shields] = [join(folder, 'badge.svg'), join(folder, 'badge.json')]
+    expect((await report(one, '--badge', `svg=${svg}`, '--badge', `shields=${shields}`)).code).to.equal(0)
+    expect(await readFile(svg, 'utf8')).to.match(/^<svg /)
+    expect(JSON.parse(await readFile(shields, 'utf8'))).to.include({ schemaVersion: 1 })
+    const alone = await report(one, '--badge', 'svg=-')
+    expect(alone.out).to.match(/^<svg [^]*<\/svg>\n$/)
+    for (const args of [
+      [one, two, '--badge', 'svg=-'],
+      [one, '--badge', 'png=-'],
+      [one, '--quiet', '--verbose'],
+    ]) {
+      const { code, err } = await report(...args)
+      expect(code, args.join(' ')).to.equal(2)
+      expect(err.trim().split('\n')).to.have.length(1)
+    }
+  })
+
+  it('shows failures and the verdict alone, or observations too', async () => {
+    expect((await report(one, '--quiet')).out)
+      .to.include('Not conformant')
+      .and.not.include('Could not be tested')
+    expect((await report(one, '--verbose')).out).to.include('no header of a rate limit was seen')
+  })
+
   it('puts several side by side, named by file when their targets are the same', async () => {
     const { code, out } = await report(one, two)
     expect(code).to.equal(0)

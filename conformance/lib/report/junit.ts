@@ -2,6 +2,7 @@ import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
 import { escapeXml, escapeXmlAttribute } from './escape-xml.ts'
 import { exchangeText } from './exchange-text.ts'
 import { tellingExchanges } from './telling-exchanges.ts'
+import { visibleControls } from './visible-controls.ts'
 import { targetName } from './words.ts'
 
 /** The exchange that shows the fault and two beside it; the others are in the JSON and HTML reports. */
@@ -71,16 +72,20 @@ function runCases(report: Report): TestCase[] {
   return [...stale, { classname: 'run', name: 'the suite can judge', durationMs: 0, outcome: 'error', message }]
 }
 
+/** XML can hold most control characters, and a viewer would obey them. */
+const content = (text: string): string => escapeXml(visibleControls(text))
+const attribute = (text: string): string => escapeXmlAttribute(visibleControls(text))
+
 function render(test: TestCase): string {
   const time = (test.durationMs / 1000).toFixed(3)
-  const open = `    <testcase classname="${escapeXmlAttribute(test.classname)}" name="${escapeXmlAttribute(test.name)}" time="${time}"`
+  const open = `    <testcase classname="${attribute(test.classname)}" name="${attribute(test.name)}" time="${time}"`
   const inner: string[] = []
   if (test.outcome !== 'passed') {
-    const type = test.type === undefined ? '' : ` type="${escapeXmlAttribute(test.type)}"`
-    const tag = `      <${test.outcome}${type} message="${escapeXmlAttribute(test.message ?? '')}"`
-    inner.push(test.detail === undefined ? `${tag}/>` : `${tag}>${escapeXml(test.detail)}</${test.outcome}>`)
+    const type = test.type === undefined ? '' : ` type="${attribute(test.type)}"`
+    const tag = `      <${test.outcome}${type} message="${attribute(test.message ?? '')}"`
+    inner.push(test.detail === undefined ? `${tag}/>` : `${tag}>${content(test.detail)}</${test.outcome}>`)
   }
-  if (test.output !== undefined) inner.push(`      <system-out>${escapeXml(test.output)}</system-out>`)
+  if (test.output !== undefined) inner.push(`      <system-out>${content(test.output)}</system-out>`)
   return inner.length === 0 ? `${open}/>` : `${open}>\n${inner.join('\n')}\n    </testcase>`
 }
 
@@ -107,12 +112,12 @@ export function renderJunit(report: Report): string {
     edition: report.suite.edition,
     version: report.suite.version,
     verdict: report.verdict,
-  }).map(([name, value]) => `      <property name="${name}" value="${escapeXmlAttribute(value)}"/>`)
+  }).map(([name, value]) => `      <property name="${name}" value="${attribute(value)}"/>`)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="touchstone" ${counts(suites.flatMap(({ tests }) => tests))}>`,
     ...suites.flatMap(({ name, tests }) => [
-      `  <testsuite name="${name}" timestamp="${escapeXmlAttribute(report.startedAt.replace(/Z$/, ''))}" ${counts(tests)}>`,
+      `  <testsuite name="${name}" timestamp="${attribute(report.startedAt.replace(/Z$/, ''))}" ${counts(tests)}>`,
       '    <properties>',
       ...properties,
       '    </properties>',

@@ -11,11 +11,15 @@ export interface Output<Format extends string> {
  *
  * @throws UsageError for an unknown format or a missing path
  */
-export function parseOutput<Format extends string>(argument: string, formats: readonly Format[]): Output<Format> {
+export function parseOutput<Format extends string>(
+  argument: string,
+  formats: readonly Format[],
+  option = '--report',
+): Output<Format> {
   const [, name, path] = /^([^=]*)=(.+)$/s.exec(argument) ?? []
   const format = formats.find((known) => known === name)
   if (format === undefined || path === undefined) {
-    throw new UsageError(`--report takes ${formats.map((known) => `${known}=<file>`).join(', ')}; not "${argument}"`)
+    throw new UsageError(`${option} takes ${formats.map((known) => `${known}=<file>`).join(', ')}; not "${argument}"`)
   }
   return { format, path }
 }

@@ -1,5 +1,5 @@
-// C0 without tab and newline, DEL, C1, and the marks that reorder text.
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+// C0 without tab and newline, DEL, C1, the marks that reorder text, and those that break lines or take no room.
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /**
  * Shows control characters as `\u001b` instead of obeying them: with them a body could rewrite a terminal's screen, or
