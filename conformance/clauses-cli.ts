@@ -2,24 +2,25 @@ import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
-const usage = `touchstone clauses [prefix] [--json]
+const usage = `touchstone clauses [prefix] [--short] [--json]
 
-Lists the clauses of the documents: level, section, what their checks need, and the titles of the checks.
+Lists the clauses of the documents: level, section, what their checks need, and the titles of the checks;
+with --short a line each.
 `
 
 /**
  * The command `clauses`.
  *
- * @param argv what follows the word: a clause id or what it begins with, and `--json`
+ * @param argv what follows the word: a clause id or what it begins with, `--short`, `--json`
  * @returns the exit code: 0, or 2 for a prefix that no clause has
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  let flags: { json?: boolean; help?: boolean }
+  let flags: { json?: boolean; short?: boolean; help?: boolean }
   let only: string | null
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
-      options: { json: { type: 'boolean' }, help: { type: 'boolean' } },
+      options: { json: { type: 'boolean' }, short: { type: 'boolean' }, help: { type: 'boolean' } },
       allowPositionals: true,
     })
     flags = values
@@ -42,6 +43,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`)
+    return 0
+  }
+  if (flags.short) {
+    const width = Math.max(...rows.map(({ id }) => id.length))
+    for (const { id, level, section } of rows) {
+      process.stdout.write(`${id.padEnd(width)}  ${level.padEnd(11)}  ${section}\n`)
+    }
     return 0
   }
   for (const { id, level, section, text, needs, untested, checks } of rows) {

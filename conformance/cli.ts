@@ -5,6 +5,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { check, planCheck, UsageError, type CheckOptions, type Edition, type Report } from './index.ts'
 import { readExpectedFailures, writeExpectedFailures, type ExpectedFailure } from './lib/expected-failures.ts'
 import { readFixture, type Fixture } from './lib/fixture.ts'
+import { collectHeaders } from './lib/header-option.ts'
 import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
@@ -79,16 +80,6 @@ function outputs(text: string, before: readonly Output<ReportFormat>[]): readonl
   return [...before, parseOutput(text, reportFormats)]
 }
 
-/** @throws UsageError */
-function headers(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(text) ?? []
-  // The value stays out of the message: it may be a credential.
-  if (name === undefined || value === undefined || /[\r\n\0]/.test(value)) {
-    throw new UsageError(`--header takes "Name: value"`)
-  }
-  return { ...before, [name.toLowerCase()]: value }
-}
-
 const examples = `
 Examples:
   touchstone check http://127.0.0.1:3000
@@ -114,7 +105,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
     .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
     .option('--only <clause>', 'a clause id, or what it begins with; repeatable', append, [])
-    .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', headers, {})
+    .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', collectHeaders, {})
     .option('--bail', 'end after the first required clause that fails')
     .option('--verbose', 'show the observations too')
     .option('--quiet', 'show failures and the verdict alone')
@@ -309,7 +300,9 @@ export async function run(
     // Commander has written its message already.
     if (error instanceof CommanderError) {
       if (error.code === 'commander.excessArguments' && process.env['npm_lifecycle_event'] !== undefined) {
-        streams.stderr.write('npm keeps options for itself that do not stand behind --: npm run check -- <url> --only …\n')
+        streams.stderr.write(
+          'npm keeps options for itself that do not stand behind --: npm run check -- <url> --only …\n',
+        )
       }
       return error.exitCode === 0 ? 0 : 2
     }

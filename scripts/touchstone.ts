@@ -19,10 +19,13 @@ interface CommandEntry {
 const commands: Readonly<Record<string, CommandEntry>> = {
   up: { does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C', module: './up.ts' },
   check: { does: 'the conformance suite against any relay; without a URL, against a testbed', module: './check.ts' },
+  doctor: { does: 'looks at what a run of check depends on, in a second', module: '../conformance/doctor-cli.ts' },
   serve: { does: 'the reference server alone, in front of any Ethereum node', module: '../server/cli.ts' },
   provision: { does: 'deploys what the suite needs on any chain, and writes the fixture', module: './provision.ts' },
   report: { does: 'shows results of check, one or several side by side', module: '../conformance/report-cli.ts' },
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
+  explain: { does: 'what a clause asks, and what passes and fails it', module: '../conformance/explain-cli.ts' },
+  reproduce: { does: 'the requests of a report as curl commands', module: '../conformance/reproduce-cli.ts' },
   prove: {
     does: 'runs the suite against servers that are broken, or only different, on purpose',
     module: './prove.ts',
@@ -41,7 +44,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
 const isRepository = import.meta.filename.endsWith('.ts')
 
 /** After a command is done, nothing of it should hold the process; it is ended if something does. */
-const LINGER_MS = 2_000
+const LINGER_MS = 500
 
 async function main(argv: readonly string[]): Promise<number> {
   let exitCode = 0
@@ -79,5 +82,10 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+// `touchstone clauses | head` reads no further than it wants to.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
 process.exitCode = await main(process.argv.slice(2))
 setTimeout(() => process.exit(), LINGER_MS).unref()

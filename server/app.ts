@@ -10,6 +10,8 @@ import { securityHeaders } from './http/security-headers.ts'
 export interface AppOptions {
   readonly routes: readonly Route[]
   readonly log: Logger
+  /** Paths below which the routes are, `/` or without a slash at the end. Default: `/` alone. */
+  readonly basePaths?: readonly string[]
   /** How many proxies stand in front: so many addresses of X-Forwarded-For are believed. */
   readonly trustedProxies?: number
   /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
@@ -22,7 +24,8 @@ export interface AppOptions {
 const exposeHeaders = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
 /** Builds the Koa app. It does not listen. */
-export function createApp({ routes, log, trustedProxies = 0, admit, middleware = [] }: AppOptions): Koa {
+export function createApp(options: AppOptions): Koa {
+  const { routes, log, basePaths = ['/'], trustedProxies = 0, admit, middleware = [] } = options
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
   // What escapes the middleware is a broken connection more often than a fault.
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
@@ -33,7 +36,7 @@ export function createApp({ routes, log, trustedProxies = 0, admit, middleware =
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)
   app.use(errorResponses(log))
-  if (admit) app.use(countAllBut(routes, admit))
+  if (admit) app.use(countAllBut(routes, basePaths, admit))
 
   const router = new Router()
   const exact = new Map<string, Middleware>()
@@ -42,8 +45,9 @@ export function createApp({ routes, log, trustedProxies = 0, admit, middleware =
       ctx.state.route = path
       return handle(ctx, next) as unknown
     }
-    router.register([path, `/*prefix${path}`], [method], named)
-    if (!path.includes(':')) exact.set(`${method} ${path}`, named)
+    const paths = below(basePaths, path)
+    router.register(paths, [method], named)
+    if (!path.includes(':')) for (const one of paths) exact.set(`${method} ${one}`, named)
   }
   // Most requests name a path as it stands; the router tries every pattern in turn.
   app.use((ctx, next) => (exact.get(`${ctx.method} ${ctx.path}`) ?? passOn)(ctx, next) as unknown)
@@ -58,12 +62,23 @@ const collapseSlashes: Middleware = (ctx, next) => {
   return next()
 }
 
+/** A path below each of the base paths. */
+const below = (basePaths: readonly string[], path: string): string[] =>
+  basePaths.map((base) => (base === '/' ? path : `${base}${path}`))
+
 /** What leads nowhere is counted, too. */
-function countAllBut(routes: readonly Route[], admit: (ctx: Context) => Promise<void>): Middleware {
-  const uncounted = routes.filter(({ isUncounted }) => isUncounted)
+function countAllBut(
+  routes: readonly Route[],
+  basePaths: readonly string[],
+  admit: (ctx: Context) => Promise<void>,
+): Middleware {
+  const uncounted = new Set(
+    routes
+      .filter(({ isUncounted }) => isUncounted)
+      .flatMap(({ method, path }) => below(basePaths, path).map((one) => `${method} ${one}`)),
+  )
   return async (ctx, next) => {
-    const isCounted = !uncounted.some(({ method, path }) => ctx.method === method && ctx.path.endsWith(path))
-    if (isCounted) await admit(ctx)
+    if (!uncounted.has(`${ctx.method} ${ctx.path}`)) await admit(ctx)
     return next() as unknown
   }
 }

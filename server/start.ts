@@ -116,6 +116,7 @@ export async function startServer(
     const app = createApp({
       routes,
       log,
+      basePaths: config.listen.basePaths,
       trustedProxies: config.listen.trustedProxies,
       admit: (ctx) => countRequests({ context: () => ctx }, rateLimits),
       middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],

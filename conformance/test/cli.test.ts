@@ -206,13 +206,14 @@ describe('the command check', () => {
   it('ends when it is interrupted, with the reports of what was found by then', async () => {
     const file = join(folder, 'report.json')
     const script = join(import.meta.dirname, '../../scripts/touchstone.ts')
-    let child: ChildProcess | undefined
+    const children: ChildProcess[] = []
     let requests = 0
     await using server = await nodeOfChain5(() => {
-      if (++requests === 20) child?.kill('SIGINT')
+      if (++requests === 20) children[0]?.kill('SIGINT')
     })
     const args = ['check', server.url, '--no-relay', '--quiet', '--report', `json=${file}`]
-    child = spawn(process.execPath, [script, ...args], { stdio: 'ignore' })
+    const child = spawn(process.execPath, [script, ...args], { stdio: 'ignore' })
+    children.push(child)
     const [code] = (await once(child, 'exit')) as [number | null]
     expect(code).to.be.oneOf([1, 3])
     const { notes, clauses } = JSON.parse(await readFile(file, 'utf8')) as Report

@@ -5,10 +5,13 @@ import { join } from 'node:path'
 const words = [
   'up',
   'check',
+  'doctor',
   'serve',
   'provision',
   'report',
   'clauses',
+  'explain',
+  'reproduce',
   'prove',
   'mutants',
   'profiles',

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 
-/** One path of the service; served under any prefix (`/execute`, `/api/execute`, `//execute`). */
+/** One path of the service; served below each of `listen.basePaths` (`/execute`, `/api/execute`), with slashes doubled too. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string

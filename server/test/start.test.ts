@@ -50,11 +50,16 @@ describe('startServer', () => {
     })
   const chainIdCall = (id: number) => ({ jsonrpc: '2.0', id, method: 'eth_chainId', params: [] })
 
-  it('serves every path under any prefix, with slashes doubled', async () => {
-    for (const prefix of ['/', '//', '/v1/', '/some/prefix//']) {
+  it('serves every path below the base paths that dapps are set to, with slashes doubled, and below no other', async () => {
+    for (const prefix of ['/', '//', '/v1/', '/api/', '/v1/relayer/', '/api/v1//']) {
       const response = await post(`${server.url}${prefix}api/eth-rpc`, chainIdCall(1))
       expect(((await response.json()) as RpcAnswer).result, prefix).to.equal('0x7a69')
       expect((await post(`${server.url}${prefix}execute`, {})).status, prefix).to.equal(400)
+      expect((await post(`${server.url}${prefix}execute/`, {})).status, prefix).to.equal(400)
+    }
+    // A base URL that is wrong shows.
+    for (const prefix of ['/execute/', '/quota/', '/some/prefix/', '/api/eth-rpc/']) {
+      expect((await post(`${server.url}${prefix}execute`, {})).status, prefix).to.equal(404)
     }
   })
 
@@ -211,7 +216,7 @@ describe('startServer', () => {
       expect(await statuses('/docs/openapi.json', '192.0.2.20')).to.deep.equal([200, 200, 200, 429])
       expect(await statuses('/nowhere', '192.0.2.21')).to.deep.equal([404, 404, 404, 429])
       expect(await statuses('/api/eth-rpc', '192.0.2.22')).to.deep.equal([405, 405, 405, 429])
-      expect(await statuses('/x/healthz', '192.0.2.23'), 'probes are not').to.deep.equal([200, 200, 200, 200])
+      expect(await statuses('/v1/healthz', '192.0.2.23'), 'probes are not').to.deep.equal([200, 200, 200, 200])
 
       const codes: unknown[] = []
       for (const body of ['{', '{', 'x'.repeat(5_000), '{"jsonrpc"']) {

@@ -70,6 +70,17 @@ export interface components {
                  */
                 readonly port: number;
                 /**
+                 * @description Paths below which everything is served. The default holds those that dapps are set to; any other is 404, so that a wrong base URL shows.
+                 * @default [
+                 *       "/",
+                 *       "/api",
+                 *       "/v1",
+                 *       "/v1/relayer",
+                 *       "/api/v1"
+                 *     ]
+                 */
+                readonly basePaths: readonly string[];
+                /**
                  * @description Proxies in front of the server whose X-Forwarded-For is believed; 0: the address is the connection's.
                  * @default 0
                  */

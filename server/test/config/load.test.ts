@@ -35,7 +35,8 @@ describe('config/load', () => {
 
   it('fills in the defaults', async () => {
     const { config } = await load('chain: { rpcUrls: ["http://127.0.0.1:8545"] }')
-    expect(config.listen).to.deep.equal({ host: '127.0.0.1', port: 3000, trustedProxies: 0 })
+    expect(config.listen).to.include({ host: '127.0.0.1', port: 3000, trustedProxies: 0 })
+    expect(config.listen.basePaths).to.include('/')
     expect(config.registration).to.equal('registered')
     expect(config.quota.plans).to.have.nested.property('default.model', 'gas')
   })

@@ -53,6 +53,7 @@ describe('createFastLane', () => {
     })
     const lane = createFastLane({ answers: new Map([[PATH, answer]]), log: silent, meter })
     const app = createApp({
+      basePaths: ['/', '/v1'],
       routes: lane.routes,
       log: silent,
       middleware: [(_ctx, next) => (seenByApp++, next()), meterRequests(meter)],

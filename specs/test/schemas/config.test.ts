@@ -31,6 +31,8 @@ judge('config', {
       ),
     ),
     'an empty host': { ...config, listen: { host: '' } },
+    'a base path with a slash at its end': { ...config, listen: { basePaths: ['/api/'] } },
+    'no base path': { ...config, listen: { basePaths: [] } },
     'a port below zero': { ...config, listen: { port: -1 } },
     'no time at all for a node': { chain: { ...chain, requestTimeoutMs: 0 } },
     'hours for a node': { chain: { ...chain, requestTimeoutMs: 3_600_000 } },
@@ -100,7 +102,12 @@ describe('config', () => {
     const filled = structuredClone(config)
     expect(ajv.compile<Config>(schemas['config'] ?? {})(filled)).to.be.true
     expect(filled).to.deep.equal({
-      listen: { host: '127.0.0.1', port: 3000, trustedProxies: 0 },
+      listen: {
+        host: '127.0.0.1',
+        port: 3000,
+        basePaths: ['/', '/api', '/v1', '/v1/relayer', '/api/v1'],
+        trustedProxies: 0,
+      },
       chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12 },
       database: { folder: '.touchstone/database' },
       signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },

@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util'
+import { curlOf } from './lib/curl.ts'
+import { readReport } from './lib/report/read-report.ts'
+import { statusSign } from './lib/report/words.ts'
+import { visibleControls } from './lib/report/visible-controls.ts'
+import { UsageError } from './lib/usage-error.ts'
+
+const usage = `touchstone reproduce <report.json> <clause>
+
+Prints each request that a clause was judged by as a curl command, with the answer that it got. Signatures are shortened in
+reports and cannot be sent again: touchstone sign makes a new one.
+
+Examples:
+  touchstone check http://127.0.0.1:3000 --report json=report.json
+  touchstone reproduce report.json eth-rpc.eth_gasPrice.success
+
+Exit codes:
+  0  printed
+  2  wrong usage, no report, or a clause that the report does not have
+`
+
+interface Streams {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+async function reproduce(path: string, id: string): Promise<string> {
+  const { clauses } = await readReport(path)
+  const clause = clauses.find((one) => one.id === id)
+  if (!clause) throw new UsageError(`${path} has no clause ${id}`)
+  const lines = [`# ${clause.id}: ${clause.status}`]
+  for (const { title, status, error, reason, exchanges } of clause.tests) {
+    lines.push('', `# ${statusSign[status]} ${title}`)
+    const why = error?.message ?? reason
+    if (why !== undefined) lines.push(`# ${why}`)
+    for (const { request, response, failure } of exchanges) {
+      lines.push('', curlOf(request))
+      const answer = response ? `HTTP ${response.status} ${response.body.slice(0, 300)}` : failure?.message
+      lines.push(`# -> ${answer ?? 'no answer'}`)
+    }
+    if (exchanges.length === 0) lines.push('# no request was made')
+  }
+  // A line of a comment stays one, whatever a target has answered.
+  return `${lines.map((line) => (line.startsWith('#') ? visibleControls(line.replaceAll('\n', ' ')) : line)).join('\n')}\n`
+}
+
+/**
+ * The command `reproduce`.
+ *
+ * @param argv what follows the word: a JSON report of `check`, and the id of a clause
+ * @returns the exit code: 0, or 2 when there is nothing to print
+ */
+export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: { help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    })
+    if (values.help) {
+      stdout.write(usage)
+      return 0
+    }
+    const [path, id] = positionals
+    if (path === undefined || id === undefined || positionals.length > 2) {
+      throw new UsageError('name a report and one clause')
+    }
+    stdout.write(await reproduce(path, id))
+    return 0
+  } catch (error) {
+    const isTheirs =
+      error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
+    if (!isTheirs) throw error
+    stderr.write(`touchstone reproduce: ${(error as Error).message}\n`)
+    return 2
+  }
+}
