@@ -161,6 +161,12 @@ function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition)
   }
 }
 
+/** The chain's id, and what its node calls itself if it says so. */
+async function factsOf(chain: ChainTruth): Promise<NonNullable<Report['chain']>> {
+  const node = await chain.send('web3_clientVersion').catch(() => undefined)
+  return { chainId: Number(chain.chainId), ...(typeof node === 'string' ? { node } : {}) }
+}
+
 interface Selection {
   /** In their normal form. */
   readonly relayUrl: string | null
@@ -305,6 +311,8 @@ export async function check(options: CheckOptions): Promise<Report> {
       ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
       traffic: { requests, timeouts, unanswered },
       transactions: await describeTransactions(chain, spending.transactions),
+      ...(hasChain ? { chain: await factsOf(chain) } : {}),
+      ...(options.fixture ? { profile: options.fixture.profile } : {}),
       ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
       notes,
     }

@@ -163,6 +163,10 @@ export interface Report {
   readonly transactions: readonly CausedTransaction[]
   /** Only with a file of expected failures: entries that did not fail, or that name no clause. */
   readonly staleExpectedFailures?: readonly { readonly id: string; readonly why: string }[]
+  /** The chain's id as its node says, and what the node calls itself; absent: no node was asked. */
+  readonly chain?: { readonly chainId: number; readonly node?: string }
+  /** The profile that the run was given, and its key manager; absent: none. */
+  readonly profile?: { readonly address: string; readonly keyManager: string }
   /** Why the harness could not judge, or judged only a part: chain not reachable, no fixture. */
   readonly notes: readonly string[]
 }

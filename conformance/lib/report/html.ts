@@ -1,18 +1,18 @@
 import type { ClauseResult, Report } from '../report-types.ts'
 import { clauseArticle, valuesMarkup } from './html/clause-article.ts'
-import { clauseTable } from './html/clause-table.ts'
+import { clauseFilters } from './html/clause-filters.ts'
 import { exchangeMarkup } from './html/exchange.ts'
 import { filterScript } from './html/filter-script.ts'
 import { clauseName } from './html/clause-name.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
-import { countsMarkup, summaryMarkup } from './html/summary.ts'
+import { countsMarkup, factsMarkup, navigationMarkup, notesMarkup, summaryMarkup } from './html/summary.ts'
 import { shorten } from './shorten.ts'
 import { tellingExchanges } from './telling-exchanges.ts'
 import { verdictTitle } from './verdict-line.ts'
 import { documentTitle, observationsOf, shownStatus, targetName } from './words.ts'
 
-const messageLimit = 400
+const messageLimit = 4000
 const observationLimit = 2000
 
 interface Section {
@@ -28,7 +28,7 @@ function failure(clause: ClauseResult): Markup {
   return markup`<li${warning}><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a> <span class="muted">${note}</span>
 <p class="muted">${clause.text}</p>
 <p class="message">${shorten(check?.error?.message ?? 'failed', messageLimit)}</p>
-${check?.error && valuesMarkup(check.error)}${check && tellingExchanges(check, 1).map((exchange) => exchangeMarkup(exchange, check.exchanges.indexOf(exchange)))}</li>
+${check?.error && valuesMarkup(check.error)}${check && tellingExchanges(check, 1).map((exchange) => exchangeMarkup(exchange, check.exchanges.indexOf(exchange), true))}</li>
 `
 }
 
@@ -47,44 +47,51 @@ ${clauses.filter((clause) => clause.document === document).map(clauseArticle)}`,
 }
 
 function transactions(report: Report): Markup {
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="Transactions"><table><thead><tr><th scope="col">Hash</th><th scope="col">Clause</th><th scope="col">Status</th><th scope="col">Gas used</th></tr></thead>
+  return markup`<details><summary>Hashes, clauses and gas</summary><div class="scroll" tabindex="0" role="region" aria-label="Transactions"><table><thead><tr><th scope="col">Hash</th><th scope="col">Clause</th><th scope="col">Status</th><th scope="col">Gas used</th></tr></thead>
 <tbody>${report.transactions.map(
     (caused) =>
       markup`<tr><th scope="row" class="id">${caused.hash}</th><td><a class="id" href="#${caused.clause}">${clauseName(caused.clause)}</a></td><td>${caused.status ?? 'not asked'}</td><td>${caused.gasUsed}</td></tr>`,
-  )}</tbody></table></div>`
+  )}</tbody></table></div></details>`
+}
+
+/** `Failures (2 required, 1 recommended)`: the same counts as the verdict's sentence. */
+function failuresTitle(failed: readonly ClauseResult[]): string {
+  const levels = ['required', 'recommended'] as const
+  const counts = levels.map((level) => [failed.filter((clause) => clause.level === level).length, level] as const)
+  return `Failures (${counts.flatMap(([count, level]) => (count === 0 ? [] : `${count} ${level}`)).join(', ')})`
 }
 
 function sections(report: Report): Section[] {
   const failed = report.clauses.filter((clause) => clause.status === 'failed')
-  const ranked = [...failed].sort((a, b) => rank(a) - rank(b))
-  const observed = report.clauses.filter((clause) => clause.observation)
-  const found: (Section | undefined)[] = [
-    { id: 'counts', title: 'Counts', content: countsMarkup(report.summary) },
-    failed.length === 0
-      ? undefined
-      : {
-          id: 'failures',
-          title: `Failures (${failed.length})`,
-          content: markup`<ul class="failures">${ranked.map(failure)}</ul>`,
-        },
-    { id: 'clauses', title: `Clauses (${report.clauses.length})`, content: clauseTable(report.clauses) },
-    observed.length === 0
-      ? undefined
-      : {
-          id: 'observations',
-          title: `Observations, without a verdict (${observed.length})`,
-          content: markup`<dl class="observations">${observed.map(observation)}</dl>`,
-        },
-    { id: 'checks', title: 'Checks', content: checks(report.clauses) },
-    report.transactions.length === 0
-      ? undefined
-      : {
-          id: 'transactions',
-          title: `Transactions caused (${report.transactions.length})`,
-          content: transactions(report),
-        },
+  const observed = report.clauses.filter(({ status }) => status === 'observed')
+  const found: (Section | false)[] = [
+    failed.length > 0 && {
+      id: 'failures',
+      title: failuresTitle(failed),
+      content: markup`<ul class="failures">${failed.toSorted((a, b) => rank(a) - rank(b)).map(failure)}</ul>`,
+    },
+    {
+      id: 'counts',
+      title: 'Counts',
+      content: markup`${notesMarkup(report)}${countsMarkup(report.summary)}${factsMarkup(report)}`,
+    },
+    {
+      id: 'clauses',
+      title: `Clauses (${report.clauses.length})`,
+      content: markup`${clauseFilters(report.clauses)}${checks(report.clauses)}`,
+    },
+    observed.length > 0 && {
+      id: 'observations',
+      title: `Observations, without a verdict (${observed.length})`,
+      content: markup`<details><summary>What was seen where the documents are silent</summary><dl class="observations">${observed.map(observation)}</dl></details>`,
+    },
+    report.transactions.length > 0 && {
+      id: 'transactions',
+      title: `Transactions caused (${report.transactions.length})`,
+      content: transactions(report),
+    },
   ]
-  return found.filter((section) => section !== undefined)
+  return found.filter((section) => section !== false)
 }
 
 /** Required and unexpected failures first. */
@@ -93,8 +100,8 @@ function rank(clause: ClauseResult): number {
 }
 
 /**
- * One page that needs nothing else: verdict, counts, failures, every clause by document, level and status, every check
- * with its exchanges, observations in a section of their own. It asks for nothing over the network, and whatever the
+ * One page that needs nothing else: verdict, failures, counts, every clause in one line that opens to its checks and their
+ * exchanges, observations in a section of their own. It asks for nothing over the network, and whatever the
  * target answered is text in it.
  */
 export function renderHtml(report: Report): string {
@@ -104,12 +111,12 @@ export function renderHtml(report: Report): string {
     title: `${verdictTitle(report)}: ${targetName(report.target)}`,
     script: filterScript,
     body: markup`<a class="skip" href="#clauses">Skip to the clauses</a>
-${summaryMarkup(report, links)}
+${summaryMarkup(report)}
 <main>
 ${parts.map(
   ({ id, title, content }) => markup`<section aria-labelledby="${id}">
 <h2 id="${id}" tabindex="-1">${title}</h2>
-${content}
+${content}${id === 'counts' ? navigationMarkup(links) : undefined}
 </section>
 `,
 )}</main>

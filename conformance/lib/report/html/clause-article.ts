@@ -42,23 +42,21 @@ ${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p
 </details>`
 }
 
-/** A clause with its sentence and every check of it; failed checks stand open. */
+/** A clause in one line, which opens to its sentence and every check of it; failed checks stand open. */
 export function clauseArticle(clause: ClauseResult): Markup {
   const status = shownStatus(clause)
   const { known } = clause
   return markup`<article aria-labelledby="${clause.id}" ${filterData(clause)}>
-<div class="head">
-<h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4>
-<span class="status ${status}">${statusSign[status]} ${status}</span>
-<span class="muted">${clause.level}, section ${clause.section}</span>
-</div>
-<p>${clause.text}</p>
+<details class="clause">
+<summary><span class="status ${status}">${statusSign[status]} ${status}</span> <h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4> <span class="muted">${clause.level}</span></summary>
+<p>${clause.text} <span class="muted">Section ${clause.section}.</span></p>
 ${
   known &&
   markup`<p class="known">Known: ${known.reason}${
     known.link?.startsWith('https://') ? markup` (<a href="${known.link}" rel="noreferrer">link</a>)` : undefined
   }</p>`
 }${clause.tests.length === 0 ? markup`<p class="muted">No check of this clause was made.</p>` : clause.tests.map(checkMarkup)}
+</details>
 </article>
 `
 }

@@ -16,10 +16,11 @@ function laidOut(exchange: Exchange): Exchange {
   }
 }
 
-/** `eth_getLogs`, or verb and path where the body names no method: `POST /quota`. */
+/** Verb and path, and before them the method that the body names: `eth_getLogs, POST /api/eth-rpc`, or `POST /quota`. */
 function nameOf({ method: verb, url, body }: Exchange['request']): string {
   const method = /"method"\s*:\s*"([\w-]{1,60})"/.exec(body ?? '')?.[1]
-  return method ?? `${verb} ${url.replace(/^\w+:\/\/[^/?]*/, '')}`
+  const path = url.replace(/^\w+:\/\/[^/?#]*/, '').replace(/[?#].*$/, '') || '/'
+  return `${method === undefined ? '' : `${method}, `}${verb} ${path}`
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The only script of the HTML report: shows the clauses that the boxes and the search field ask for, in the table and
- * among the checks, and opens what a link leads to. Without it everything is shown.
+ * The only script of the HTML report: shows the clauses that the presets, the boxes and the search field ask for, and
+ * opens what a link leads to. Without it everything is shown.
  */
 export const filterScript = `
 'use strict'
@@ -8,7 +8,6 @@ export const filterScript = `
 const form = document.getElementById('filters')
 const items = [...document.querySelectorAll('[data-clause]')]
 const groups = [...document.querySelectorAll('[data-group]')]
-const rows = items.filter((item) => item.tagName === 'TR')
 const shownCount = document.getElementById('shown')
 
 function apply() {
@@ -25,8 +24,17 @@ function apply() {
   for (const group of groups) {
     group.hidden = !items.some((item) => !item.hidden && item.dataset.document === group.dataset.group)
   }
-  const count = rows.filter((row) => !row.hidden).length
-  shownCount.textContent = count + ' of ' + rows.length + ' clauses shown'
+  const count = items.filter((item) => !item.hidden).length
+  shownCount.textContent = count + ' of ' + items.length + ' clauses shown'
+}
+
+function choose(preset) {
+  form.reset()
+  for (const name of ['level', 'status']) {
+    const values = preset.dataset[name].split(' ')
+    for (const box of form.querySelectorAll('input[name=' + name + ']')) box.checked = values.includes(box.value)
+  }
+  apply()
 }
 
 function showAll() {
@@ -39,12 +47,14 @@ function open() {
   if (!target) return
   const item = target.closest('[data-clause]')
   if (item && item.hidden) showAll()
+  for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true
   target.focus()
   target.scrollIntoView()
 }
 
 form.hidden = false
 form.addEventListener('input', apply)
+for (const preset of form.querySelectorAll('[data-status]')) preset.addEventListener('click', () => choose(preset))
 document.getElementById('all').addEventListener('click', showAll)
 form.addEventListener('submit', (event) => event.preventDefault())
 addEventListener('hashchange', open)

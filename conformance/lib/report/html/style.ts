@@ -14,8 +14,8 @@ export const style = `
 html { color-scheme: light dark; scroll-padding-top: 1rem; -webkit-text-size-adjust: 100% }
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.55 system-ui, sans-serif }
 header, main, footer { max-width: 68rem; margin: 0 auto; padding: 0 1.25rem }
-header { padding-top: 2.25rem }
-main > section { margin-top: 2.75rem }
+header { padding-top: 1.5rem }
+main > section { margin-top: 2.25rem } main > section:first-child { margin-top: 1.25rem }
 footer { padding-top: 2rem; padding-bottom: 3rem; color: var(--muted); font-size: .875rem }
 h1 { font-size: 2rem; line-height: 1.2; margin: .25rem 0 .5rem; letter-spacing: -.01em }
 h2 { font-size: 1.25rem; margin: 0 0 .9rem; padding-bottom: .35rem; border-bottom: 1px solid var(--line) }
@@ -26,7 +26,6 @@ a { color: var(--link); text-underline-offset: .15em }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 2px }
 code, pre, .id { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em }
 .id { overflow-wrap: break-word }
-.clauses th.id, .clauses th[scope=col]:nth-child(2) { width: 19rem }
 .muted { color: var(--muted) }
 .lead { font-size: 1.0625rem; max-width: 46rem }
 .skip { position: absolute; left: -999rem; top: .5rem; background: var(--surface); padding: .5rem .75rem; z-index: 1 }
@@ -48,6 +47,7 @@ tbody th { font-weight: 500 }
 .failures li, article, .observations > div {
   background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: .85rem 1rem
 }
+article { margin-top: .35rem; padding-top: .3rem; padding-bottom: .3rem }
 .failures li { border-left: 4px solid var(--failed) }
 .failures li.warning { border-left-color: var(--untestable) }
 .message { overflow-wrap: anywhere; white-space: pre-wrap }
@@ -64,9 +64,10 @@ input[type=search], button {
 }
 input[type=search] { width: min(22rem, 100%); margin-right: .75rem }
 button { cursor: pointer }
-article { margin-top: .9rem }
-article[hidden], tr[hidden], h3[hidden] { display: none }
-.head { display: flex; flex-wrap: wrap; gap: .15rem .9rem; align-items: baseline }
+.failures li, article { min-width: 0 } .failures pre { max-height: 14rem }
+.clause { margin: 0 } .clause > summary h4 { display: inline } .about { margin-top: 1rem }
+.presets { display: flex; flex-wrap: wrap; gap: .5rem }
+article[hidden], h3[hidden] { display: none }
 details { margin-top: .5rem }
 summary { cursor: pointer; padding: .15rem 0; overflow-wrap: anywhere }
 .check { border-top: 1px solid var(--line); padding-top: .4rem }
@@ -95,12 +96,6 @@ pre {
   .values { grid-template-columns: 1fr }
   .counts { font-size: .875rem; width: 100% }
   .counts td, .counts thead th + th { padding: .5rem 0 .5rem .3rem } .counts thead th { font-size: .75rem }
-  .clauses thead { position: absolute; left: -999rem }
-  .clauses, .clauses tbody, .clauses td, .clauses th { display: block }
-  .clauses tr { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; padding: .7rem 0; border-bottom: 1px solid var(--line) }
-  .clauses tr[hidden] { display: none }
-  .clauses td, .clauses th, .clauses th.id { border: 0; padding: 0; width: auto; min-width: 0 }
-  .clauses .wide { grid-column: 1 / -1 }
   .compare { min-width: 0 }
   .compare thead { position: absolute; left: -999rem }
   .compare, .compare tbody, .compare tr, .compare td, .compare th { display: block }

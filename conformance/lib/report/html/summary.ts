@@ -14,16 +14,47 @@ const verdictClass = {
 const verdictSign = { conformant: '✓', passed: '✓', nonconformant: '✗', partial: '?', error: '!' } as const
 
 function facts(report: Report): (readonly [string, string])[] {
-  const { target, suite, options, traffic, clock } = report
+  const { target, suite, options, traffic, clock, chain, profile } = report
   return [
     ['Relay', target.relayUrl ?? 'left out'],
     ['JSON-RPC', target.ethRpcUrl ?? 'left out'],
+    ['Edition', suite.edition],
+    ['Chain', chain ? `${chain.chainId}${chain.node === undefined ? '' : `, node ${chain.node}`}` : 'not asked'],
+    ['Profile', profile ? `${profile.address}, key manager ${profile.keyManager}` : 'none given'],
     ['Started', report.startedAt],
     ['Took', `${seconds(report.durationMs)}, ${traffic.requests} requests (${traffic.unanswered} unanswered)`],
-    ['Edition', suite.edition],
     ['Options', optionsText(options)],
     ...(clock ? [['Clock', `${clock.offsetSeconds} s ahead of ours, by ${clock.measuredBy}`] as const] : []),
   ]
+}
+
+/** The facts in one line, which opens to all of them. */
+export function factsMarkup(report: Report): Markup {
+  const { suite, chain, profile } = report
+  const line = [
+    `Edition ${suite.edition}`,
+    chain ? `chain ${chain.chainId}` : 'no chain',
+    profile ? 'with a profile' : 'no profile',
+    report.startedAt.slice(0, 10),
+    seconds(report.durationMs),
+  ].join(' · ')
+  return markup`<details class="about"><summary>${line}</summary>
+<dl class="facts">${facts(report).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+</details>`
+}
+
+/** What a reader must know to trust the verdict. */
+export function notesMarkup(report: Report): Markup {
+  return markup`${report.notes.map((note) => markup`<p class="note">${note}</p>`)}${(
+    report.staleExpectedFailures ?? []
+  ).map(
+    ({ id, why }) => markup`<p class="note">Stale in the expected failures: <span class="id">${id}</span>, ${why}</p>`,
+  )}`
+}
+
+/** The links to the sections of the page. */
+export function navigationMarkup(links: readonly { href: string; text: string }[]): Markup {
+  return markup`<nav aria-label="On this page"><ul>${links.map(({ href, text }) => markup`<li><a href="${href}">${text}</a></li>`)}</ul></nav>`
 }
 
 function optionsText(options: Report['options']): string {
@@ -34,18 +65,13 @@ function optionsText(options: Report['options']): string {
   ].join(', ')
 }
 
-/** Verdict, target and what a reader must know to trust it: the head of the page. */
-export function summaryMarkup(report: Report, links: readonly { href: string; text: string }[]): Markup {
+/** Target and verdict: the head of the page, short, so that the failures stand under it on one screen. */
+export function summaryMarkup(report: Report): Markup {
   const { verdict } = report
   return markup`<header>
-<p class="muted">Touchstone ${report.suite.version}: conformance of ${targetName(report.target)}</p>
+<p class="muted">${targetName(report.target)}</p>
 <h1 class="${verdictClass[verdict]}"><span aria-hidden="true">${verdictSign[verdict]}</span> ${verdictTitle(report)}</h1>
 <p class="lead">${verdictReason(report)}.</p>
-<dl class="facts">${facts(report).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-${report.notes.map((note) => markup`<p class="note">${note}</p>`)}${(report.staleExpectedFailures ?? []).map(
-    ({ id, why }) => markup`<p class="note">Stale in the expected failures: <span class="id">${id}</span>, ${why}</p>`,
-  )}
-<nav aria-label="On this page"><ul>${links.map(({ href, text }) => markup`<li><a href="${href}">${text}</a></li>`)}</ul></nav>
 </header>`
 }
 

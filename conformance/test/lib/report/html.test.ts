@@ -52,7 +52,7 @@ describe('the HTML report in a browser', function () {
     await page?.close()
   })
 
-  const rows = () => page.locator('table.clauses tbody tr:visible').count()
+  const rows = () => page.locator('article:visible').count()
 
   for (const file of ['report.html', 'compare.html']) {
     it(`${file} opens without errors and asks for nothing`, async () => {
@@ -95,7 +95,6 @@ describe('the HTML report in a browser', function () {
     expect(await rows()).to.equal(7)
     await page.getByRole('checkbox', { name: 'relay' }).uncheck()
     expect(await rows()).to.equal(5)
-    expect(await page.locator('article:visible').count()).to.equal(5)
     await page.getByRole('checkbox', { name: 'recommended' }).uncheck()
     expect(await rows()).to.equal(4)
     await page.getByRole('checkbox', { name: 'passed' }).uncheck()
@@ -103,9 +102,78 @@ describe('the HTML report in a browser', function () {
     expect(await page.getByRole('status').innerText()).to.equal('3 of 7 clauses shown')
     await page.getByLabel('Words').fill('next page')
     expect(await rows()).to.equal(1)
-    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByRole('button', { name: 'Show all (7)' }).click()
     expect(await rows()).to.equal(7)
   })
+
+  it('chooses by presets, each of which shows as many clauses as it says', async () => {
+    await open('report.html')
+    const presets = page.getByRole('group', { name: 'Presets' }).getByRole('button')
+    const names = await presets.allInnerTexts()
+    expect(names).to.include('Required failures (2)').and.to.include('Not judged (1)').and.not.include('Passed (0)')
+    for (const name of names.toReversed()) {
+      await page.getByRole('button', { name, exact: true }).click()
+      expect(await rows(), name).to.equal(Number(/\((\d+)\)$/.exec(name)?.[1]))
+    }
+  })
+
+  it('shows the first failure on the first screen of a phone', async () => {
+    await open('report.html', { width: 390 })
+    await page.setViewportSize({ width: 390, height: 844 })
+    const first = page.locator('.failures li').first()
+    const verdict = await page.getByRole('heading', { level: 1 }).boundingBox()
+    const told = await first.locator('.message').first().boundingBox()
+    expect(told?.y).to.be.greaterThan(verdict?.y ?? Infinity)
+    expect((told?.y ?? Infinity) + (told?.height ?? 0)).to.be.below(844)
+    for (const part of ['at most 1000 entries', '2500 entries', 'POST /api/eth-rpc', 'no answer within 5000 ms']) {
+      expect(await first.innerText()).to.contain(part)
+    }
+  })
+
+  it('folds every clause and the metadata into a line each', async () => {
+    await open('report.html')
+    expect(await page.locator('article p:visible').count()).to.equal(0)
+    const height = await page.evaluate(() =>
+      Math.max(...[...document.querySelectorAll('article')].map((a) => a.clientHeight)),
+    )
+    expect(height).to.be.below(60)
+    const about = page.locator('.about')
+    expect(await about.innerText()).to.equal('Edition documents · chain 31337 · with a profile · 2026-01-01 · 4.2 s')
+    await about.locator('summary').click()
+    expect(await about.innerText())
+      .to.contain('HardhatNetwork/3')
+      .and.to.contain('key manager 0x22')
+  })
+
+  it('says one count of each thing', async () => {
+    await open('report.html')
+    const text = await page.locator('body').innerText()
+    expect(text).to.contain('2 of 5 required clauses failed').and.to.contain('Failures (2 required, 1 recommended)')
+    expect(await page.locator('.failures > li').count()).to.equal(3)
+    expect(text).to.contain('1 observation recorded').and.to.contain('Observations, without a verdict (1)')
+  })
+
+  for (const width of [390, 1200]) {
+    it(`cuts no text off, ${width} px wide`, async () => {
+      await open('report.html', { width })
+      const cut = await page.evaluate(() => {
+        document.querySelectorAll('details').forEach((details) => (details.open = true))
+        const isCut = (element: Element) => {
+          const { overflowX, textOverflow } = getComputedStyle(element)
+          const isHidden = ['hidden', 'clip'].includes(overflowX) || textOverflow === 'ellipsis'
+          return (isHidden || element.tagName === 'PRE') && element.scrollWidth > element.clientWidth
+        }
+        const unnamed = [...document.querySelectorAll('summary, button, legend')].filter(
+          (one) => !one.textContent?.trim(),
+        )
+        return [...[...document.querySelectorAll('body *')].filter(isCut), ...unnamed].map((one) => one.outerHTML)
+      })
+      expect(cut).to.deep.equal([])
+      const labels = await page.locator('.exchange > summary').allInnerTexts()
+      for (const label of labels) expect(label).to.match(/^Request \d+: (\w+, )?[A-Z]+ \/\S* → \S/)
+      expect(labels.join()).to.contain(': POST /api/eth-rpc → timeout')
+    })
+  }
 
   it('lets the keyboard reach a failing clause and read its exchange', async () => {
     await open('report.html')
@@ -120,7 +188,7 @@ describe('the HTML report in a browser', function () {
     await press('Tab', (text) => text === 'eth-rpc.eth_getLogs.max-1000')
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.activeElement?.id === 'eth-rpc.eth_getLogs.max-1000')
-    await press('Tab', (text) => /^Request 1: eth_getLogs/.test(text))
+    await press('Tab', (text) => /^Request 1: eth_getLogs, POST \/api\/eth-rpc/.test(text))
     const answer = page.locator('article:has([id="eth-rpc.eth_getLogs.max-1000"]) pre', { hasText: 'HTTP 500' })
     expect(await answer.isVisible()).to.equal(false)
     await page.keyboard.press('Enter')
@@ -132,7 +200,8 @@ describe('the HTML report in a browser', function () {
     await open('report.html')
     await page.getByRole('checkbox', { name: 'failed' }).uncheck()
     await page.getByRole('link', { name: 'eth-rpc.eth_getLogs.max-1000' }).first().click()
-    expect(await page.locator('article:visible', { hasText: 'the whole range in one request' }).count()).to.be.above(0)
+    const check = page.locator('article summary:visible', { hasText: 'the whole range in one request' })
+    await check.first().waitFor({ timeout: 5000 })
     expect(await page.evaluate(() => document.activeElement?.id)).to.equal('eth-rpc.eth_getLogs.max-1000')
   })
 

@@ -124,6 +124,8 @@ export const sampleReport: Report = reportOf(sampleClauses, {
       feeWei: '91234000000000',
     },
   ],
+  chain: { chainId: 31337, node: 'HardhatNetwork/3.17.0' },
+  profile: { address: `0x${'11'.repeat(20)}`, keyManager: `0x${'22'.repeat(20)}` },
   notes: ['the chain answered slowly'],
   staleExpectedFailures: [{ id: 'relay.quota.window', why: 'it passes' }],
 })
