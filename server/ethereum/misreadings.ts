@@ -1,17 +1,22 @@
+import { getAddress } from 'ethers'
 import {
   lsp25Form,
   lsp6Form,
   lsp6FormWithoutValidity,
+  hexBytes,
   personalDigest,
+  quotaMessage,
   relayDigest,
   relayWords,
+  toHex,
+  word,
   type DigestForm,
   type RelayMessage,
 } from './digest.ts'
 import { keccak } from './keccak.ts'
 import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
 
-/** One usual mistake in signing a relay call, and who signed if it was made. */
+/** One usual mistake in signing, and who signed if it was made. */
 export interface Misreading {
   /** What the client did, in words for its developer. */
   readonly mistake: string
@@ -52,7 +57,51 @@ export function misreadings(message: RelayMessage, form: DigestForm, signature: 
         () => relayDigest({ ...message, chainId }, form),
       ]),
   ]
-  return candidates.flatMap(([mistake, read]) => {
+  return signersOf(candidates, signature)
+}
+
+/**
+ * Reads the signature of a quota request as if one of the usual mistakes had been made.
+ *
+ * @param address of the profile, as the request spells it
+ */
+export function quotaMisreadings(address: string, timestampSeconds: number, signature: Signature): Misreading[] {
+  const hash = quotaMessage(address, timestampSeconds)
+  const packed = Buffer.concat([hexBytes(address), word(BigInt(timestampSeconds))])
+  const texts = new Set([address, address.toLowerCase(), getAddress(address)])
+  const wanted = 'instead of the hash of the packed address and timestamp, as 32 bytes'
+  return signersOf(
+    [
+      ...[...texts].map((spelt): [string, () => Uint8Array] => [
+        `the text "<address>:<timestamp>" was signed ${wanted}`,
+        () => personalDigest(Buffer.from(`${spelt}:${timestampSeconds}`)),
+      ]),
+      ['the hash was signed raw instead of as a personal message (EIP-191 0x45)', () => hash],
+      [
+        'the hash was signed as the text of its hex digits, instead of as 32 bytes',
+        () => personalDigest(Buffer.from(toHex(hash))),
+      ],
+      [
+        'the hash was signed as the text of its hex digits without 0x, instead of as 32 bytes',
+        () => personalDigest(Buffer.from(toHex(hash).slice(2))),
+      ],
+      [`the packed bytes themselves were signed ${wanted}`, () => personalDigest(packed)],
+      [
+        'address and timestamp were encoded by abi.encode (address of 32 bytes) instead of packed',
+        () => personalDigest(keccak(word(BigInt(address)), word(BigInt(timestampSeconds)))),
+      ],
+      [
+        'the timestamp was signed in milliseconds and sent in seconds',
+        () => personalDigest(quotaMessage(address, timestampSeconds * 1000)),
+      ],
+    ],
+    signature,
+  )
+}
+
+/** Who has signed under each reading; a reading under which nobody can have is left out. */
+function signersOf(readings: readonly (readonly [string, () => Uint8Array])[], signature: Signature): Misreading[] {
+  return readings.flatMap(([mistake, read]) => {
     try {
       return [{ mistake, signer: recoverSigner(read(), signature) }]
     } catch (error) {

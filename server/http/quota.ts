@@ -6,6 +6,7 @@ import { personalDigest, quotaMessage } from '../ethereum/digest.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Recovery } from '../services/signatures/recovery.ts'
 import { MalformedSignatureError, parseSignature } from '../ethereum/signature.ts'
+import { quotaMisreadings } from '../ethereum/misreadings.ts'
 import { permissionBits } from '../ethereum/contracts.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
@@ -48,11 +49,13 @@ export function quotaAnswer({
     const request = body as QuotaRequest
     assertFresh(request.timestamp, clock.nowMs())
     const signer = await signerOf(request, recovery)
-    const { address } = await profiles.resolve(request.address, interfaceIds)
+    const { address } = await profiles.resolve(request.address, interfaceIds).catch(withHint(request, signer))
     const [permissions = 0n] = await profiles.permissions(address, [signer])
     if ((permissions & permissionBits.SIGN) === 0n) {
-      const reason = permissions === 0n ? `is no controller of ${address}` : 'lacks the permission SIGN'
-      throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} ${reason}`, { details: { signer } })
+      if (permissions === 0n) await explainSigner(request, signer, address, profiles)
+      throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} lacks the permission SIGN`, {
+        details: { signer },
+      })
     }
     const quota = await quotas.remaining(address)
     if (!validateResponse(quota)) throw new Error('the quota model answers against its schema')
@@ -70,6 +73,35 @@ function assertFresh(timestamp: number, nowMs: number): void {
     `${timestamp} is not within ${WINDOW_SECONDS} seconds of the time here${hint}`,
     { details: { timestamp, serverTime, windowSeconds: WINDOW_SECONDS } },
   )
+}
+
+/** A controller that names itself means a profile. */
+function withHint({ address }: QuotaRequest, signer: string) {
+  return (error: unknown): never => {
+    if (!(error instanceof ServiceError) || error.code !== 'PROFILE_NOT_FOUND') throw error
+    if (signer.toLowerCase() !== address.toLowerCase()) throw error
+    const mistake = 'the address is that of the signer: it must be that of the profile'
+    throw new ServiceError('PROFILE_NOT_FOUND', `${address}; ${mistake}`, { details: { likelyMistake: mistake } })
+  }
+}
+
+/** Who signed is no controller: a usual mistake leads to one, perhaps, and is named. @throws ServiceError INVALID_SIGNATURE */
+async function explainSigner(
+  { timestamp, signature }: QuotaRequest,
+  signer: string,
+  address: string,
+  profiles: Services['profiles'],
+): Promise<never> {
+  const readings = quotaMisreadings(address, timestamp, parseSignature(signature))
+  const permissions = await profiles.permissions(
+    address,
+    readings.map((reading) => reading.signer),
+  )
+  const likely = readings.find((_, index) => (permissions[index] ?? 0n) !== 0n)
+  const reason = `the signer ${signer} is no controller of ${address}`
+  throw new ServiceError('INVALID_SIGNATURE', likely ? `${reason}; ${likely.mistake}` : reason, {
+    details: { signer, ...(likely && { likelyMistake: likely.mistake, controller: likely.signer }) },
+  })
 }
 
 /** Clauses relay.quota.hash and relay.quota.bound-to-message. */

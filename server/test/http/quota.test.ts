@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Wallet } from 'ethers'
+import { AbiCoder, getBytes, keccak256, solidityPacked, Wallet } from 'ethers'
 import { signQuota } from '../../../contracts/lsp25.ts'
 import { createRegistrations } from '../../services/ledger/registrations.ts'
 import { postBothWays } from '../support/both-ways.ts'
@@ -60,6 +60,64 @@ describe('POST /quota', () => {
     it('refuses a controller without the permission SIGN, and a stranger', async () => {
       expectRefused(await client.quota(chain.controllers.noSign), 401, 'INVALID_SIGNATURE')
       expectRefused(await client.quota(Wallet.createRandom()), 401, 'INVALID_SIGNATURE')
+    })
+
+    describe('names a usual mistake in signing', () => {
+      const ask = async ({
+        address,
+        timestamp,
+        signature,
+      }: Record<'address' | 'signature', string> & { timestamp: number }) => {
+        const { status, text } = await postBothWays(`${server.url}/quota`, { address, timestamp, signature })
+        return { status, json: JSON.parse(text) as Answer['json'] } as Answer
+      }
+      const packed = (address: string, timestamp: number) =>
+        solidityPacked(['address', 'uint256'], [address, timestamp])
+      const cases: Readonly<
+        Record<string, (key: Wallet, address: string, timestamp: number) => Promise<string> | string>
+      > = {
+        'the text "<address>:<timestamp>" was signed': (key, address, timestamp) =>
+          key.signMessage(`${address}:${timestamp}`),
+        'the hash was signed raw': (key, address, timestamp) =>
+          key.signingKey.sign(keccak256(packed(address, timestamp))).serialized,
+        'the text of its hex digits, instead': (key, address, timestamp) =>
+          key.signMessage(keccak256(packed(address, timestamp))),
+        'the text of its hex digits without 0x': (key, address, timestamp) =>
+          key.signMessage(keccak256(packed(address, timestamp)).slice(2)),
+        'the packed bytes themselves were signed': (key, address, timestamp) =>
+          key.signMessage(getBytes(packed(address, timestamp))),
+        'encoded by abi.encode': (key, address, timestamp) =>
+          key.signMessage(
+            getBytes(keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [address, timestamp]))),
+          ),
+        'signed in milliseconds and sent in seconds': (key, address, timestamp) =>
+          key.signMessage(getBytes(keccak256(packed(address, timestamp * 1000)))),
+      }
+      for (const [words, sign] of Object.entries(cases)) {
+        it(words, async () => {
+          const { full } = chain.controllers
+          const [address, timestamp] = [chain.profile.address, now()]
+          const signature = await sign(new Wallet(full.privateKey), address, timestamp)
+          const answer = await ask({ address, timestamp, signature })
+          expectRefused(answer, 401, 'INVALID_SIGNATURE')
+          expect(answer.json.message).to.include(words)
+          expect(answer.json['details']).to.include({ controller: full.address })
+        })
+      }
+
+      it('the address is that of the signer', async () => {
+        const { full } = chain.controllers
+        const timestamp = now()
+        const message = { address: full.address, timestampSeconds: timestamp }
+        const answer = await ask({ ...full, timestamp, signature: signQuota(message, full.privateKey) })
+        expectRefused(answer, 404, 'PROFILE_NOT_FOUND')
+        expect(answer.json.message).to.include('it must be that of the profile')
+      })
+
+      it('and none of a stranger', async () => {
+        const { json } = await client.quota(Wallet.createRandom())
+        expect(json['details']).to.not.have.any.keys('likelyMistake', 'controller')
+      })
     })
 
     for (const [offset, isServed] of [
