@@ -101,7 +101,7 @@ export async function startServer(
     const relayOptions = { registry, services, limits: config.limits, rateLimits }
     const answers = new Map([
       ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
-      [QUOTA_PATH, quotaAnswer(relayOptions)],
+      [QUOTA_PATH, quotaAnswer({ ...relayOptions, acceptedMessages: config.quota.acceptedMessages })],
       ...executeAnswers(relayOptions),
     ])
     const lane = createFastLane({ answers, log, meter })

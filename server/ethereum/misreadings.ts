@@ -68,13 +68,12 @@ export function misreadings(message: RelayMessage, form: DigestForm, signature: 
 export function quotaMisreadings(address: string, timestampSeconds: number, signature: Signature): Misreading[] {
   const hash = quotaMessage(address, timestampSeconds)
   const packed = Buffer.concat([hexBytes(address), word(BigInt(timestampSeconds))])
-  const texts = new Set([address, address.toLowerCase(), getAddress(address)])
   const wanted = 'instead of the hash of the packed address and timestamp, as 32 bytes'
   return signersOf(
     [
-      ...[...texts].map((spelt): [string, () => Uint8Array] => [
+      ...textDigests(address, timestampSeconds).map((digest): [string, () => Uint8Array] => [
         `the text "<address>:<timestamp>" was signed ${wanted}`,
-        () => personalDigest(Buffer.from(`${spelt}:${timestampSeconds}`)),
+        () => digest,
       ]),
       ['the hash was signed raw instead of as a personal message (EIP-191 0x45)', () => hash],
       [
@@ -97,6 +96,17 @@ export function quotaMisreadings(address: string, timestampSeconds: number, sign
     ],
     signature,
   )
+}
+
+/** Who has signed, if the text `<address>:<timestamp>` was: one for each spelling of the address, as far as somebody can have. */
+export function quotaTextSigners(address: string, timestampSeconds: number, signature: Signature): string[] {
+  const readings = textDigests(address, timestampSeconds).map((digest) => ['text', () => digest] as const)
+  return signersOf(readings, signature).map(({ signer }) => signer)
+}
+
+function textDigests(address: string, timestampSeconds: number): Uint8Array[] {
+  const spellings = new Set([address, address.toLowerCase(), getAddress(address)])
+  return [...spellings].map((spelt) => personalDigest(Buffer.from(`${spelt}:${timestampSeconds}`)))
 }
 
 /** Who has signed under each reading; a reading under which nobody can have is left out. */

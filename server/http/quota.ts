@@ -1,3 +1,4 @@
+import type { Config } from '../../specs/index.ts'
 import type { Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
@@ -6,7 +7,7 @@ import { personalDigest, quotaMessage } from '../ethereum/digest.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Recovery } from '../services/signatures/recovery.ts'
 import { MalformedSignatureError, parseSignature } from '../ethereum/signature.ts'
-import { quotaMisreadings } from '../ethereum/misreadings.ts'
+import { quotaMisreadings, quotaTextSigners } from '../ethereum/misreadings.ts'
 import { permissionBits } from '../ethereum/contracts.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
@@ -30,11 +31,13 @@ export function quotaAnswer({
   services,
   limits,
   rateLimits,
+  acceptedMessages = ['hash'],
 }: {
   readonly registry: Registry
   readonly services: Services
   readonly limits: JsonLimits
   readonly rateLimits: RateLimits
+  readonly acceptedMessages?: Config['quota']['acceptedMessages']
 }): Answer {
   const { profiles, quotas, recovery, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
@@ -50,9 +53,13 @@ export function quotaAnswer({
     assertFresh(request.timestamp, clock.nowMs())
     const signer = await signerOf(request, recovery)
     const { address } = await profiles.resolve(request.address, interfaceIds).catch(withHint(request, signer))
-    const [permissions = 0n] = await profiles.permissions(address, [signer])
-    if ((permissions & permissionBits.SIGN) === 0n) {
-      if (permissions === 0n) await explainSigner(request, signer, address, profiles)
+    // As it is spelt in the request: the text holds the spelling.
+    const others = acceptedMessages.includes('text')
+      ? quotaTextSigners(request.address, request.timestamp, parseSignature(request.signature))
+      : []
+    const permissions = await profiles.permissions(address, [signer, ...others])
+    if (!permissions.some((bits) => (bits & permissionBits.SIGN) !== 0n)) {
+      if (permissions.every((bits) => bits === 0n)) await explainSigner(request, signer, address, profiles)
       throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} lacks the permission SIGN`, {
         details: { signer },
       })

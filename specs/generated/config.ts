@@ -180,6 +180,13 @@ export interface components {
                  */
                 readonly defaultPlan: string;
                 /**
+                 * @description What a controller may have signed for POST /quota: `hash`, as the document says; `text`, the personal message "<address>:<timestamp>" of LUKSO's public page.
+                 * @default [
+                 *       "hash"
+                 *     ]
+                 */
+                readonly acceptedMessages: readonly ("hash" | "text")[];
+                /**
                  * @description Plans by name.
                  * @default {
                  *       "default": {

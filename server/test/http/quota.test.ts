@@ -62,6 +62,26 @@ describe('POST /quota', () => {
       expectRefused(await client.quota(Wallet.createRandom()), 401, 'INVALID_SIGNATURE')
     })
 
+    it('takes the text of LUKSO’s page where the configuration says so, from those who may ask alone', async () => {
+      const lenient = await serve({ quota: { acceptedMessages: ['hash', 'text'] } })
+      try {
+        const ask = async ({ privateKey }: { privateKey: string }, spell = (address: string) => address) => {
+          const [address, timestamp] = [spell(chain.profile.address), now()]
+          const signature = await new Wallet(privateKey).signMessage(`${address}:${timestamp}`)
+          const { status } = await postBothWays(`${lenient.url}/quota`, { address, timestamp, signature })
+          return status
+        }
+        const { full, noSign } = chain.controllers
+        expect(await ask(full)).to.equal(200)
+        expect(await ask(full, (address) => address.toLowerCase())).to.equal(200)
+        expect(await ask(noSign)).to.equal(401)
+        expect(await ask(Wallet.createRandom())).to.equal(401)
+        expect((await chain.client(lenient.url).quota()).status).to.equal(200)
+      } finally {
+        await lenient.close()
+      }
+    })
+
     describe('names a usual mistake in signing', () => {
       const ask = async ({
         address,

@@ -77,7 +77,10 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
   const limits = { bodyBytes: 1 << 20, nestingDepth: 32 }
   const routeOptions = { registry, services, limits, rateLimits }
   const meter = createRequestMeter(metrics)
-  const answers = new Map([[QUOTA_PATH, quotaAnswer(routeOptions)], ...executeAnswers(routeOptions)])
+  const answers = new Map([
+    [QUOTA_PATH, quotaAnswer({ ...routeOptions, acceptedMessages: config.quota.acceptedMessages })],
+    ...executeAnswers(routeOptions),
+  ])
   const lane = createFastLane({ answers, log, meter })
   const app = createApp({ routes: [...lane.routes, transactionRoute(services)], log })
   const http = createServer(lane.inFrontOf(app)).listen(0, '127.0.0.1')
