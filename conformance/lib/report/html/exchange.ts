@@ -1,3 +1,4 @@
+import { curlOf } from '../../curl.ts'
 import type { Exchange } from '../../report-types.ts'
 import { exchangeText } from '../exchange-text.ts'
 import { indentJson } from '../indent-json.ts'
@@ -38,5 +39,6 @@ export function exchangeMarkup(exchange: Exchange, index: number, showsFault = f
 <pre tabindex="0">${request}</pre>
 <h5>Answer</h5>
 <pre tabindex="0">${response}</pre>
+<details><summary>As a command</summary><pre tabindex="0">${curlOf(exchange.request)}</pre></details>
 </details>`
 }

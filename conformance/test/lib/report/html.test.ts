@@ -194,6 +194,9 @@ describe('the HTML report in a browser', function () {
     await page.keyboard.press('Enter')
     expect(await answer.isVisible()).to.equal(true)
     expect(await answer.innerText()).to.contain('</script>')
+    const command = page.locator('article:has([id="eth-rpc.eth_getLogs.max-1000"]) .exchange[open] details').first()
+    await command.locator('summary').click()
+    expect(await command.locator('pre').innerText()).to.match(/^curl .*--url 'http:.*"method":"eth_getLogs"/)
   })
 
   it('shows a clause that a link leads to, though the filters hide it', async () => {
