@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
-const usage = `touchstone clauses [prefix] [--short] [--json]
+const usage = `Usage: touchstone clauses [prefix] [--short] [--json]
 
 Lists the clauses of the documents: level, section, what their checks need, and the titles of the checks;
 with --short a line each.

@@ -6,6 +6,8 @@ import { check, planCheck, UsageError, type CheckOptions, type Edition, type Rep
 import { readExpectedFailures, writeExpectedFailures, type ExpectedFailure } from './lib/expected-failures.ts'
 import { readFixture, type Fixture } from './lib/fixture.ts'
 import { collectHeaders } from './lib/header-option.ts'
+import { onInterrupt } from './lib/on-interrupt.ts'
+import { readOptionFile } from './lib/option-file.ts'
 import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
@@ -48,6 +50,7 @@ interface Flags {
   readonly ethRpc: boolean
   readonly fixture?: string
   readonly edition: Edition
+  readonly config?: string
   readonly only: readonly string[]
   readonly header: Readonly<Record<string, string>>
   readonly bail?: true
@@ -84,6 +87,7 @@ const examples = `
 Examples:
   touchstone check http://127.0.0.1:3000
   touchstone check https://relay.example/api --fixture fixture.json --report html=report.html
+  touchstone check --config check.yaml
   touchstone check https://relay.example/api --only relay.quota --only relay.execute.post --verbose
   touchstone check https://relay.example/api --header "Authorization: Bearer $TOKEN" --bail --quiet
 
@@ -104,6 +108,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--no-relay', 'leave the relay document out')
     .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
     .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
+    .option('--config <file>', 'options in YAML or JSON, by their names; those of the command line replace them')
     .option('--only <clause>', 'a clause id, or what it begins with; repeatable', append, [])
     .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', collectHeaders, {})
     .option('--bail', 'end after the first required clause that fails')
@@ -134,9 +139,34 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
+      // One line for one mistake, with its suggestion.
+      outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`),
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
     })
+}
+
+/**
+ * Reads the arguments, and behind them the file that `--config` names.
+ *
+ * @returns the URL of the relay, if any, and the options of both
+ * @throws UsageError, CommanderError
+ */
+async function parse(argv: readonly string[], streams: Streams): Promise<{ url: string | undefined; flags: Flags }> {
+  const typed = createCommand(streams).parse([...argv], { from: 'user' })
+  const [url] = typed.args
+  const { config } = typed.opts<Flags>()
+  if (config === undefined) return { url, flags: typed.opts<Flags>() }
+  const { relayUrl, options } = await readOptionFile(config)
+  const isTyped = (flag: string): boolean => argv.some((word) => word === flag || word.startsWith(`${flag}=`))
+  const ofFile = options.filter(({ flag }) => !isTyped(flag)).flatMap((option) => option.argv)
+  const inFile = (text: string): void => void streams.stderr.write(`${config}: ${text}`)
+  // First alone, so that what is wrong in the file is said of the file.
+  const file = createCommand(streams).allowExcessArguments().configureOutput({ writeErr: inFile })
+  const [stray] = file.parse(ofFile, { from: 'user' }).args
+  if (stray !== undefined) throw new UsageError(`${config}: "${stray}" belongs to an option that takes no value`)
+  const both = createCommand(streams).parse([...ofFile, ...argv], { from: 'user' })
+  return { url: url ?? relayUrl, flags: both.opts<Flags>() }
 }
 
 /** The fixture that `npm start` left here, if it is of the server at this URL. */
@@ -209,17 +239,6 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
   }
 }
 
-/** The first Ctrl-C ends the run after the check that is under way, the second one at once. */
-function onInterrupt(stderr: TextStream): Disposable & { readonly signal: AbortSignal } {
-  const interrupted = new AbortController()
-  const interrupt = () => {
-    stderr.write('\ninterrupted: the check under way is ended, then the reports are written; again: at once\n')
-    interrupted.abort()
-  }
-  process.once('SIGINT', interrupt)
-  return { signal: interrupted.signal, [Symbol.dispose]: () => void process.off('SIGINT', interrupt) }
-}
-
 /** The command that checks the same target again: what chose clauses, or named reports, is left out. */
 function commandOf(argv: readonly string[]): string {
   const isLeftOut = /^--(only|report|write-expected-failures|header)$/
@@ -259,9 +278,20 @@ async function runCheck(
       quiet: flags.quiet ?? false,
       ...(command === undefined ? {} : { command }),
     })
-    using interrupt = onInterrupt(streams.stderr)
-    const { signal } = interrupt
-    const report = await check({ ...options, progress, signal, ...(expectedFailures ? { expectedFailures } : {}) })
+    const interrupted = new AbortController()
+    const interrupts = onInterrupt(() => {
+      streams.stderr.write(
+        '\ninterrupted: the check under way is ended, then the reports are written; again: at once\n',
+      )
+      interrupted.abort()
+    })
+    const { signal } = interrupted
+    const report = await check({
+      ...options,
+      progress,
+      signal,
+      ...(expectedFailures ? { expectedFailures } : {}),
+    }).finally(() => interrupts.stop())
     if (signal.aborted) {
       for (const { hash } of report.transactions) streams.stderr.write(`transaction caused: ${hash}\n`)
     }
@@ -282,11 +312,9 @@ export async function run(
   dependencies: CheckDependencies = {},
   streams: Streams = process,
 ): Promise<number> {
-  const command = createCommand(streams)
   try {
-    command.parse([...argv], { from: 'user' })
-    const flags = command.opts<Flags>()
-    const report = await runCheck(command.args[0], flags, dependencies, streams, commandOf(argv))
+    const { url, flags } = await parse(argv, streams)
+    const report = await runCheck(url, flags, dependencies, streams, commandOf(argv))
     if (!report) return 0
     if (flags.writeExpectedFailures !== undefined) {
       const path = flags.writeExpectedFailures

@@ -4,7 +4,7 @@ import { loadLawful, loadMutants } from './altered/load.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 import { wrap } from './lib/report/wrap.ts'
 
-const usage = `touchstone explain <clause>
+const usage = `Usage: touchstone explain <clause>
 
 Says what a clause asks, how it is checked, which servers it must catch and which it must spare.
 

@@ -5,7 +5,7 @@ import { statusSign } from './lib/report/words.ts'
 import { visibleControls } from './lib/report/visible-controls.ts'
 import { UsageError } from './lib/usage-error.ts'
 
-const usage = `touchstone reproduce <report.json> <clause>
+const usage = `Usage: touchstone reproduce <report.json> <clause>
 
 Prints each request that a clause was judged by as a curl command, with the answer that it got. Signatures are shortened in
 reports and cannot be sent again: touchstone sign makes a new one.

@@ -15,7 +15,7 @@ const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   stall: () => import('./bench/stall.ts'),
 }
 
-const usage = `Usage: bench [benchmark] [options]
+const usage = `Usage: touchstone bench [benchmark] [options]
 
 Runs all benchmarks, or one; each is a ratio against its own floor in the same run.
 

@@ -16,7 +16,7 @@ const projects = ['specs', 'server', 'conformance', 'contracts', 'scripts'].map(
  * @returns the exit code: 0 built, 1 it does not compile, 2 wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const exitCode = parseCommand(new Command('build').description('builds the package in dist/'), argv)
+  const exitCode = parseCommand(new Command('touchstone build').description('builds the package in dist/'), argv)
   if (exitCode !== undefined) return exitCode
   await Promise.all(contractNames.map(loadArtifact))
   await rm(inRoot('dist'), { recursive: true, force: true })

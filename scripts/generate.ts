@@ -9,7 +9,7 @@ import { parseCommand } from './parse-command.ts'
  * @returns the exit code: 0 written, 2 wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const exitCode = parseCommand(new Command('generate').description('writes what is made from specs/'), argv)
+  const exitCode = parseCommand(new Command('touchstone generate').description('writes what is made from specs/'), argv)
   if (exitCode !== undefined) return exitCode
   for (const [path, text] of await generatedFiles()) {
     await writeFile(new URL(`../${path}`, import.meta.url), text)

@@ -26,7 +26,7 @@ interface Flags {
  * @returns the exit code: 0 written, 2 wrong usage or a file that exists
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const command = new Command('new')
+  const command = new Command('touchstone new')
     .description('Begins a plugin in this repository: new rpc-method eth_feeHistory, new relay lsp26, new quota weekly')
     .argument('<kind>', Object.keys(kinds).join(', '))
     .argument('<name>', "the method's name, or the plugin's id")

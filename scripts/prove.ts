@@ -176,7 +176,7 @@ async function select({ only, mutants, lawful }: Flags): Promise<Selection> {
 }
 
 function createCommand(): Command {
-  return new Command('prove')
+  return new Command('touchstone prove')
     .description(
       'Proves the suite: each mutant of the reference server is caught by its own clause, each lawful server is spared.',
     )

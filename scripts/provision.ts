@@ -32,7 +32,7 @@ const NODE_TIMEOUT_MS = 10_000
  * @returns the exit code: 0 done, 2 wrong usage, an unreachable node, no funds
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const command = new Command('provision')
+  const command = new Command('touchstone provision')
     .description(
       'Deploys a profile, its key manager, three controllers and log emitters on any chain, and writes the fixture.',
     )

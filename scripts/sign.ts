@@ -17,7 +17,7 @@ const keyManagerAbi = ['function getNonce(address from, uint128 channelId) view 
  * @returns the exit code: 0, or 2 for wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const command = new Command('sign')
+  const command = new Command('touchstone sign')
     .description('prints a signed body for POST /execute or POST /quota, to try a relay with curl')
     .argument('<endpoint>', 'execute or quota')
     .option('--fixture <file>', 'profile and keys', '.touchstone/testbed.json')

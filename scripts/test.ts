@@ -27,7 +27,7 @@ const fileOptions = ['--no-config', '--timeout', '60000']
  * @returns the exit code: 0 all passed, 1 something failed, 2 wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const command = new Command('test')
+  const command = new Command('touchstone test')
     .description('types, lint, format, and all tests; with files, these tests alone')
     .argument('[files...]', 'test files')
     .option('-g, --grep <pattern>', 'only tests whose title matches')

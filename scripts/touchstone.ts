@@ -66,6 +66,7 @@ async function main(argv: readonly string[]): Promise<number> {
       .passThroughOptions()
       .action(async (rest: string[]) => {
         if (isMissing) throw new UsageError(`${word} works in a clone of the repository alone: ${inRepositoryOnly}`)
+        if (rest[0] === '--version' || rest[0] === '-V') return void process.stdout.write(`${packageVersion()}\n`)
         const command = (await import(module)) as CommandModule
         exitCode = await command.run(rest)
       })

@@ -24,7 +24,7 @@ const SAME_SIGNAL_MS = 300
  * @returns the exit code: 0 stopped as asked, 2 wrong usage or a busy port
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const command = new Command('up')
+  const command = new Command('touchstone up')
     .description('Starts the testbed: Hardhat chain, contracts, fixture file, reference server. Ctrl-C stops it.')
     .option('--port <port>', 'of the reference server; 0 for any free one', parsePort, 3000)
     .option('--chain-port <port>', 'of the chain; 0 for any free one', parsePort, 8545)

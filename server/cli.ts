@@ -6,7 +6,7 @@ import { startFailure } from './start-failure.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
 
-const usage = `touchstone serve --config <file> [--print-config]
+const usage = `Usage: touchstone serve --config <file> [--print-config]
 
 Starts the reference server in front of an Ethereum node and runs until Ctrl-C or SIGTERM.
 

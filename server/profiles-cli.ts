@@ -28,7 +28,7 @@ const WEI_DIGITS = 18
  * @returns the exit code: 0 done, 1 refused, 2 wrong usage or configuration
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const program = new Command('profiles')
+  const program = new Command('touchstone profiles')
     .description(
       'Registers profiles with the reference server. The embedded database takes one process at a time: stop the\n' +
         'server first, or use PostgreSQL (DATABASE_URL).',

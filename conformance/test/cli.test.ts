@@ -39,12 +39,12 @@ describe('the command check', () => {
   }
 
   /** Answers as a node of chain 5 does; everything else is unknown to it. */
-  const nodeOfChain5 = (onRequest = () => {}) =>
+  const nodeOfChain5 = (answerAfterMs = () => 0) =>
     serve((_request, response, body) => {
-      onRequest()
       const { id = null, method } = callIn(body)
       const outcome = method === 'eth_chainId' ? { result: '0x5' } : { error: { code: -32601, message: 'unknown' } }
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+      const answer = JSON.stringify({ jsonrpc: '2.0', id, ...outcome })
+      setTimeout(() => response.setHeader('content-type', 'application/json').end(answer), answerAfterMs())
     })
 
   it('ends with 2 and one line when it cannot judge', async () => {
@@ -209,7 +209,11 @@ describe('the command check', () => {
     const children: ChildProcess[] = []
     let requests = 0
     await using server = await nodeOfChain5(() => {
-      if (++requests === 20) children[0]?.kill('SIGINT')
+      if (++requests !== 20) return 0
+      // A terminal sends it to the process and to the launcher, which hands it on a little later: that is one Ctrl-C.
+      children[0]?.kill('SIGINT')
+      setTimeout(() => children[0]?.kill('SIGINT'), 100)
+      return 300
     })
     const args = ['check', server.url, '--no-relay', '--quiet', '--report', `json=${file}`]
     const child = spawn(process.execPath, [script, ...args], { stdio: 'ignore' })
@@ -219,5 +223,45 @@ describe('the command check', () => {
     const { notes, clauses } = JSON.parse(await readFile(file, 'utf8')) as Report
     expect(notes.join()).to.match(/the run was interrupted; \d+ checks were not made/)
     expect(clauses.some(({ tests }) => tests.length > 0)).to.equal(true)
+  })
+
+  it('reads its options from a file; those of the command line replace them', async () => {
+    await using server = await nodeOfChain5()
+    const file = join(folder, 'check.yaml')
+    const options = {
+      'relay-url': server.url,
+      only: ['eth-rpc.eth_chainId.success'],
+      'rpc-url': server.url,
+      bail: false,
+    }
+    await writeFile(file, JSON.stringify(options))
+    const { code, stdout } = await check('--config', file, '--report', 'json=-')
+    const ids = (text: string) => (JSON.parse(text) as Report).clauses.map(({ id }) => id)
+    expect(code).to.equal(0)
+    expect(ids(stdout)).to.deep.equal(['eth-rpc.eth_chainId.success'])
+    const other = await check('--config', file, '--only', 'eth-rpc.eth_blockNumber.success', '--report', 'json=-')
+    expect(ids(other.stdout)).to.deep.equal(['eth-rpc.eth_blockNumber.success'])
+  })
+
+  it('says in one line what is wrong in a file of options', async () => {
+    const file = join(folder, 'check.yaml')
+    const faults = [
+      [{ fixtur: 'a' }, 'Did you mean --fixture?'],
+      [{ edition: 'draft' }, 'Allowed choices are documents, lip'],
+      [{ 'read-only': 'yes' }, 'belongs to an option that takes no value'],
+      [{ only: { a: [] } }, 'neither a value'],
+      [{ 'relay-url': 3 }, 'relay-url is no text'],
+      [[], 'a map of options is expected'],
+    ] as const
+    for (const [content, told] of faults) {
+      await writeFile(file, JSON.stringify(content))
+      const { code, stderr } = await check('http://127.0.0.1:1', '--config', file)
+      expect(code, told).to.equal(2)
+      expect(stderr.trim().split('\n')).to.have.length(1)
+      expect(stderr).to.contain(file).and.to.contain(told)
+    }
+    const none = await check('--config', join(folder, 'none.yaml'))
+    expect(none).to.include({ code: 2 })
+    expect(none.stderr).to.match(/^touchstone check: the options .* cannot be read \(ENOENT\)\n$/)
   })
 })

@@ -5,7 +5,7 @@ import { startNode, startServerProcess, startScript, type Started } from './supp
 import { testKey } from './support/relay-world.ts'
 import { createRpcClient, median, quantile } from './support/rpc.ts'
 
-const usage = `touchstone bench connections [--rounds 3] [--seconds 2]
+const usage = `Usage: touchstone bench connections [--rounds 3] [--seconds 2]
 
 What a normal caller waits for an answer, alone and beside connections that are of no use: 200 that say nothing, 50 that
 have sent half of a request and are gone, 50 that send a byte every 100 ms, 20 that ask for much and read nothing; then all of

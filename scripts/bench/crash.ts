@@ -8,7 +8,7 @@ import { nodeKinds } from './support/processes.ts'
 import { runReorganisationTest } from './support/reorganisations.ts'
 import { runSharingTest } from './support/sharing.ts'
 
-const usage = `touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
+const usage = `Usage: touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
                        [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]
                        [--reorganisations 20]
 

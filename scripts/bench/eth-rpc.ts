@@ -9,7 +9,7 @@ import { measureWalk } from './eth-rpc/walk.ts'
 import { startNode, startServerProcess } from './support/processes.ts'
 import { testKey } from './support/relay-world.ts'
 
-const usage = `touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 2] [--rounds 5]
+const usage = `Usage: touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 2] [--rounds 5]
                          [--connections 20] [--bodies 20000] [--seed <number>]
 
 load     requests/s and p99 of four methods through POST /api/eth-rpc, beside Hardhat, anvil and a bare Koa route

@@ -8,7 +8,7 @@ import { reserveCore } from './support/cores.ts'
 import { databaseKinds, startPostgres } from './support/postgres.ts'
 import { nodeKinds } from './support/processes.ts'
 
-const usage = `touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
+const usage = `Usage: touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500] [--share-cores]
 
 throughput  relays per second through POST /execute, beside the floor of the same run: one eth_call and one

@@ -10,7 +10,7 @@ import { startNode, startServerProcess } from './support/processes.ts'
 import { provisionWorld, testKey, type RelayWorld } from './support/relay-world.ts'
 import { createRpcClient, median, quantile, type RpcClient } from './support/rpc.ts'
 
-const usage = `touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]
+const usage = `Usage: touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]
 
 A server in front of two and of three nodes, one of which is frozen, hangs, takes and never answers, is busy (429), is on a
 fork, answers nonsense, is of another chain, or flaps; beside a server in front of one node that is well, in turns of some reads.

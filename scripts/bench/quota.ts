@@ -6,7 +6,7 @@ import { startNode, startScript, startServerProcess } from './support/processes.
 import { createPoster, provisionWorld, type RelayWorld } from './support/relay-world.ts'
 import { median } from './support/rpc.ts'
 
-const usage = `touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 20000]
+const usage = `Usage: touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 20000]
 
 Requests per second through POST /quota, with the permission read from the chain and the account from the ledger,
 beside the floor of the same run: a Koa route that recovers the signer with ethers, and does nothing else.

@@ -10,7 +10,7 @@ import { median } from './support/rpc.ts'
 import { unusedPort } from './support/unused-port.ts'
 import { ordinaryRequest, worstRequests, type SmallRequest } from './stall/requests.ts'
 
-const usage = `touchstone bench stall [--rounds 11]
+const usage = `Usage: touchstone bench stall [--rounds 11]
 
 How long a request of 1 kB keeps the event loop of the server to itself: the longest turn, in CPU time of the main thread, of
 a relay call and of some thirty requests that are cheap to send and dear to answer where nothing bounds it. Median of the
