@@ -138,6 +138,14 @@ describe('action.yml', () => {
       expect(await readFile(join(folder, 'output'), 'utf8')).to.equal('exit-code=0\n')
     })
 
+    it('annotates what fails, and keeps the workflow from obeying what the relay answers', async () => {
+      const { code, output } = await runAction({ url: `${testbed.relayUrl}/elsewhere` })
+      expect(code, output).to.equal(2)
+      const [, annotations = ''] =
+        /^::stop-commands::(?<token>touchstone-\d+)\n[^]*\n::\k<token>::\n([^]*)$/.exec(output)?.slice(1) ?? []
+      expect(annotations).to.match(/^::error title=No judgement::[^\n]*HTTP 404[^\n]*\n$/)
+    })
+
     it('ends with the exit code of the suite', async () => {
       await rm(join(folder, 'output'), { force: true })
       const { code, output } = await runAction({ url: testbed.relayUrl, arguments: '--only\nrelay.quota.unit' })

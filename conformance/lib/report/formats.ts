@@ -1,4 +1,5 @@
 import type { Report } from '../report-types.ts'
+import { renderGithub } from './github.ts'
 import { renderHtml } from './html.ts'
 import { renderJson } from './json.ts'
 import { renderJunit } from './junit.ts'
@@ -10,6 +11,7 @@ export const reportRenderers = {
   junit: renderJunit,
   html: renderHtml,
   markdown: renderMarkdown,
+  github: renderGithub,
 } as const satisfies Record<string, (report: Report) => string>
 
 export type ReportFormat = keyof typeof reportRenderers
