@@ -9,6 +9,7 @@ import { collectHeaders } from './lib/header-option.ts'
 import { onInterrupt } from './lib/on-interrupt.ts'
 import { readOptionFile } from './lib/option-file.ts'
 import { parsePositiveInteger } from './lib/positive-integer.ts'
+import { redactUrl } from './lib/redact.ts'
 import { reportFormats, reportRenderers, type ReportFormat } from './lib/report/formats.ts'
 import { parseOutput, type Output } from './lib/report/parse-output.ts'
 import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
@@ -239,13 +240,19 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
   }
 }
 
+/** A URL on the command line may hold a password, or a key in its query: logs are read by others. */
+function withoutCredentials(word: string): string {
+  const [, option = '', url = word] = /^(--[a-z-]+=)?(https?:.*)$/.exec(word) ?? []
+  return /^https?:/.test(url) && URL.canParse(url) ? `${option}${redactUrl(url)}` : word
+}
+
 /** The command that checks the same target again: what chose clauses, or named reports, is left out. */
 function commandOf(argv: readonly string[]): string {
   const isLeftOut = /^--(only|report|write-expected-failures|header)$/
   const kept: string[] = []
   for (const [index, word] of argv.entries()) {
     if (isLeftOut.test(word) || isLeftOut.test(argv[index - 1] ?? '')) continue
-    if (!/^--(only|report|write-expected-failures|header)=/.test(word)) kept.push(word)
+    if (!/^--(only|report|write-expected-failures|header)=/.test(word)) kept.push(withoutCredentials(word))
   }
   const quoted = kept.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
   const secret = argv.some((word) => /^--header(=|$)/.test(word)) ? [`--header '…'`] : []

@@ -128,6 +128,10 @@ describe('the command check', () => {
       expect(at('\nFailed\n')).to.be.greaterThan(at('Failed, required'))
       const [, again = ''] = /again: npx touchstone check (.*)/.exec(stdout) ?? []
       expect(again).to.match(/^http:\S+ --no-relay --timeout-ms 9000 --only eth-rpc\.\S+,eth-rpc\.\S+$/)
+      const secret = await check(`${server.url}?key=s3cr3t`, '--no-relay', '--only', 'eth-rpc.eth_gasPrice', '--quiet')
+      expect(secret.stdout)
+        .to.match(/again: .*key=redacted/)
+        .and.not.include('s3cr3t')
       expect((await check(...again.split(' '))).stdout).to.match(
         /Not conformant: .*, \d of 5 selected required clauses/,
       )
