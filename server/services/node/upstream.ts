@@ -32,6 +32,11 @@ export interface UpstreamOptions {
    * counts. The request throws UPSTREAM_UNAVAILABLE while they contradict each other.
    */
   readonly confirm?: boolean
+  /**
+   * Told before the promise settles which node's answer or error it settles with, by a name of its own: nodes have limits of
+   * their own. Not called where there is one node, or none has answered.
+   */
+  readonly onNode?: (name: string) => void
   /** W3C Trace Context, sent along; of calls that share an HTTP request, that of the first. */
   readonly traceparent?: string
 }

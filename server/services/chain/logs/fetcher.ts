@@ -37,6 +37,15 @@ const REMEMBERED = 10_000
 /** Where the logs are taken from: a range of blocks, or one block by its hash. */
 type Place = { readonly fromBlock: unknown; readonly toBlock: unknown } | { readonly blockHash: string }
 
+/** What the refusals of one node have told. */
+class Limits {
+  readonly range = new RangeLimit()
+  longestList = LONGEST_LIST
+  targetLogs = TARGET_LOGS
+  /** Refusals in a row that speak of the content where there is hardly any. */
+  contradictions = 0
+}
+
 /**
  * Fetches logs in chunks of blocks whose length follows the density of the logs and the limits of the node: shorter where
  * the node refuses, and at one block divided by address or topic. What a refusal tells is remembered, so that the next
@@ -47,15 +56,21 @@ export class LogFetcher {
   readonly #flights: SingleFlight
   /** Blocks for the next call, by selection. */
   readonly #spans = new Map<string, number>()
-  readonly #rangeLimit = new RangeLimit()
-  #longestList = LONGEST_LIST
-  #targetLogs = TARGET_LOGS
-  /** Refusals in a row that speak of the content where there is hardly any. */
-  #contradictions = 0
+  /** By the name of the node; one node has none. */
+  readonly #limits = new Map<string, Limits>()
+  /** Who has answered last: as a rule the next answer is of the same node. */
+  #node = ''
 
   constructor(upstream: Upstream, flights: SingleFlight) {
     this.#upstream = upstream
     this.#flights = flights
+  }
+
+  /** Of the node that has answered last. */
+  get #own(): Limits {
+    let own = this.#limits.get(this.#node)
+    if (!own) this.#limits.set(this.#node, (own = new Limits()))
+    return own
   }
 
   /**
@@ -66,7 +81,7 @@ export class LogFetcher {
    */
   async chunk(selection: LogSelection, from: number, to: number, deadlineMs: number): Promise<Chunk> {
     const hint = this.#spans.get(selection.key) ?? (isOpen(selection) ? FIRST_SPAN_OF_ALL : FIRST_SPAN)
-    let span = Math.min(hint, this.#rangeLimit.blocks, to - from + 1)
+    let span = Math.min(hint, this.#own.range.blocks, to - from + 1)
     let tooMuch: number | undefined
     for (;;) {
       const end = from + span - 1
@@ -99,9 +114,9 @@ export class LogFetcher {
 
   /** @returns whether the selection has lists that are shorter now */
   #shortenLists(selection: LogSelection): boolean {
-    const longest = longestList(selection, this.#longestList)
+    const longest = longestList(selection, this.#own.longestList)
     if (longest < 2) return false
-    this.#longestList = Math.min(this.#longestList, Math.floor(longest / 2))
+    this.#own.longestList = Math.min(this.#own.longestList, Math.floor(longest / 2))
     return true
   }
 
@@ -109,8 +124,8 @@ export class LogFetcher {
   #shorter(span: number, { kind, blocks }: Refusal): number {
     if (kind === 'content') return Math.max(1, Math.min(blocks ?? Math.floor(span / 2), span - 1))
     // What is not understood is taken for the number of blocks: should it be the content, the limit grows again.
-    this.#rangeLimit.refused(span, blocks)
-    return Math.min(this.#rangeLimit.blocks, span - 1)
+    this.#own.range.refused(span, blocks)
+    return Math.min(this.#own.range.blocks, span - 1)
   }
 
   async #whole(
@@ -151,7 +166,7 @@ export class LogFetcher {
   }
 
   async #get(selection: LogSelection, place: Place, deadlineMs: number): Promise<readonly Log[]> {
-    const longest = this.#longestList
+    const longest = this.#own.longestList
     const parts = partsOf(selection, longest)
     if (parts.length > MOST_PARTS) {
       const reason = `the node takes lists of ${longest}: the longest of a filter holds ${MOST_PARTS * longest} at most`
@@ -174,7 +189,7 @@ export class LogFetcher {
     if (performance.now() >= deadlineMs) throw late()
     const filter = { ...place, ...toNodeFilter(part) }
     const asked = this.#flights.fresh(`eth_getLogs ${JSON.stringify(filter)}`, () =>
-      this.#upstream.request('eth_getLogs', [filter]),
+      this.#upstream.request('eth_getLogs', [filter], { onNode: (name) => (this.#node = name) }),
     )
     const raw = await withinTime(asked, deadlineMs, late)
     if (!Array.isArray(raw)) throw new ServiceError('RPC_SERVER_ERROR', 'the node answered with what are no logs')
@@ -190,16 +205,16 @@ export class LogFetcher {
   /** @param tooMuch blocks whose content the node found too much before it served these */
   #learn(selection: LogSelection, span: number, logs: number, tooMuch: number | undefined): void {
     if (tooMuch === undefined) {
-      this.#targetLogs = Math.min(TARGET_LOGS, Math.ceil(this.#targetLogs * 1.05))
-    } else if ((logs * tooMuch) / span > this.#targetLogs / 4) {
-      this.#contradictions = 0
-      this.#targetLogs = Math.max(LEAST_TARGET_LOGS, Math.floor(this.#targetLogs * 0.75))
-    } else if (++this.#contradictions > 1) {
+      this.#own.targetLogs = Math.min(TARGET_LOGS, Math.ceil(this.#own.targetLogs * 1.05))
+    } else if ((logs * tooMuch) / span > this.#own.targetLogs / 4) {
+      this.#own.contradictions = 0
+      this.#own.targetLogs = Math.max(LEAST_TARGET_LOGS, Math.floor(this.#own.targetLogs * 0.75))
+    } else if (++this.#own.contradictions > 1) {
       // Where there are hardly any logs it was the number of blocks, whatever the text says.
-      this.#rangeLimit.refused(tooMuch)
+      this.#own.range.refused(tooMuch)
     }
-    this.#rangeLimit.served(span)
-    const fitting = logs === 0 ? LARGEST_SPAN : Math.floor((span * this.#targetLogs) / logs)
+    this.#own.range.served(span)
+    const fitting = logs === 0 ? LARGEST_SPAN : Math.floor((span * this.#own.targetLogs) / logs)
     this.#remember(selection, Math.max(1, Math.min(fitting, span * GROWTH)))
   }
 

@@ -38,6 +38,8 @@ export interface Hedged<T> {
   readonly isPassing: (error: UpstreamRpcError) => boolean
   /** Whether a node may be sent the same again over a new connection. */
   readonly mayRepeat: boolean
+  /** Told whose answer or error it is, before the promise settles. */
+  readonly onNode?: ((node: Node) => void) | undefined
   readonly latencies: Latencies
   readonly budget: HedgeBudget
   /** On the clock of `performance.now()`. */
@@ -93,6 +95,7 @@ export function askHedged<T>(hedged: Hedged<T>): Promise<T> {
         (answer) => {
           if (isOver) return
           latencies.record(method, performance.now() - begunMs)
+          hedged.onNode?.(node)
           end(() => resolve(answer))
         },
         (error: unknown) => {
@@ -114,7 +117,10 @@ export function askHedged<T>(hedged: Hedged<T>): Promise<T> {
     const hasFailed = (node: Node, error: Error) => {
       if (error instanceof UpstreamRpcError) {
         if (isOver) return
-        if (!hedged.isPassing(error)) return end(() => reject(error))
+        if (!hedged.isPassing(error)) {
+          hedged.onNode?.(node)
+          return end(() => reject(error))
+        }
         refusal ??= error
       } else {
         const isLost = error instanceof NodeFailure && error.stage === 'lost'

@@ -72,7 +72,7 @@ export class NodePool implements Upstream {
     const ask = () => {
       if (options.confirm === true && isComparable(method))
         return this.#confirmed(method, params, deadlineMs, traceparent)
-      return this.#read(method, params, deadlineMs, traceparent)
+      return this.#read(method, params, deadlineMs, options)
     }
     try {
       return (await ask().catch(async (error: unknown) => {
@@ -146,7 +146,7 @@ export class NodePool implements Upstream {
     method: string,
     params: readonly unknown[],
     deadlineMs: number,
-    traceparent: string | undefined,
+    { traceparent, onNode }: { traceparent?: string | undefined; onNode?: UpstreamOptions['onNode'] },
   ): Promise<unknown> {
     if (this.#heads.mark !== undefined) {
       if (method === 'eth_blockNumber') return this.#readHead(deadlineMs, traceparent, ({ raw }) => raw['number'])
@@ -162,6 +162,7 @@ export class NodePool implements Upstream {
       method,
       deadlineMs,
       mayRepeat: !isSending,
+      onNode: onNode && ((node) => onNode(this.#nameOf(node))),
       // Another node may have other limits: the same bytes are the same transaction.
       isPassing: (error) => isSending || isPassing(error),
       ask: async (node, timeoutMs) => {
@@ -208,7 +209,9 @@ export class NodePool implements Upstream {
     })
   }
 
-  #hedged<T>(hedged: Pick<Hedged<T>, 'method' | 'deadlineMs' | 'mayRepeat' | 'isPassing' | 'ask'>): Promise<T> {
+  #hedged<T>(
+    hedged: Pick<Hedged<T>, 'method' | 'deadlineMs' | 'mayRepeat' | 'onNode' | 'isPassing' | 'ask'>,
+  ): Promise<T> {
     return askHedged({
       ...hedged,
       candidates: () => this.#heads.candidates(),
@@ -216,6 +219,8 @@ export class NodePool implements Upstream {
       budget: this.#budget,
     })
   }
+
+  readonly #nameOf = (node: Node) => String(this.#options.nodes.indexOf(node))
 
   /** What is mined in a block that no look has seen yet: the head goes on before the answer does. */
   async #learnFrom(answer: unknown): Promise<void> {
@@ -246,7 +251,7 @@ export class NodePool implements Upstream {
       }
     }
     const [only, ...others] = answers
-    if (only === undefined) return this.#read(method, params, deadlineMs, traceparent)
+    if (only === undefined) return this.#read(method, params, deadlineMs, { traceparent })
     if (others.length === 0) return only.answer
     this.#options.log?.warn({ method, params }, 'the nodes contradict each other')
     throw disagreement(method)
