@@ -63,6 +63,8 @@ export interface Timings {
   readonly lostAfterMs: number
   /** A call is given up whose transaction the node has refused for this time. */
   readonly refusedAfterMs: number
+  /** Seconds between two looks at an account that has work left. */
+  readonly lookPauseSeconds: number
 }
 
 const usualTimings: Timings = {
@@ -70,6 +72,7 @@ const usualTimings: Timings = {
   resendAfterMs: 2_000,
   lostAfterMs: 5_000,
   refusedAfterMs: 15_000,
+  lookPauseSeconds: 1,
 }
 
 export interface Composed {
@@ -186,6 +189,7 @@ async function compose(
     database,
     log,
     look: (account) => follower.follow(account),
+    pauseSeconds: timings?.lookPauseSeconds ?? usualTimings.lookPauseSeconds,
     accountsWithWork: () => accountsWithOpenRelays(database.db),
   })
   followAll = () => {

@@ -19,13 +19,13 @@ export interface JobsOptions {
   readonly log: Logger
   /** @returns whether something is left, and another look is wanted */
   readonly look: (account: string) => Promise<boolean>
+  /** Between two looks at an account that has work left. */
+  readonly pauseSeconds: number
   /** Accounts that have work left, also from processes that are gone. */
   readonly accountsWithWork: () => Promise<readonly string[]>
 }
 
 const QUEUE = 'follow'
-/** Between two looks at an account that has work left. */
-const PAUSE_SECONDS = 1
 const POLL_SECONDS = 0.5
 /** A job of a process that died is given to another one after this time; until then a new request does its work. */
 const EXPIRE_SECONDS = 60
@@ -42,7 +42,8 @@ interface Data {
 }
 
 /** Starts pg-boss on the ledger's database, and looks for what was left undone. */
-export async function startJobs({ database, log, look, accountsWithWork }: JobsOptions): Promise<Jobs> {
+export async function startJobs(options: JobsOptions): Promise<Jobs> {
+  const { database, log, look, pauseSeconds, accountsWithWork } = options
   const boss = new PgBoss({
     ...database.boss,
     schema: jobsSchemaOf(database.schema),
@@ -142,7 +143,7 @@ export async function startJobs({ database, log, look, accountsWithWork }: JobsO
     async (jobs: Job<Data>[]) => {
       const accounts = jobs.map(({ data }) => data.account)
       const isLeft = await Promise.all(accounts.map(work))
-      await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, PAUSE_SECONDS)))
+      await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, pauseSeconds)))
     },
   )
   await sweep()

@@ -25,6 +25,7 @@ describe('background work when a clock is set back', () => {
         look()
         return true
       },
+      pauseSeconds: 1,
       accountsWithWork: async () => ['0x01'],
     })
   }
