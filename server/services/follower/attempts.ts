@@ -2,7 +2,7 @@ import type { Fees } from '../../ethereum/sign-transaction.ts'
 import type { AttemptsTable } from '../database/tables.ts'
 import { storeAttempt } from '../ledger/attempts.ts'
 import { callDataOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
-import { laneKey } from '../relayer/lane.ts'
+import { accountKey } from '../relayer/account-queue.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { FollowerOptions } from './follower-options.ts'
 
@@ -32,7 +32,7 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
   ): Promise<boolean> {
     const call = { to: relay.keyManager, gasLimit: relay.gasLimit, data: await callDataOf(database.db, relay.hash) }
     const what = kind === 'call' ? call : { to: account, gasLimit: CANCEL_GAS, data: '0x' }
-    return database.exclusively(laneKey(account), async (db) => {
+    return database.exclusively(accountKey(account), async (db) => {
       const attempt = {
         relay: relay.hash,
         kind,

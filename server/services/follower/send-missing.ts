@@ -1,6 +1,6 @@
 import { rawOf, type TriedRelay } from '../ledger/open-relays.ts'
 import { clearRefusals, noteRefusal } from '../ledger/refusals.ts'
-import { laneKey } from '../relayer/lane.ts'
+import { accountKey } from '../relayer/account-queue.ts'
 import { latest } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 import { isOver, type Waiting } from './waiting.ts'
@@ -15,7 +15,7 @@ export async function sendMissing(waiting: Waiting, options: FollowerOptions): P
   const missing = waiting.relays.filter((relay) => isMissing(relay, waiting) && waiting.ageMs(relay) >= resendAfterMs)
   const [first] = missing
   if (!first) return
-  const { taken, isRefused } = await database.exclusively(laneKey(account), async (db) => {
+  const { taken, isRefused } = await database.exclusively(accountKey(account), async (db) => {
     const hashes = missing.map((relay) => latest(relay).hash)
     const raws = await rawOf(db, hashes)
     return broadcaster.send(hashes.map((hash) => ({ hash, raw: raws.get(hash) ?? '0x' })))

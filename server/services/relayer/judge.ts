@@ -1,6 +1,8 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Admission } from '../ledger/admission.ts'
+import type { Profiles } from '../profiles/profiles.ts'
+import type { WaitingCall } from './channel.ts'
 import { permissionBits } from '../../ethereum/contracts.ts'
 import { describeRevert, isRefusal } from '../../ethereum/revert-reason.ts'
 import type { CallResult, ChannelResult, Parties } from '../simulator/simulator.ts'
@@ -21,23 +23,39 @@ const RETRY_SECONDS = 5
 /**
  * Judges who signed, by what the chain says.
  *
- * @param explain asked when the signer is no controller: throws INVALID_SIGNATURE with the likely mistake
- * @throws StaleProfileError; ServiceError NOT_AUTHORISED and what `explain` throws
+ * @throws StaleProfileError; ServiceError INVALID_SIGNATURE, NOT_AUTHORISED, UPSTREAM_UNAVAILABLE
  */
 export async function judgeSigner(
   call: RelayCall,
-  { parties }: ChannelResult,
-  explain: (call: RelayCall) => Promise<never>,
+  { parties }: Pick<ChannelResult, 'parties'>,
+  profiles: Pick<Profiles, 'permissions'>,
 ): Promise<void> {
   const { permissions } = parties
   if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)
   if (permissions === undefined) return
-  if (permissions === 0n) await explain(call)
+  if (permissions === 0n) throw await noController(call, profiles)
   if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {
     throw new ServiceError('NOT_AUTHORISED', `${call.signer} lacks the permission EXECUTE_RELAY_CALL`, {
       details: { signer: call.signer, missingPermission: 'EXECUTE_RELAY_CALL' },
     })
   }
+}
+
+/** Names the usual mistake in signing that leads to a controller of the profile, if one does. */
+async function noController(call: RelayCall, profiles: Pick<Profiles, 'permissions'>): Promise<ServiceError> {
+  const readings = call.misreadings()
+  const permissions = await profiles.permissions(
+    call.profile,
+    readings.map(({ signer }) => signer),
+  )
+  const likely = readings.find((_, index) => (permissions[index] ?? 0n) !== 0n)
+  const reason = `the signer ${call.signer} is no controller of ${call.profile}`
+  return new ServiceError('INVALID_SIGNATURE', likely ? `${reason}; ${likely.mistake}` : reason, {
+    details: {
+      signer: call.signer,
+      ...(likely && { likelyMistake: likely.mistake, controller: likely.signer }),
+    },
+  })
 }
 
 /** Whether the call's key manager owns the call's profile, and controls no other one. */
@@ -48,14 +66,59 @@ export function isKeyManagerOf(
   return owner === keyManager && target === profile
 }
 
-/** @returns the gas that the call takes, or why it is refused */
-export function judgeCall(
+/** Calls of one channel that were tried together: their nonces follow each other, and the first one is next. */
+export interface SimulatedRun {
+  /** At least one. */
+  readonly calls: readonly WaitingCall[]
+  /** One for each call. */
+  readonly results: readonly CallResult[]
+  /** The relayer's account that sends the calls before these; undefined: nothing is pending. */
+  readonly account: string | undefined
+}
+
+/** A call that succeeds in the simulation, and may be stored. */
+export interface AcceptedCall {
+  readonly waiting: WaitingCall
+  /** Gas of its transaction, with padding. */
+  readonly gasLimit: bigint
+}
+
+export interface GasRules {
+  /** Most gas of any relay call. */
+  readonly gasCap: bigint
+  readonly gasPaddingPercent: number
+}
+
+/**
+ * Judges the calls of a run, up to the first that is refused: what lies before that one is stored first, and the refused
+ * one is tried anew in a turn of its own.
+ *
+ * @returns the calls that are accepted; when none is, why the first one is refused
+ */
+export async function judgeRun(
+  { calls, results }: SimulatedRun,
+  rules: GasRules,
+): Promise<readonly AcceptedCall[] | ServiceError> {
+  const accepted: AcceptedCall[] = []
+  for (const [index, waiting] of calls.entries()) {
+    const outcome = await countedBy(waiting.call, judgeCall(results[index], waiting.admission, rules))
+    if (outcome instanceof ServiceError) return accepted.length === 0 ? outcome : accepted
+    accepted.push({ waiting, gasLimit: outcome })
+  }
+  return accepted
+}
+
+/** @returns the gas limit of a call, or why it is refused */
+function judgeCall(
   result: CallResult | undefined,
-  { gasCap, shortage }: Pick<Admission, 'gasCap' | 'shortage'>,
+  { gasCap: admittedGas, shortage }: Pick<Admission, 'gasCap' | 'shortage'>,
+  { gasCap, gasPaddingPercent }: GasRules,
 ): bigint | ServiceError {
   switch (result?.kind) {
-    case 'succeeds':
-      return result.gas
+    case 'succeeds': {
+      if (result.gas > gasCap) return exceedsGasCap(gasCap)
+      return min((result.gas * BigInt(100 + gasPaddingPercent)) / 100n, min(gasCap, admittedGas))
+    }
     case 'reverts': {
       const { reason } = result
       const code = isRefusal(reason) ? 'NOT_AUTHORISED' : 'RELAY_CALL_REVERTS'
@@ -64,10 +127,7 @@ export function judgeCall(
       })
     }
     case 'exceeds-gas-cap':
-      if (shortage) return shortage
-      return new ServiceError('RELAY_CALL_REVERTS', `it needs more gas than a relay call may take: ${gasCap}`, {
-        details: { error: 'OutOfGas', gasCap: String(gasCap) },
-      })
+      return shortage ?? exceedsGasCap(admittedGas)
     case 'not-simulated':
     case undefined:
       return new ServiceError('RATE_LIMITED', 'it cannot be tried before what is pending in its channel is mined', {
@@ -75,3 +135,26 @@ export function judgeCall(
       })
   }
 }
+
+function exceedsGasCap(gasCap: bigint): ServiceError {
+  return new ServiceError('RELAY_CALL_REVERTS', `it needs more gas than a relay call may take: ${gasCap}`, {
+    details: { error: 'OutOfGas', gasCap: String(gasCap) },
+  })
+}
+
+/** A simulation costs the node time, whatever its result: a call that would revert is counted like one that is accepted. */
+const COUNTED = new Set<string>(['RELAY_CALL_REVERTS', 'NOT_AUTHORISED'])
+
+/** Counts the call against the limits of its profile. @returns the outcome, or why the call is refused instead */
+async function countedBy({ admit }: RelayCall, outcome: bigint | ServiceError): Promise<bigint | ServiceError> {
+  if (!admit || (outcome instanceof ServiceError && !COUNTED.has(outcome.code))) return outcome
+  try {
+    await admit()
+    return outcome
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
+  }
+}
+
+const min = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -1,32 +1,30 @@
 import type { Logger } from 'pino'
+import { microBatch } from '../../concurrency/micro-batch.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { largestTransactionBytes, maxFeePerGas } from '../../ethereum/sign-transaction.ts'
 import type { Clock } from '../clock.ts'
-import { KeyHeldError, type Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Registration } from '../ledger/account-rows.ts'
 import { createAdmission, type Admission } from '../ledger/admission.ts'
 import type { UnregisteredLimits } from '../ledger/budgets.ts'
-import { commit } from '../ledger/commit.ts'
-import type { Acceptance } from '../ledger/acceptance.ts'
+import type { KeyManagerCodes } from '../ledger/key-manager-codes.ts'
 import { END_OF_NONCES, lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
-import { microBatch } from '../../concurrency/micro-batch.ts'
-import type { KeyManagerCodes } from '../ledger/key-manager-codes.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Plans } from '../quotas/plans.ts'
-import { largestTransactionBytes, maxFeePerGas } from '../../ethereum/sign-transaction.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
 import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
+import { createAccounts } from './accounts.ts'
 import type { Broadcaster } from './broadcast.ts'
-import { Channel, type Entry, type SimulatedEntry } from './channel.ts'
 import { createChannelSenders } from './channel-senders.ts'
+import { Channel } from './channel.ts'
 import type { ExpiryCheck } from './expiry.ts'
 import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
-import { judgeCall } from './judge.ts'
-import { createLane, type Lane, type LaneAnswer } from './lane.ts'
-import { unobserved, type RelayObserver } from './observer.ts'
+import { judgeRun, type AcceptedCall } from './judge.ts'
+import type { RelayObserver } from './observer.ts'
+import { simulateNext } from './simulate-next.ts'
 
 /** Executes relay calls: each once, each accounted for, none lost. */
 export interface Relayer {
@@ -77,29 +75,19 @@ export interface RelayerOptions {
 
 /** How long a call waits for the one before it in its channel. */
 const GAP_GRACE_MS = 400
-/** A stored call is answered after this time even if no node has taken it yet: it is ours to send. */
+/** A stored call is answered after this time even if no node has taken it yet: from then on the follower sends it. */
 const BROADCAST_WAIT_MS = 5_000
-/** An account that another process does not let go of is not tried again for so long. */
-const HELD_MS = 2_000
 /** The most channels in one look into the ledger. */
 const MAX_LOOKUPS = 64
-/** The most batches of lanes in one database transaction. */
-const MAX_COMMITS = 32
 
+/**
+ * What happens to a relay call, in this order: `submit` finds out whether the same call is under way or was accepted
+ * before, and whether its profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn
+ * (`takeTurn`) simulates the next calls of the channel, judges the result, has an account reserve quota, sign and store
+ * them, sends them, and answers.
+ */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { chainId, database, broadcaster, clock, log, signers, fees, profiles, observer = unobserved } = options
-  const channels = new Map<string, Channel>()
-  const underWay = new Map<string, Promise<{ transactionHash: string }>>()
-  let isClosed = false
-
-  const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
-    maxItems: MAX_LOOKUPS,
-  })
-  const sendersOf = createChannelSenders({
-    sendersBefore: (places) => sendersBefore(database.db, places),
-    isOurs: (account) => signers.byAddress(account) !== undefined,
-    clock,
-  })
+  const { chainId, database, simulator, profiles, signers, fees, clock } = options
   const memory = createLedgerMemory()
   const askLedger = createAdmission({
     ...options,
@@ -108,145 +96,43 @@ export function createRelayer(options: RelayerOptions): Relayer {
     gasPriceWei: async () => maxFeePerGas(await fees.current()),
     codeOf: options.keyManagerCodes.of,
   })
-  const commitTogether = microBatch(
-    async (submissions: readonly { acceptances: readonly Acceptance[]; holder: string | undefined }[]) => {
-      const current = await fees.current()
-      const acceptances = submissions.flatMap((one) => one.acceptances)
-      const holders = new Map(
-        submissions.flatMap((one) => one.acceptances.map(({ signer }) => [signer.address, one.holder ?? ''])),
-      )
-      const outcomes = await observer.store(acceptances, () =>
-        commit(database.db, acceptances, {
-          ...options,
-          nowMs: clock.nowMs(),
-          fees: current,
-          memory,
-          ...(database.isShared && { holders }),
-        }),
-      )
-      const stored = acceptances.filter((_, at) => outcomes[at]?.kind === 'stored')
-      for (const address of new Set(stored.map(({ signer }) => signer.address))) options.onStored(address)
-      let next = 0
-      return submissions.map((one) => outcomes.slice(next, (next += one.acceptances.length)))
-    },
-    { maxItems: MAX_COMMITS },
-  )
-  const lanes = new Map<string, Lane>(
-    signers.accounts.map((signer) => {
-      const lane = createLane({
-        signer,
-        database,
-        broadcaster,
-        log,
-        observer,
-        commit: (acceptances, holder) => commitTogether({ acceptances, holder }),
-      })
-      return [signer.address, lane]
-    }),
-  )
+  const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
+    maxItems: MAX_LOOKUPS,
+  })
+  const sendersOf = createChannelSenders({
+    sendersBefore: (places) => sendersBefore(database.db, places),
+    isOurs: (account) => signers.byAddress(account) !== undefined,
+    clock,
+  })
+  const accounts = createAccounts({ ...options, memory })
+  const underWay = new Map<string, Promise<{ transactionHash: string }>>()
+  const channels = new Map<string, Channel>()
+  let isClosed = false
 
-  async function explainSigner(call: RelayCall): Promise<never> {
-    const readings = call.misreadings()
-    const permissions = await profiles.permissions(
-      call.profile,
-      readings.map(({ signer }) => signer),
-    )
-    const likely = readings.find((_, index) => (permissions[index] ?? 0n) !== 0n)
-    const reason = `the signer ${call.signer} is no controller of ${call.profile}`
-    throw new ServiceError('INVALID_SIGNATURE', likely ? `${reason}; ${likely.mistake}` : reason, {
-      details: {
-        signer: call.signer,
-        ...(likely && { likelyMistake: likely.mistake, controller: likely.signer }),
-      },
+  async function submit(call: RelayCall): Promise<{ transactionHash: string }> {
+    if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
+    assertFits(call, options)
+    const identity = identityOf(chainId, call)
+    const same = underWay.get(identity)
+    if (same) return same
+    const answer = execute(call, identity).then((transactionHash) => ({ transactionHash }))
+    underWay.set(identity, answer)
+    const forget = () => void underWay.delete(identity)
+    answer.then(forget, forget)
+    return answer
+  }
+
+  /** @returns the hash of the call's transaction */
+  async function execute(call: RelayCall, identity: string): Promise<string> {
+    const admission = await admit(call, identity)
+    if ('known' in admission) return admission.known
+    const deadlineMs = clock.monotonicMs() + GAP_GRACE_MS
+    return new Promise((resolve, reject) => {
+      channelOf(call).add({ call, identity, admission, deadlineMs, resolve, reject })
     })
   }
 
-  const gasLimitFor = (gas: bigint, cap: bigint) => {
-    const padded = (gas * BigInt(100 + options.gasPaddingPercent)) / 100n
-    return padded < cap ? padded : cap
-  }
-
-  /** A transaction that the node refuses for its size would be refused for ever, and everything behind it with it. */
-  function assertFits({ callData }: RelayCall): void {
-    const bytes = largestTransactionBytes((callData.length - 2) / 2, options)
-    if (bytes <= options.maxTransactionBytes) return
-    const reason = `its transaction has up to ${bytes} bytes, the limit is ${options.maxTransactionBytes}`
-    throw new ServiceError('PAYLOAD_TOO_LARGE', reason, {
-      details: { transactionBytes: bytes, maxTransactionBytes: options.maxTransactionBytes },
-    })
-  }
-
-  /** Another account is taken when a process holds the first one and does not let go; calls before these bind to theirs. */
-  async function submitToOne(
-    { costWei, required }: { readonly costWei: bigint; readonly required: string | undefined },
-    acceptancesOf: (signer: SignerAccount) => readonly Acceptance[],
-  ): Promise<{ readonly answers: readonly LaneAnswer[]; readonly account: SignerAccount; readonly done: () => void }> {
-    for (;;) {
-      const { account, done } = await signers.choose(costWei, required)
-      const lane = lanes.get(account.address)
-      if (!lane) throw new Error(`no lane for ${account.address}`)
-      try {
-        return { answers: await lane.submit(acceptancesOf(account)), account, done }
-      } catch (error) {
-        done()
-        if (!(error instanceof KeyHeldError)) throw error
-        signers.setAside(account.address, HELD_MS)
-        if (required !== undefined) throw error
-      }
-    }
-  }
-
-  async function dispatch(
-    simulated: readonly SimulatedEntry[],
-    required: string | undefined,
-  ): Promise<readonly Entry[]> {
-    const blockGasLimit = await fees.blockGasLimit()
-    const cap = blockGasLimit !== null && blockGasLimit < options.gasCap ? blockGasLimit : options.gasCap
-    const tooMuch = simulated.findIndex(({ gas }) => gas > cap)
-    if (tooMuch === 0) {
-      simulated[0]?.entry.reject(judgeCall({ kind: 'exceeds-gas-cap' }, { gasCap: cap }))
-      return simulated.slice(1).map(({ entry }) => entry)
-    }
-    const run = tooMuch === -1 ? simulated : simulated.slice(0, tooMuch)
-    const left = simulated.slice(run.length).map(({ entry }) => entry)
-    const limits = run.map(({ gas, entry }) => gasLimitFor(gas, min(cap, entry.admission.gasCap)))
-    const price = maxFeePerGas(await fees.current())
-    const costWei = limits.reduce((sum, gasLimit) => sum + gasLimit * price, 0n)
-    const sender = required ?? (await sendersOf.before(run.map(({ entry }) => entry.call)))
-    const { answers, account, done } = await submitToOne({ costWei, required: sender }, (signer) =>
-      run.map(({ entry: { call, identity, admission } }, index) => ({
-        call,
-        identity,
-        code: admission.code,
-        gasLimit: limits[index] ?? cap,
-        signer,
-      })),
-    )
-    void Promise.all(answers.map(({ sent }) => sent)).then(done)
-    const orphaned = run.flatMap(({ entry }, index) => {
-      const answer = answers[index]
-      switch (answer?.committed.kind) {
-        case 'stored': {
-          const { hash } = answer.committed
-          sendersOf.keep(entry.call, account.address)
-          void settledWithin(answer.sent, BROADCAST_WAIT_MS).then(() => entry.resolve(hash))
-          return []
-        }
-        case 'known':
-          entry.resolve(answer.committed.hash)
-          return []
-        case 'refused':
-          entry.reject(answer.committed.error)
-          return []
-        case 'orphaned':
-        case undefined:
-          return [entry]
-      }
-    })
-    return [...orphaned, ...left]
-  }
-
-  /** @throws ServiceError why the call is not even tried, unless the same call was accepted before */
+  /** @throws ServiceError why the call is not even simulated, unless the same call was accepted before */
   async function admit(call: RelayCall, identity: string): Promise<Admission | { readonly known: string }> {
     try {
       await options.assertLasts(call)
@@ -260,21 +146,67 @@ export function createRelayer(options: RelayerOptions): Relayer {
     }
   }
 
+  /** The next calls of a channel. What is neither stored nor refused waits for another turn. */
+  async function takeTurn(channel: Channel): Promise<void> {
+    const simulated = await simulateNext(channel, { simulator, profiles, turnBeganMs: clock.monotonicMs() })
+    if (!simulated) return
+    const gasCap = min((await fees.blockGasLimit()) ?? options.gasCap, options.gasCap)
+    const judged = await judgeRun(simulated, { gasCap, gasPaddingPercent: options.gasPaddingPercent })
+    if (judged instanceof ServiceError) return channel.refuseUnlessKnown(simulated.calls.slice(0, 1), judged)
+    const { committed, sent, account } = await store(judged, simulated.account)
+    for (const [index, { waiting }] of judged.entries()) {
+      const outcome = committed[index]
+      switch (outcome?.kind) {
+        case 'stored':
+          channel.release([waiting])
+          sendersOf.keep(waiting.call, account)
+          void settledWithin(sent, BROADCAST_WAIT_MS).then(() => waiting.resolve(outcome.hash))
+          break
+        case 'known':
+          channel.release([waiting])
+          waiting.resolve(outcome.hash)
+          break
+        case 'refused':
+          channel.refuse([waiting], outcome.error)
+          break
+        case 'orphaned':
+        case undefined:
+      }
+    }
+  }
+
+  /**
+   * Reserves quota, signs and stores, by an account that can pay; its queue sends what is stored.
+   *
+   * @param account that sends the calls before these; undefined: none is pending
+   */
+  async function store(run: readonly AcceptedCall[], account: string | undefined) {
+    const feePerGasWei = maxFeePerGas(await fees.current())
+    return accounts.store(
+      run.map(({ waiting: { call, identity, admission }, gasLimit }) => ({
+        call,
+        identity,
+        gasLimit,
+        code: admission.code,
+      })),
+      {
+        costWei: run.reduce((sum, { gasLimit }) => sum + gasLimit * feePerGasWei, 0n),
+        required: account ?? (await sendersOf.before(run.map(({ waiting }) => waiting.call))),
+      },
+    )
+  }
+
   function channelOf(call: RelayCall): Channel {
     const key = keyOf(call)
-    const { profile, keyManager, signer } = key
     // A key manager may claim one profile now and another one then: each is asked about by itself.
-    const name = `${profile}:${keyManager}:${signer}:${key.channel}`
+    const name = `${key.profile}:${key.keyManager}:${key.signer}:${key.channel}`
     let channel = channels.get(name)
     if (!channel) {
       channel = new Channel({
         key,
         clock,
-        gapGraceMs: GAP_GRACE_MS,
         lookUp: lookUpTogether,
-        simulate: (run) => options.simulator.simulate(run),
-        explainSigner,
-        dispatch,
+        turn: takeTurn,
         onEmpty: () => channels.delete(name),
       })
       channels.set(name, channel)
@@ -283,31 +215,26 @@ export function createRelayer(options: RelayerOptions): Relayer {
   }
 
   return {
-    submit: async (call) => {
-      if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
-      assertFits(call)
-      const identity = identityOf(chainId, call)
-      const same = underWay.get(identity)
-      if (same) return same
-      const answer = admit(call, identity).then(async (admission) => ({
-        transactionHash:
-          'known' in admission
-            ? admission.known
-            : await new Promise<string>((resolve, reject) => {
-                channelOf(call).add({ call, identity, admission, resolve, reject })
-              }),
-      }))
-      underWay.set(identity, answer)
-      const forget = () => void underWay.delete(identity)
-      answer.then(forget, forget)
-      return answer
-    },
+    submit,
     close: async () => {
       isClosed = true
       await Promise.allSettled(underWay.values())
-      await Promise.all([...lanes.values()].map((lane) => lane.idle()))
+      await accounts.idle()
     },
   }
+}
+
+/**
+ * A node would refuse a transaction for its size again and again, and everything behind it with it.
+ *
+ * @throws ServiceError PAYLOAD_TOO_LARGE
+ */
+function assertFits({ callData }: RelayCall, limits: RelayerOptions): void {
+  const { maxTransactionBytes } = limits
+  const transactionBytes = largestTransactionBytes((callData.length - 2) / 2, limits)
+  if (transactionBytes <= maxTransactionBytes) return
+  const reason = `its transaction has up to ${transactionBytes} bytes, the limit is ${maxTransactionBytes}`
+  throw new ServiceError('PAYLOAD_TOO_LARGE', reason, { details: { transactionBytes, maxTransactionBytes } })
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { ServiceError } from '../../../core/errors.ts'
 import type { RelayCall } from '../../../core/define.ts'
 import type { ChannelState, PendingCall } from '../../../services/ledger/lookup.ts'
-import { Channel, type ChannelOptions, type SimulatedEntry } from '../../../services/relayer/channel.ts'
+import { Channel, type WaitingCall } from '../../../services/relayer/channel.ts'
+import { simulateNext } from '../../../services/relayer/simulate-next.ts'
 import type { ChannelResult, ChannelRun } from '../../../services/simulator/simulator.ts'
 
 const profile = '0x1111111111111111111111111111111111111111'
@@ -30,21 +31,20 @@ class World {
   /** Is set back by an hour whenever somebody looks. */
   calendarMs = Date.UTC(2026, 0)
 
-  readonly channel: Channel
+  /** How long a call waits for its predecessor. */
+  patienceMs = 0
+  /** The most calls that the ledger stores at once. */
+  mostStored = Infinity
 
-  constructor(options: Partial<ChannelOptions> = {}) {
-    this.channel = new Channel({
-      key,
-      clock: { nowMs: () => (this.calendarMs -= 3_600_000), monotonicMs: () => performance.now() },
-      gapGraceMs: 0,
-      lookUp: async ({ from }) => this.lookUp(from),
-      simulate: async (run) => this.simulate(run),
-      explainSigner: () => Promise.reject(new ServiceError('INVALID_SIGNATURE', 'no controller')),
-      dispatch: async (run, required) => this.dispatch(run, required),
-      onEmpty: () => (this.isEmpty = true),
-      ...options,
-    })
-  }
+  private readonly clock = { nowMs: () => (this.calendarMs -= 3_600_000), monotonicMs: () => performance.now() }
+
+  readonly channel = new Channel({
+    key,
+    clock: this.clock,
+    lookUp: async ({ from }) => this.lookUp(from),
+    turn: (channel) => this.takeTurn(channel),
+    onEmpty: () => (this.isEmpty = true),
+  })
 
   /** @returns the hash that the caller of a call with this nonce is given */
   ask(nonce: bigint): Promise<string> {
@@ -61,7 +61,8 @@ class World {
     }
     return new Promise((resolve, reject) => {
       const admission = { gasCap: 10_000_000n, code: null }
-      this.channel.add({ call, identity: `call ${nonce}`, admission, resolve, reject })
+      const deadlineMs = this.clock.monotonicMs() + this.patienceMs
+      this.channel.add({ call, identity: `call ${nonce}`, admission, deadlineMs, resolve, reject })
     })
   }
 
@@ -86,13 +87,22 @@ class World {
     return { nonce: this.chainNonce, parties: { owner: keyManager, target: profile }, calls }
   }
 
-  private dispatch(run: readonly SimulatedEntry[], required: string | undefined): readonly [] {
-    this.dispatched.push({ nonces: run.map(({ entry }) => entry.call.nonce), account: required })
-    for (const { entry } of run) {
-      this.pending.push(entry.call.nonce)
-      entry.resolve(`hash of ${entry.identity}`)
+  private async takeTurn(channel: Channel): Promise<void> {
+    const run = await simulateNext(channel, {
+      simulator: { simulate: async (tried) => this.simulate(tried) },
+      profiles: { permissions: async () => [] },
+      turnBeganMs: this.clock.monotonicMs(),
+    })
+    if (run) this.store(run.calls.slice(0, this.mostStored), run.account)
+  }
+
+  private store(calls: readonly WaitingCall[], required: string | undefined): void {
+    this.dispatched.push({ nonces: calls.map(({ call }) => call.nonce), account: required })
+    this.channel.release(calls)
+    for (const { call, identity, resolve } of calls) {
+      this.pending.push(call.nonce)
+      resolve(`hash of ${identity}`)
     }
-    return []
   }
 }
 
@@ -112,7 +122,8 @@ describe('a channel', () => {
   })
 
   it('takes calls in the order of their nonces, whatever the order in which they come', async () => {
-    const world = new World({ gapGraceMs: 1_000 })
+    const world = new World()
+    world.patienceMs = 1_000
     const answers = await Promise.all([2n, 0n, 1n].map((nonce) => world.ask(nonce)))
     expect(answers).to.deep.equal(['hash of call 2', 'hash of call 0', 'hash of call 1'])
     expect(world.dispatched.flatMap(({ nonces }) => nonces)).to.deep.equal([0n, 1n, 2n])
@@ -165,19 +176,9 @@ describe('a channel', () => {
   })
 
   it('tries those again whose predecessor could not be stored', async () => {
-    let isFirst = true
-    const world: World = new World({
-      gapGraceMs: 1_000,
-      dispatch: async (run) => {
-        const taken = isFirst ? run.slice(0, 1) : run
-        isFirst = false
-        for (const { entry } of taken) {
-          world.pending.push(entry.call.nonce)
-          entry.resolve(`hash of ${entry.identity}`)
-        }
-        return run.slice(taken.length).map(({ entry }) => entry)
-      },
-    })
+    const world = new World()
+    world.patienceMs = 1_000
+    world.mostStored = 1
     expect(await Promise.all([world.ask(0n), world.ask(1n)])).to.deep.equal(['hash of call 0', 'hash of call 1'])
     expect(world.pending).to.deep.equal([0n, 1n])
   })

@@ -5,15 +5,15 @@ import type { Upstream } from '../../../services/node/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { NotHeldError } from '../../../services/ledger/store-relays.ts'
-import { createLane } from '../../../services/relayer/lane.ts'
+import { AccountQueue } from '../../../services/relayer/account-queue.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
 
 const log = pino({ level: 'silent' })
 
-describe('createLane', () => {
+describe('AccountQueue', () => {
   let database: Database
   before(async () => {
-    database = await openDatabase({ url: null, folder: null, schema: 'lane', poolSize: 1 })
+    database = await openDatabase({ url: null, folder: null, schema: 'account_queue', poolSize: 1 })
   })
   after(() => database.close())
 
@@ -28,7 +28,7 @@ describe('createLane', () => {
       },
       close: async () => {},
     }
-    const lane = createLane({
+    const queue = new AccountQueue({
       signer: signerFromKey(`0x${'11'.repeat(32)}`),
       database,
       broadcaster: createBroadcaster({ upstream, log }),
@@ -41,16 +41,16 @@ describe('createLane', () => {
         return acceptances.map(() => ({ kind: 'stored', hash: `0x${stored}`, raw: '0x', accountNonce: stored }))
       },
     })
-    // What a call is does not matter to the lane.
-    const call = {} as Parameters<typeof lane.submit>[0][number]
-    const [first] = await lane.submit([call])
-    const second = lane.submit([call])
-    await first?.sent
+    // What a call is does not matter to the queue.
+    const call = {} as Parameters<typeof queue.submit>[0][number]
+    const first = await queue.submit([call])
+    const second = queue.submit([call])
+    await first.sent
     firstIsGivenUp.resolve()
     await (
       await second
-    )[0]?.sent
-    await lane.idle()
+    ).sent
+    await queue.idle()
     expect(stored).to.equal(2)
   })
 
@@ -87,19 +87,19 @@ describe('createLane', () => {
     }
     await database.db.insertInto('signer_accounts').values({ address: signer.address, next_nonce: 0 }).execute()
     /** Of one process. */
-    const laneOf = () =>
-      createLane({
+    const queueOf = () =>
+      new AccountQueue({
         signer,
         database: { ...database, isShared: true },
         broadcaster: createBroadcaster({ upstream, log }),
         log,
         commit: (acceptances) => Promise.all(acceptances.map(store)),
       })
-    const [mine, other] = [laneOf(), laneOf()]
-    const submit = async (lane = mine) => {
-      const [answer] = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
-      await answer?.sent
-      await lane.idle()
+    const [mine, other] = [queueOf(), queueOf()]
+    const submit = async (queue = mine) => {
+      const answer = await queue.submit([{} as Parameters<typeof queue.submit>[0][number]])
+      await answer.sent
+      await queue.idle()
     }
     await submit()
     expect(sent).to.deep.equal([])
@@ -117,7 +117,7 @@ describe('createLane', () => {
 
   it('takes its account anew when another process has taken it, and answers the call once', async () => {
     const holders: (string | undefined)[] = []
-    const lane = createLane({
+    const queue = new AccountQueue({
       signer: signerFromKey(`0x${'44'.repeat(32)}`),
       database: { ...database, isShared: true },
       broadcaster: createBroadcaster({ upstream: { request: async () => null as never, close: async () => {} }, log }),
@@ -128,9 +128,9 @@ describe('createLane', () => {
         return acceptances.map(() => ({ kind: 'stored', hash: '0xhash', raw: '0x', accountNonce: 0 }))
       },
     })
-    const answers = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
-    await lane.idle()
-    expect(answers.map(({ committed }) => committed.kind)).to.deep.equal(['stored'])
+    const { committed } = await queue.submit([{} as Parameters<typeof queue.submit>[0][number]])
+    await queue.idle()
+    expect(committed.map(({ kind }) => kind)).to.deep.equal(['stored'])
     expect(new Set(holders).size).to.equal(2)
     expect(holders).to.not.include(undefined)
   })
@@ -154,7 +154,7 @@ describe('createLane', () => {
           throw new Error('the ledger is away')
         },
       })
-      const lane = createLane({
+      const queue = new AccountQueue({
         signer: signerFromKey(`0x${'33'.repeat(32)}`),
         database: { ...database, isShared: false, exclusively: (_key, work) => work(broken) },
         broadcaster: createBroadcaster({ upstream, log }),
@@ -166,13 +166,13 @@ describe('createLane', () => {
           }),
       })
       while (left.length > 0) {
-        const [answer] = await lane.submit([{} as Parameters<typeof lane.submit>[0][number]])
+        const answer = await queue.submit([{} as Parameters<typeof queue.submit>[0][number]])
         if (left.length === 0) allAreStored.resolve()
         if (inOneTurn) continue
-        await answer?.sent
-        await lane.idle()
+        await answer.sent
+        await queue.idle()
       }
-      await lane.idle()
+      await queue.idle()
       return sent
     }
 
