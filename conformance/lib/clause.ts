@@ -38,7 +38,7 @@ export interface DefineCheck {
  * export default [
  *   clause('eth-rpc.eth_chainId.success', (check) => {
  *     check('is the id of the chain', { needs: ['chain'] }, async (t) => {
- *       expect(served(await t.rpc.call('eth_chainId', []))).to.equal(await t.chain.send('eth_chainId', []))
+ *       expect(resultOf(await t.rpc.call('eth_chainId'))).to.equal(await t.chain.send('eth_chainId'))
  *     })
  *   }),
  * ]

@@ -1,6 +1,6 @@
 import { describe, isSuccess, objectOf, type Answer } from './answer.ts'
 import { parseLossless } from './lossless-json.ts'
-import { Fault } from './outcome.ts'
+import { Untestable } from './outcome.ts'
 
 /** Integers of so many digits may have lost some of them in `Answer.json`. */
 const longInteger = /[[{:,\s]-?\d{16,}/
@@ -21,14 +21,11 @@ export function memberOf(answer: Answer, name: 'id' | 'result'): unknown {
   return (parseLossless(answer.text) as Readonly<Record<string, unknown>>)[name]
 }
 
-/** The result of a request that the target must serve. @throws Fault with the answer shown when it does not */
-export function served(answer: Answer): unknown {
-  if (isServed(answer)) return memberOf(answer, 'result')
-  throw new Fault('the request was not served', {
-    expected: 'a status of success with a result and no error',
-    actual: describe(answer),
-    answer,
-  })
+/** The accepted twin of a refused request: what differs from it by one fault. @throws Untestable when it is refused */
+export function requireServed(answer: Answer): void {
+  if (!isServed(answer)) {
+    throw new Untestable(`the same request without the fault is not served either: ${describe(answer)}`)
+  }
 }
 
 /** Whether the method is supported, by this answer: it is served, with a result other than null. */

@@ -1,3 +1,4 @@
+import { AssertionError } from 'chai'
 import type { ClauseId } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
 
@@ -11,11 +12,10 @@ export interface FaultDetails {
 }
 
 /**
- * The target did what a clause forbids, or did not do what it asks. The check fails when the clause is its own. When
+ * The target did what a clause forbids, or did not do what it asks: an assertion about the target that failed. The check fails when the clause is its own. When
  * `of` names another clause, that clause fails, and the check is untestable because of it.
  */
-export class Fault extends Error {
-  override readonly name = 'Fault'
+export class Fault extends AssertionError<FaultDetails> {
   readonly expected: string | undefined
   readonly actual: string | undefined
   readonly answer: Answer | undefined
@@ -40,4 +40,13 @@ export class Untestable extends Error {
     super(message)
     this.because = because
   }
+}
+
+/** A compared value as text: integers with all digits. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'bigint') return String(value)
+  return (
+    JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
+    String(value)
+  )
 }

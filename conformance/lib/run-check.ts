@@ -3,16 +3,8 @@ import { AssertionError } from 'chai'
 import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { CheckDefinition } from './clause.ts'
 import { createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
-import { Fault, Untestable } from './outcome.ts'
+import { Fault, showValue, Untestable } from './outcome.ts'
 import type { CheckError, CheckResult, Exchange } from './report-types.ts'
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return value
-  return (
-    JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ??
-    String(value)
-  )
-}
 
 type Outcome = Pick<CheckResult, 'status' | 'error' | 'reason' | 'because'>
 
@@ -38,7 +30,7 @@ function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[])
   if (error instanceof Fault) return { status: 'failed', error: errorOf(error, exchanges) }
   if (error instanceof AssertionError) {
     const values = error as Error & { expected?: unknown; actual?: unknown; showDiff?: boolean }
-    const compared = values.showDiff ? { expected: shown(values.expected), actual: shown(values.actual) } : {}
+    const compared = values.showDiff ? { expected: showValue(values.expected), actual: showValue(values.actual) } : {}
     return { status: 'failed', error: { message: error.message, ...compared } }
   }
   const { name, message } = error instanceof Error ? error : new Error(String(error))

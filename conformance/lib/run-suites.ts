@@ -46,6 +46,10 @@ function withoutLast({ id, checks }: ClauseSuite): ClauseSuite[] {
  * Runs the checks under mocha: one suite per document and stage, in it one per clause. Required clauses come before
  * the others, and in both halves what spends nothing comes first; then come the checks that are to be the last.
  *
+ * The command `mocha` could not do this: it knows passed and failed, and a clause may also be untestable or observed; the
+ * target, the fixture and the order of the stages are known at run time only; and a run writes one report, also when it is
+ * used as a library. So the suites are data (`clause()`), and mocha is given them through its own API.
+ *
  * @param onChecked is told each result as it comes, in order
  * @param isHopeless asked after each check; when it says so, the rest is not run
  */

@@ -1,6 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { schemas } from '../../specs/index.ts'
-import { Fault } from './outcome.ts'
 
 const base = 'https://touchstone.invalid/schemas/'
 let ajv: Ajv2020 | undefined
@@ -26,14 +25,4 @@ export function violations(value: unknown, reference: string): string[] {
   const validate = validator(reference)
   if (validate(value)) return []
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the value'}: ${message}`)
-}
-
-/** @throws Fault that lists the violations */
-export function expectSchema(value: unknown, reference: string): void {
-  const found = violations(value, reference)
-  if (found.length === 0) return
-  throw new Fault(`does not match the schema: ${found.slice(0, 5).join('; ')}`, {
-    expected: `a value by specs/schemas/${reference}`,
-    actual: JSON.stringify(value)?.slice(0, 500) ?? 'undefined',
-  })
 }

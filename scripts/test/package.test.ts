@@ -155,6 +155,16 @@ describe('the published package, installed in an empty folder', function () {
       body,
     })
     expect(await answer.json()).to.include({ unit: 'gas' })
+
+    // The tests that docs/check.md shows, as somebody else would run them.
+    const [, example = ''] =
+      /```ts\n(\/\/ relay\.test\.ts.*?)```/s.exec(await readFile(join(root, 'docs/check.md'), 'utf8')) ?? []
+    await writeFile(join(folder, 'relay.test.ts'), example)
+    await writeFile(join(folder, 'call.json'), (await touchstone('sign', 'execute')).stdout)
+    const rpcUrl = /chain +(http\S+)/.exec(shown)?.[1]
+    const mocha = join(folder, 'node_modules/.bin/mocha')
+    const tested = await runIn(folder, 'env', [`RELAY_URL=${url}`, `RPC_URL=${rpcUrl}`, mocha, 'relay.test.ts'])
+    expect(tested.stdout, tested.stdout + tested.stderr).to.include('3 passing')
     child.kill('SIGTERM')
     await exited
   })
@@ -163,6 +173,7 @@ describe('the published package, installed in an empty folder', function () {
     await writeFile(
       join(folder, 'library.ts'),
       `import { check, type Report } from 'touchstone/conformance'
+import { readAnswer, relayAssertions } from 'touchstone/chai'
 import { defineQuota, defineRelay, defineRpcMethod, ServiceError } from 'touchstone/plugin'
 import { walkLogs } from 'touchstone/walk-logs'
 import hardhatPlugin from 'touchstone/hardhat'
@@ -177,7 +188,7 @@ export const report: Promise<Report> = check({ relayUrl: 'http://127.0.0.1:9' })
   console.log(error.name)
   throw error
 })
-report.catch(() => console.log(hardhatPlugin.id, typeof walkLogs, typeof defineQuota, typeof defineRelay, ServiceError.name))
+report.catch(() => console.log(hardhatPlugin.id, typeof walkLogs, typeof defineQuota, typeof defineRelay, ServiceError.name, typeof readAnswer, typeof relayAssertions))
 `,
     )
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -185,6 +196,8 @@ report.catch(() => console.log(hardhatPlugin.id, typeof walkLogs, typeof defineQ
     const compiled = await runIn(folder, process.execPath, [tsc, ...types, '--lib', 'es2024,dom', 'library.ts'])
     expect(compiled.stdout).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
-    expect(stdout, stderr).to.equal('UsageError\ntouchstone function function function ServiceError\n')
+    expect(stdout, stderr).to.equal(
+      'UsageError\ntouchstone function function function ServiceError function function\n',
+    )
   })
 })

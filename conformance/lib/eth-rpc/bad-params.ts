@@ -2,7 +2,8 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { clause, type ClauseSuite } from '../clause.ts'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
-import { expectRefused, requireServed } from './expect-refused.ts'
+import { expect } from '../expect.ts'
+import { requireServed } from '../expect-rpc.ts'
 import { isWithoutMeaning } from './priority-fee.ts'
 import { serve } from './serve.ts'
 
@@ -33,7 +34,7 @@ export function badParams(
         // Which fields a filter may have is not shown: a form of it that is refused breaks nothing, and shows nothing.
         if (method === 'eth_getLogs') requireServed(await t.rpc.call(method, good))
         else await serve(t, method, good)
-        expectRefused(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: spoil(good) }))
+        expect(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: spoil(good) })).to.be.refused
       })
     }
   })

@@ -1,6 +1,6 @@
 import { schemas, type ClauseId, type JsonSchema } from '../../../specs/index.ts'
 import type { CheckContext } from '../context.ts'
-import { expectSchema } from '../schema.ts'
+import { expect } from '../expect.ts'
 
 type ResultSchemaClause = Extract<ClauseId, `eth-rpc.${string}.result-schema`>
 type Method = ResultSchemaClause extends `eth-rpc.${infer Name}.result-schema` ? Name : never
@@ -65,5 +65,5 @@ export function expectResultSchema(t: Pick<CheckContext, 'observe'>, method: Met
   const extra = new Set<string>()
   const { value, schema } = judged(method, result, extra)
   if (extra.size > 0) t.observe(`${method} has members beyond the standard: ${[...extra].sort().join(', ')}`)
-  expectSchema(value, schema)
+  expect(value).to.fit(schema)
 }

@@ -1,5 +1,5 @@
 import { clause } from '../../lib/clause.ts'
-import { Fault } from '../../lib/outcome.ts'
+import { expect } from '../../lib/expect.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 
@@ -15,8 +15,7 @@ export default [
         options: { controller: t.fixture.controllers.noRelay },
         alter: ({ body }) => ({ body }),
       })
-      if (!receipt) return
-      throw new Fault('a transaction was spent on it', { expected: 'none', actual: receipt.transactionHash, answer })
+      expect(receipt?.transactionHash, 'the transaction that was spent on it').shownBy(answer).to.equal(undefined)
     })
 
     check('nor later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))

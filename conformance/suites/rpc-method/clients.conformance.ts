@@ -1,5 +1,5 @@
 import { clause } from '../../lib/clause.ts'
-import { served } from '../../lib/expect-rpc.ts'
+import { expect } from '../../lib/expect.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
 import { requireService } from '../../lib/eth-rpc/sample-answers.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
@@ -51,7 +51,7 @@ export default [
     for (const [client, filter] of Object.entries(logs)) {
       check(`eth_getLogs as sent by ${client}`, async (t) => {
         await requireService(t)
-        served(await t.rpc.call('eth_getLogs', [filter]))
+        expect(await t.rpc.call('eth_getLogs', [filter])).to.be.served
       })
     }
   }),

@@ -1,6 +1,6 @@
 import { clause } from '../../lib/clause.ts'
+import { resultOf } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { served } from '../../lib/expect-rpc.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { eventually, inTime } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
@@ -91,7 +91,7 @@ export default [
     check('is a quantity', async (t) => {
       // By now relayed transactions have been mined: a head that stands still shows.
       if (t.hasChain) await expectHead(t)
-      expectResultSchema(t, 'eth_blockNumber', served(await t.rpc.call('eth_blockNumber')))
+      expectResultSchema(t, 'eth_blockNumber', resultOf(await t.rpc.call('eth_blockNumber')))
     })
   }),
 

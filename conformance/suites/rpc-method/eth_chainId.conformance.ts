@@ -1,5 +1,5 @@
 import { clause } from '../../lib/clause.ts'
-import { served } from '../../lib/expect-rpc.ts'
+import { resultOf } from '../../lib/expect.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
@@ -11,7 +11,7 @@ export default [
 
   clause('eth-rpc.eth_chainId.result-schema', (check) => {
     check('is a quantity', async (t) => {
-      expectResultSchema(t, 'eth_chainId', served(await t.rpc.call('eth_chainId')))
+      expectResultSchema(t, 'eth_chainId', resultOf(await t.rpc.call('eth_chainId')))
     })
   }),
 

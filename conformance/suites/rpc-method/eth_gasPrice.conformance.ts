@@ -1,5 +1,5 @@
 import { clause } from '../../lib/clause.ts'
-import { served } from '../../lib/expect-rpc.ts'
+import { resultOf } from '../../lib/expect.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { knownPrices } from '../../lib/eth-rpc/recent-prices.ts'
@@ -32,7 +32,7 @@ export default [
 
   clause('eth-rpc.eth_gasPrice.result-schema', (check) => {
     check('is a quantity', async (t) => {
-      expectResultSchema(t, 'eth_gasPrice', served(await t.rpc.call('eth_gasPrice')))
+      expectResultSchema(t, 'eth_gasPrice', resultOf(await t.rpc.call('eth_gasPrice')))
     })
   }),
 

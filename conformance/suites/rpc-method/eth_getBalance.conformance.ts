@@ -1,7 +1,8 @@
 import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { resultOf } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { isServed, memberOf, served } from '../../lib/expect-rpc.ts'
+import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { accountOf, accountsOf, fixtureAccounts } from '../../lib/eth-rpc/accounts.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
 import { balanceSteps, balancesBetween, pendingBalance, type BalanceAt } from '../../lib/eth-rpc/balances.ts'
@@ -110,7 +111,7 @@ export default [
       const address = await accountOf(t)
       // By now more has been mined: a balance that stands still shows.
       if (t.hasChain) await expectBalanceAtTag(t, address.toLowerCase(), 'latest')
-      expectResultSchema(t, method, served(await t.rpc.call(method, [address, 'latest'])))
+      expectResultSchema(t, method, resultOf(await t.rpc.call(method, [address, 'latest'])))
     })
   }),
 

@@ -1,5 +1,6 @@
 import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { expect } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { begin, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
@@ -80,12 +81,10 @@ async function lengthOf(t: CheckContext, params: readonly unknown[]): Promise<nu
   // To refuse a filter is no way of returning too much.
   if (!isServed(answer)) return undefined
   const { length } = logsOf(memberOf(answer, 'result'), { answer, of: 'eth-rpc.eth_getLogs.success' })
-  if (length <= pageLimit) return length
-  throw new Fault(`the answer to ${JSON.stringify(params)} is longer than a page`, {
-    expected: `at most ${pageLimit} entries`,
-    actual: `${length} entries`,
-    answer,
-  })
+  expect(length, `entries in the answer to ${JSON.stringify(params)}`)
+    .shownBy(answer)
+    .to.be.at.most(pageLimit)
+  return length
 }
 
 /** Every form of a filter that selects more than a page. */
@@ -130,12 +129,7 @@ export default [
         if (!first) continue
         const answer = await askPageAfter(t, first.filter, first.last, paging)
         const length = isServed(answer) ? logsOf(memberOf(answer, 'result'), { answer, of: nextPage }).length : 0
-        if (length <= pageLimit) continue
-        throw new Fault(`the page after the first, ${kind}, is longer than a page`, {
-          expected: `at most ${pageLimit} entries`,
-          actual: `${length} entries`,
-          answer,
-        })
+        expect(length, `entries in the page after the first, ${kind}`).shownBy(answer).to.be.at.most(pageLimit)
       }
     })
   }),
@@ -179,13 +173,8 @@ export default [
         if (holdsIntegers((await firstPage(t, kind)).last)) return expectHexKeys(t, kind)
         const { last, answer } = await expectSpelling(t, kind, 'as in the entry')
         for (const key of ['logIndex', 'blockNumber']) {
-          const value = last[key]
-          if (typeof value === 'string' && /^(0x)?[0-9a-f]+$/i.test(value)) continue
-          throw new Fault(`${key} of the last entry is no hex string`, {
-            expected: 'a hex string, as the pagination object takes it',
-            actual: JSON.stringify(value) ?? 'absent',
-            answer,
-          })
+          const isHex = /^(0x)?[0-9a-f]+$/i
+          expect(last[key], `${key} of the last entry`).shownBy(answer).to.be.a('string').that.matches(isHex)
         }
       })
     }

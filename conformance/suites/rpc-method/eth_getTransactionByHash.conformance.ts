@@ -1,7 +1,7 @@
 import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { expect } from '../../lib/expect.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
-import { expectNullResult } from '../../lib/eth-rpc/expect-null-result.ts'
 import { findTransaction } from '../../lib/eth-rpc/find-transaction.ts'
 import { hashFaults } from '../../lib/eth-rpc/hash-faults.ts'
 import { observeMissingKinds } from '../../lib/eth-rpc/kinds-of-transactions.ts'
@@ -69,7 +69,10 @@ export default [
   }),
 
   clause('eth-rpc.eth_getTransactionByHash.unknown', (check) => {
-    check('a hash that no transaction has', async (t) => expectNullResult(await t.rpc.call(method, [unknownHash()])))
+    check(
+      'a hash that no transaction has',
+      async (t) => void expect(await t.rpc.call(method, [unknownHash()])).to.have.result(null),
+    )
   }),
 
   clause('eth-rpc.eth_getTransactionByHash.result-schema', (check) => {

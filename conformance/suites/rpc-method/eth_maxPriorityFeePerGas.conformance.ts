@@ -1,5 +1,5 @@
 import { clause } from '../../lib/clause.ts'
-import { served } from '../../lib/expect-rpc.ts'
+import { resultOf } from '../../lib/expect.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
@@ -41,7 +41,7 @@ export default [
 
   clause('eth-rpc.eth_maxPriorityFeePerGas.result-schema', (check) => {
     check('is a quantity', async (t) => {
-      expectResultSchema(t, method, served(await t.rpc.call(method)))
+      expectResultSchema(t, method, resultOf(await t.rpc.call(method)))
     })
   }),
 

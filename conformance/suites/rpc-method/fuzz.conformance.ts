@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { resultOf } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { isServed, served } from '../../lib/expect-rpc.ts'
+import { isServed } from '../../lib/expect-rpc.ts'
 import { walk } from '../../lib/eth-rpc/gather.ts'
 import { pageLimit } from '../../lib/eth-rpc/gathering.ts'
 import { expectSameLogs, logsOf } from '../../lib/eth-rpc/logs.ts'
@@ -83,8 +84,8 @@ export default [
         const truth = await t.chain.attempt(method, params)
         const answer = await t.rpc.call(method, params)
         if ('error' in truth || !isServed(answer) || isLong(truth.result)) return
-        if (method === 'eth_getBalance' && (await isNotImported(t, params, truth.result, served(answer)))) return
-        expectSameResult(method, truth.result, served(answer), () => describe(answer))
+        if (method === 'eth_getBalance' && (await isNotImported(t, params, truth.result, resultOf(answer)))) return
+        expectSameResult(method, truth.result, resultOf(answer), () => describe(answer))
       })
     })
   }),

@@ -1,7 +1,8 @@
 import { describe, objectOf, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { errorCodeOf, errorOf } from '../../lib/eth-rpc/error-of.ts'
-import { requireServed } from '../../lib/eth-rpc/expect-refused.ts'
+import { expect } from '../../lib/expect.ts'
+import { requireServed } from '../../lib/expect-rpc.ts'
+import { errorOf } from '../../lib/eth-rpc/error-of.ts'
 import { askSamples, requireService } from '../../lib/eth-rpc/sample-answers.ts'
 import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
@@ -83,12 +84,8 @@ export default [
       await requireService(t)
       for (const { answer } of await askSamples(t, 'refused')) {
         const error = requireError(answer) as { code?: unknown; message?: unknown }
-        if (Number.isInteger(error.code) && typeof error.message === 'string') continue
-        throw new Fault('the error has another form', {
-          expected: 'an object with an integer code and a string message',
-          actual: JSON.stringify(error),
-          answer,
-        })
+        expect(error.code, 'the code of the error').shownBy(answer).to.satisfy(Number.isInteger)
+        expect(error.message, 'the message of the error').shownBy(answer).to.be.a('string')
       }
     })
   }),
@@ -98,8 +95,7 @@ export default [
       check(`${code} for ${what}`, async (t) => {
         requireServed(await t.rpc.sendRaw(twin))
         const answer = await t.rpc.sendRaw(body)
-        if (errorCodeOf(answer) === code) return
-        throw new Fault('the error code is another', { expected: `${code}`, actual: describe(answer), answer })
+        expect(answer).to.have.rpcErrorCode(code)
       })
     }
   }),

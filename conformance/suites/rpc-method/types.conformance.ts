@@ -1,6 +1,7 @@
 import { getAddress } from 'ethers'
 import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { expect } from '../../lib/expect.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { eventually } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
@@ -29,12 +30,9 @@ export default [
           ] as const,
         ([a, b]) => a.readings[0] === b.readings[0],
       )
-      if (checksummed.readings[0] === lower.readings[0]) return
-      throw new Fault('the two spellings have different balances', {
-        expected: `${checksummed.readings[0]}, as for the checksummed case`,
-        actual: `${lower.readings[0]} for the lower case`,
-        answer: lower.answer,
-      })
+      expect(lower.readings[0], 'the balance by the lower case, beside that by the checksummed one')
+        .shownBy(lower.answer)
+        .to.equal(checksummed.readings[0])
     })
   }),
 

@@ -1,0 +1,228 @@
+import { AssertionError } from 'chai'
+import type { ClauseId } from '../../specs/index.ts'
+import { describe, objectOf, type Answer } from './answer.ts'
+import { connectChain } from './chain-truth.ts'
+import { errorCodeOf } from './eth-rpc/error-of.ts'
+import { hasResult, isServed, memberOf } from './expect-rpc.ts'
+import { Fault, showValue, type FaultDetails } from './outcome.ts'
+import { hashIn, isAccepted, normalHash } from './relay/hash.ts'
+import { faultsOf, isServed as tellsQuota } from './relay/quota-answer.ts'
+import { poll, type Receipt } from './relay/receipt.ts'
+import { violations } from './schema.ts'
+
+declare global {
+  // oxlint-disable-next-line typescript/no-namespace -- chai's plugins declare here what they add
+  namespace Chai {
+    interface Assertion {
+      /** A JSON-RPC answer: a status of success with a result and no error. */
+      readonly served: Assertion
+      /** An answer of any endpoint: no result, below HTTP 500, and an error or a status of the 4xx. */
+      readonly refused: Assertion
+      /** An answer of `POST /execute`: a status of success and the hash of a transaction. */
+      readonly accepted: Assertion
+      /** A served JSON-RPC answer with this result. */
+      result(expected: unknown): Assertion
+      /** A JSON-RPC answer with an error object of this code. */
+      rpcErrorCode(code: number): Assertion
+      /** An answer of `POST /quota`: an amount, and members of the types that the document gives them. */
+      tellQuota(): Assertion
+      /**
+       * A value by one of Touchstone's schemas.
+       *
+       * @param reference path and pointer: `rpc-method/eth_chainId#/properties/result`
+       */
+      fit(reference: string): Assertion
+      /**
+       * An accepted answer whose transaction is mined and succeeds. Must be awaited.
+       *
+       * @param options `timeoutMs` for the transaction to be mined; absent: 60,000
+       */
+      execute(options: { readonly rpcUrl: string; readonly timeoutMs?: number }): Promise<void>
+      /** The answer that shows what is asserted: reports put it first. */
+      shownBy(answer: Answer): Assertion
+      /** The clause whose sentence a failure contradicts; absent: the one that is being checked. */
+      against(clause: ClauseId): Assertion
+    }
+  }
+}
+
+/** What an assertion about an answer found. */
+type Finding = FaultDetails & {
+  readonly holds: boolean
+  /** Said when it does not hold. */
+  readonly fault: string
+  /** Said when it holds, and must not. */
+  readonly unexpected: string
+}
+
+/**
+ * A chai plugin: assertions about the answers of a transaction relay service. A failed one is a `Fault`, which is an
+ * `AssertionError`.
+ *
+ * @example
+ * use(relayAssertions)
+ * expect(await readAnswer(await fetch(`${relayUrl}/execute`, request))).to.be.accepted
+ */
+export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.ChaiUtils): void {
+  function judge(assertion: object, { holds, fault, unexpected, ...details }: Finding): void {
+    const isNegated = flag(assertion, 'negate') === true
+    if (holds !== isNegated) return
+    const about = flag(assertion, 'message') as string | undefined
+    const text = holds ? unexpected : fault
+    throw new Fault(about === undefined ? text : `${about}: ${text}`, { ...details, ...shownOn(assertion) })
+  }
+
+  /** What `shownBy` and `against` have said. */
+  function shownOn(assertion: object): Pick<FaultDetails, 'answer' | 'of'> {
+    const [answer, of] = [
+      flag(assertion, 'answer') as Answer | undefined,
+      flag(assertion, 'clause') as ClauseId | undefined,
+    ]
+    return { ...(answer && { answer }), ...(of && { of }) }
+  }
+
+  function property(name: string, find: (answer: Answer) => Finding): void {
+    Assertion.addProperty(name, function () {
+      judge(this, find(this._obj as Answer))
+    })
+  }
+
+  property('served', (answer) => ({
+    holds: isServed(answer),
+    fault: 'the request was not served',
+    unexpected: 'the request was served',
+    expected: 'a status of success with a result and no error',
+    actual: describe(answer),
+    answer,
+  }))
+
+  property('refused', (answer) => {
+    const fault = whyNotRefused(answer)
+    return {
+      holds: fault === undefined,
+      fault: fault ?? '',
+      unexpected: 'the request was refused',
+      expected: 'an error and no result, below HTTP 500',
+      actual: describe(answer),
+      answer,
+    }
+  })
+
+  property('accepted', (answer) => ({
+    holds: isAccepted(answer),
+    fault: 'the call was not accepted',
+    unexpected: 'the call was accepted',
+    expected: 'a status of success and a transactionHash of 32 bytes',
+    actual: describe(answer),
+    answer,
+  }))
+
+  Assertion.addMethod('result', function (expected: unknown) {
+    const answer = this._obj as Answer
+    const holds = isServed(answer) && memberOf(answer, 'result') === expected
+    const shown = String(JSON.stringify(expected))
+    judge(this, {
+      holds,
+      fault: `the result is not ${shown}`,
+      unexpected: `the result is ${shown}`,
+      expected: `the result ${shown}`,
+      actual: describe(answer),
+      answer,
+    })
+  })
+
+  Assertion.addMethod('rpcErrorCode', function (code: number) {
+    const answer = this._obj as Answer
+    judge(this, {
+      holds: errorCodeOf(answer) === code,
+      fault: 'the error code is another',
+      unexpected: `the error code is ${code}`,
+      expected: String(code),
+      actual: describe(answer),
+      answer,
+    })
+  })
+
+  Assertion.addMethod('tellQuota', function () {
+    const answer = this._obj as Answer
+    const [wrong] = tellsQuota(answer) ? faultsOf(answer) : []
+    if (wrong && flag(this, 'negate') !== true) throw wrong
+    judge(this, {
+      holds: tellsQuota(answer),
+      fault: 'no quota was told',
+      unexpected: 'a quota was told',
+      expected: 'a status of success and an object with quota',
+      actual: describe(answer),
+      answer,
+    })
+  })
+
+  Assertion.addMethod('fit', function (reference: string) {
+    const value = this._obj as unknown
+    const found = violations(value, reference)
+    judge(this, {
+      holds: found.length === 0,
+      fault: `does not match the schema: ${found.slice(0, 5).join('; ')}`,
+      unexpected: `matches the schema ${reference}`,
+      expected: `a value by specs/schemas/${reference}`,
+      actual: JSON.stringify(value)?.slice(0, 500) ?? 'undefined',
+    })
+  })
+
+  Assertion.addMethod('execute', async function (options: { readonly rpcUrl: string; readonly timeoutMs?: number }) {
+    const answer = this._obj as Answer
+    const hash = isAccepted(answer) ? normalHash(String(hashIn(answer))) : undefined
+    const receipt = hash === undefined ? undefined : await receiptOf(hash, options)
+    judge(this, {
+      holds: receipt?.status === '0x1',
+      fault: 'the call was not executed',
+      unexpected: 'the call was executed',
+      expected: 'a transaction that is mined and succeeds',
+      actual: hash === undefined ? describe(answer) : receipt ? `${hash} reverted` : `${hash} was not mined in time`,
+      answer,
+    })
+  })
+
+  Assertion.addChainableMethod('shownBy', function (answer: Answer) {
+    flag(this, 'answer', answer)
+  })
+  Assertion.addChainableMethod('against', function (clause: ClauseId) {
+    flag(this, 'clause', clause)
+  })
+
+  // The assertions of chai itself say what shows them, too.
+  const { assert } = Assertion.prototype as { assert: (this: object, ...args: unknown[]) => void }
+  Object.assign(Assertion.prototype as object, {
+    assert(this: object, ...args: unknown[]) {
+      try {
+        assert.apply(this, args)
+      } catch (error) {
+        const shown = shownOn(this)
+        if (!(error instanceof AssertionError) || Object.keys(shown).length === 0) throw error
+        const { expected, actual } = error as { expected?: unknown; actual?: unknown }
+        throw new Fault(error.message, { expected: showValue(expected), actual: showValue(actual), ...shown })
+      }
+    },
+  })
+}
+
+/**
+ * Why the answer is no error of the caller's; undefined when it is one. A JSON-RPC error with any status below 500 is one,
+ * and so is an HTTP status of the 4xx.
+ */
+function whyNotRefused(answer: Answer): string | undefined {
+  const { status } = answer
+  if (status === undefined) return 'there is no answer'
+  if (status >= 500) return 'the answer is a server error'
+  if (hasResult(answer)) return 'the answer has a result'
+  const error = objectOf(answer)?.['error'] ?? null
+  return error === null && status < 400 ? 'the answer has no error' : undefined
+}
+
+async function receiptOf(
+  hash: string,
+  { rpcUrl, timeoutMs = 60_000 }: { readonly rpcUrl: string; readonly timeoutMs?: number },
+): Promise<Receipt | undefined> {
+  const chain = await connectChain(rpcUrl)
+  return poll(() => chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>, timeoutMs)
+}
