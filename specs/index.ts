@@ -3,14 +3,19 @@ export { clauses, type Clause, type ClauseId, type ClauseLevel, type ClauseNeed 
 export { errorCatalogue, type ErrorCode, type ErrorEntry } from './errors.ts'
 export { schemas, type JsonSchema } from './schemas.ts'
 export type {
+  BlockParam,
   Config,
   ErrorBody,
   ExecuteRequest,
   ExecuteResponse,
+  Log,
+  LogFilter,
   QuotaRequest,
   QuotaResponse,
+  Receipt,
   RpcMethod,
   RpcMethodParams,
   RpcMethodResult,
+  Transaction,
   TransactionStatus,
 } from './types.ts'

@@ -14,6 +14,21 @@ export type RpcMethodParams = { readonly [Method in RpcMethod]: Schemas[`rpc-met
 /** The result of each JSON-RPC method. */
 export type RpcMethodResult = { readonly [Method in RpcMethod]: Schemas[`rpc-method.${Method}.result`] }
 
+/** A log entry, as `eth_getLogs` and receipts hold it. */
+export type Log = Schemas['ethereum.log']
+
+/** A receipt of a mined transaction. */
+export type Receipt = Schemas['ethereum.receipt']
+
+/** A transaction of any type. */
+export type Transaction = Schemas['ethereum.transaction']
+
+/** A block by number (quantity in any letter case, or a JSON integer) or by tag. */
+export type BlockParam = Schemas['common.blockNumberOrTag']
+
+/** The filter of `eth_getLogs`. */
+export type LogFilter = RpcMethodParams['eth_getLogs'][0]
+
 /** Body of `POST /execute`. */
 export type ExecuteRequest = Schemas['relay.execute.request']
 

@@ -106,7 +106,7 @@ const suiteText = (
   method: string,
   id: string,
   params: readonly unknown[],
-) => `import { isServed, served } from '../../lib/expect-rpc.ts'
+) => `import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { clause } from '../../lib/clause.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Untestable } from '../../lib/outcome.ts'
@@ -117,7 +117,7 @@ export default [
       const answer = await t.rpc.call('${method}', ${JSON.stringify(params)})
       // The document does not list the method: to refuse it breaks nothing.
       if (!isServed(answer)) throw new Untestable('the target does not serve ${method}')
-      expectResultSchema(t, '${method}', served(answer))
+      expectResultSchema(t, '${method}', memberOf(answer, 'result'))
     })
   }),
 ]

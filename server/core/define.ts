@@ -1,4 +1,4 @@
-import type { ClauseId } from '../../specs/index.ts'
+import type { ClauseId, QuotaResponse, RpcMethod, RpcMethodParams, RpcMethodResult } from '../../specs/index.ts'
 
 /**
  * What plugins can ask for by name in `needs`. The core knows no service: each file under `services/` adds its own
@@ -140,13 +140,7 @@ export interface QuotaAccount {
 }
 
 /** Answer of `POST /quota`. */
-export interface Quota {
-  readonly quota: number
-  readonly unit: 'gas' | 'lyx' | 'transactionCount'
-  readonly totalQuota?: number
-  /** Unix seconds. */
-  readonly resetDate?: number
-}
+export type Quota = QuotaResponse
 
 /** One business model: what a relay costs and how much a profile may spend. Exact integers inside, numbers outside. */
 export interface QuotaPlugin<Needs extends ServiceName = never, Options = unknown> extends PluginBase<Needs> {
@@ -189,11 +183,25 @@ export type Plugin = RpcMethodPlugin | RelayPlugin | QuotaPlugin
  *   handle: (_params, { chain }) => chain.id(),
  * })
  */
-export function defineRpcMethod<Needs extends ServiceName, Params extends readonly unknown[], Options>(
-  plugin: Omit<RpcMethodPlugin<Needs, Params, Options>, 'kind'>,
+export function defineRpcMethod<
+  const Method extends string,
+  Needs extends ServiceName,
+  Options,
+  Params extends readonly unknown[] = ParamsOf<Method>,
+>(
+  plugin: Omit<RpcMethodPlugin<Needs, Params, Options>, 'kind' | 'method' | 'handle'> & {
+    readonly method: Method
+    handle(params: Params, services: Pick<Services, Needs>, options: Options): ResultOf<Method>
+  },
 ): RpcMethodPlugin<Needs, Params, Options> {
   return { kind: 'rpc-method', ...plugin }
 }
+
+/** The parameters of a method that the document lists are those of its schema. */
+type ParamsOf<Method extends string> = Method extends RpcMethod ? RpcMethodParams[Method] : readonly unknown[]
+type ResultOf<Method extends string> = Method extends RpcMethod
+  ? RpcMethodResult[Method] | Promise<RpcMethodResult[Method]>
+  : unknown
 
 /** Declares a relay: how calls for one version of the key manager are verified and submitted. */
 export function defineRelay<Needs extends ServiceName, Options>(

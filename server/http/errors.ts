@@ -1,21 +1,12 @@
 import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
-import { errorCatalogue, type ErrorCode } from '../../specs/index.ts'
+import { errorCatalogue, type ErrorBody } from '../../specs/index.ts'
 import { ServiceError } from '../core/errors.ts'
 import { translateError } from '../services/node/translate-errors.ts'
 import { databaseFault } from '../services/database/database-fault.ts'
 
 /** What is away may be back at any time. */
 const RETRY_SECONDS = 1
-
-/** Body of every failed request outside of JSON-RPC. */
-export interface ErrorBody {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly details: Readonly<Record<string, unknown>>
-  /** False whenever no transaction was sent: a client may safely fall back. */
-  readonly broadcast: boolean
-}
 
 /** A JSON-RPC error object. */
 export interface RpcErrorObject {

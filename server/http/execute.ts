@@ -1,3 +1,4 @@
+import type { ExecuteRequest } from '../../specs/index.ts'
 import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import { servicesFor, type LoadedRelay, type Registry } from '../core/registry.ts'
@@ -12,17 +13,6 @@ export interface ExecuteOptions {
   readonly services: Services
   readonly limits: JsonLimits
   readonly rateLimits: RateLimits
-}
-
-/** The body as the schema lets it pass: integers are numbers, or decimal or hex strings. */
-interface RawRequest {
-  readonly address: string
-  readonly transaction: {
-    readonly abi: string
-    readonly signature: string
-    readonly nonce: number | string
-    readonly validityTimestamps?: number | string | null
-  }
 }
 
 /** What is asked whether a call of a profile is taken. */
@@ -70,7 +60,7 @@ function relayTo(relays: readonly LoadedRelay[], services: Services) {
 
   return async (body: unknown, requestId: string, admission: Admission): Promise<unknown> => {
     if (first) assertValid(body, first.validateRequest)
-    const request = toRequest(body as RawRequest)
+    const request = toRequest(body as ExecuteRequest)
     for (let tries = 1; ; tries++) {
       const profile = await services.profiles.resolve(request.address, interfaceIds)
       try {
@@ -86,7 +76,7 @@ function relayTo(relays: readonly LoadedRelay[], services: Services) {
 }
 
 /** @throws ServiceError INVALID_REQUEST for an integer beyond 256 bits */
-function toRequest({ address, transaction }: RawRequest): RelayRequest {
+function toRequest({ address, transaction }: ExecuteRequest): RelayRequest {
   const { abi, signature, nonce, validityTimestamps } = transaction
   return {
     address,

@@ -1,4 +1,4 @@
-import type { Config } from '../../specs/index.ts'
+import type { Config, QuotaRequest } from '../../specs/index.ts'
 import type { Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
@@ -12,13 +12,6 @@ import { permissionBits } from '../ethereum/contracts.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
-
-interface QuotaRequest {
-  readonly address: string
-  /** Unix seconds. */
-  readonly timestamp: number
-  readonly signature: string
-}
 
 /** Clause relay.quota.window. */
 const WINDOW_SECONDS = 5

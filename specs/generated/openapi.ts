@@ -245,7 +245,9 @@ export interface components {
             /** @description What happened, for people. Programs branch on code. */
             readonly message: string;
             /** @description Facts for programs: fields and their faults, expected values, decoded contract errors. */
-            readonly details: Record<string, never>;
+            readonly details: {
+                readonly [key: string]: unknown;
+            };
             /** @description Whether a transaction was sent. False: the client may safely fall back. */
             readonly broadcast: boolean;
         };

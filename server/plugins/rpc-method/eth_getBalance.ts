@@ -1,5 +1,4 @@
 import { defineRpcMethod } from '../../core/define.ts'
-import type { BlockParam } from '../../services/chain/block-number.ts'
 
 /** Balance of an address at the end of a block, in wei. */
 export default defineRpcMethod({
@@ -14,5 +13,5 @@ export default defineRpcMethod({
     'eth-rpc.types.block-number',
   ],
   needs: ['chain'],
-  handle: ([address, block]: readonly [string, BlockParam], { chain }) => chain.balance(address, block),
+  handle: ([address, block], { chain }) => chain.balance(address, block),
 })

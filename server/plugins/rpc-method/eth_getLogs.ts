@@ -1,5 +1,4 @@
 import { defineRpcMethod } from '../../core/define.ts'
-import type { LogFilter } from '../../services/chain/logs/filter.ts'
 
 /** Logs that a filter selects, at most 1000; the next page by `paging_options`. */
 export default defineRpcMethod({
@@ -19,7 +18,7 @@ export default defineRpcMethod({
   ],
   needs: ['chain'],
   explain: (params) => (isTryAtPaging(params) ? PAGING : undefined),
-  handle: ([filter]: readonly [LogFilter], { chain }) => chain.logs(filter),
+  handle: ([filter], { chain }) => chain.logs(filter),
 })
 
 const PAGING =

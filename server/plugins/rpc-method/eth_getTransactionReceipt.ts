@@ -11,5 +11,5 @@ export default defineRpcMethod({
     'eth-rpc.types.hash',
   ],
   needs: ['chain'],
-  handle: ([hash]: readonly [string], { chain }) => chain.receipt(hash),
+  handle: ([hash], { chain }) => chain.receipt(hash),
 })

@@ -1,5 +1,4 @@
-/** A block by number (quantity in any letter case, or a JSON integer) or by tag. */
-export type BlockParam = string | number
+import type { BlockParam } from '../../../specs/index.ts'
 
 /** A block number in any of its spellings; undefined for a tag. */
 export function numberOf(block: BlockParam): number | undefined {

@@ -1,8 +1,4 @@
-import type { BlockParam } from './block-number.ts'
-import type { LogFilter } from './logs/filter.ts'
-import type { Log } from './project/log.ts'
-import type { Receipt } from './project/receipt.ts'
-import type { Transaction } from './project/transaction.ts'
+import type { BlockParam, Log, LogFilter, Receipt, Transaction } from '../../../specs/index.ts'
 
 /**
  * The chain as `POST /api/eth-rpc` tells it: every answer is what the node would say now, in the form of the standard,

@@ -1,19 +1,9 @@
-import type { Quota } from '../../core/define.ts'
+import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Database } from '../database/database.ts'
 import type { RelayStatus } from '../database/tables.ts'
 import { planOf } from '../quotas/account.ts'
 import { amountInUnit } from '../quotas/exact-number.ts'
 import type { Plans } from '../quotas/plans.ts'
-
-/** What `GET /transactions/{hash}` answers; see `specs/schemas/relay/transactions.json`. */
-export interface TransactionStatus {
-  readonly status: RelayStatus
-  readonly transactionHash: string
-  readonly attempts: readonly { readonly transactionHash: string; readonly signedAt: number }[]
-  readonly block: { readonly number: number; readonly hash: string } | null
-  readonly gasUsed: number | null
-  readonly charged: { readonly amount: number; readonly unit: Quota['unit'] } | null
-}
 
 /** What became of relay calls. */
 export interface Relays {

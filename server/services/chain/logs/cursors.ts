@@ -1,7 +1,7 @@
+import type { Log } from '../../../../specs/index.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { ByteCache } from '../byte-cache.ts'
 import type { HeadTracker } from '../head-tracker.ts'
-import type { Log } from '../project/log.ts'
 import type { LogSelection } from './filter.ts'
 
 /** The place of a log in the chain: the paging keys of the last entry of a page. */

@@ -1,5 +1,6 @@
+import type { Log } from '../../../../specs/index.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { projectLog, type Log } from '../project/log.ts'
+import { projectLog } from '../project/log.ts'
 import { toQuantity } from '../../../ethereum/quantity.ts'
 import type { SingleFlight } from '../../../concurrency/single-flight.ts'
 import { translateError } from '../../node/translate-errors.ts'

@@ -1,17 +1,6 @@
+import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../../core/errors.ts'
-import type { BlockParam } from '../block-number.ts'
-import type { Log } from '../project/log.ts'
-
-/** The filter object of eth_getLogs, valid against its schema. */
-export interface LogFilter {
-  readonly fromBlock?: BlockParam
-  readonly toBlock?: BlockParam
-  readonly blockHash?: string
-  readonly address?: null | string | readonly string[]
-  readonly topics?: null | readonly (null | string | readonly string[])[]
-  readonly paging_options?: { readonly logIndex: string; readonly blockNumber: string }
-}
 
 /** Which logs, apart from their place in the chain; the same selection has the same key, however it was written. */
 export interface LogSelection {

@@ -1,14 +1,13 @@
+import type { BlockParam, Log, LogFilter } from '../../../../specs/index.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { ByteCache } from '../byte-cache.ts'
-import type { BlockParam } from '../block-number.ts'
 import type { BlockRef, HeadTracker } from '../head-tracker.ts'
 import { numberOf } from '../block-number.ts'
-import type { Log } from '../project/log.ts'
 import type { Lifetime, ReadCache } from '../read-cache.ts'
 import { translateError } from '../../node/translate-errors.ts'
 import { Cursors, placeOf, type LogPlace } from './cursors.ts'
 import type { LogFetcher } from './fetcher.ts'
-import { selectionOf, type LogFilter, type LogSelection } from './filter.ts'
+import { selectionOf, type LogSelection } from './filter.ts'
 
 /** The document's limit: a response never holds more. */
 export const PAGE_LENGTH = 1000

@@ -1,20 +1,7 @@
+import type { Log } from '../../../../specs/index.ts'
 import { isRaw, setIfSent, toData, toQuantity } from '../../../ethereum/quantity.ts'
 
-/** A log entry as `specs/schemas/ethereum/log.json` has it; types hold once the schema has been checked. */
-export interface Log {
-  readonly address: string
-  readonly topics: readonly string[]
-  readonly data: string
-  readonly blockHash: string
-  readonly blockNumber: string
-  readonly blockTimestamp?: string
-  readonly transactionHash: string
-  readonly transactionIndex: string
-  readonly logIndex: string
-  readonly removed: boolean
-}
-
-/** A node's log entry without anything that the standard does not have. */
+/** A node's log entry without anything that the standard does not have; its type holds once the schema has been checked. */
 export function projectLog(raw: unknown): Log {
   if (!isRaw(raw)) return raw as Log
   const { topics } = raw

@@ -1,20 +1,12 @@
-import { projectLog, type Log } from './log.ts'
+import type { Receipt } from '../../../../specs/index.ts'
+import { projectLog } from './log.ts'
 import { isRaw, orNull, setIfSent, toData, toQuantity } from '../../../ethereum/quantity.ts'
-
-/** A receipt as `specs/schemas/ethereum/receipt.json` has it; types hold once the schema has been checked. */
-export interface Receipt {
-  readonly transactionHash: string
-  readonly blockHash: string
-  readonly blockNumber: string
-  readonly logs: readonly Log[]
-  readonly [member: string]: unknown
-}
 
 const BLOB = '0x3'
 
 /**
  * A node's receipt without anything that the standard does not have: anvil, for one, sends a blob price with every
- * receipt, and the block's time as a JSON number.
+ * receipt, and the block's time as a JSON number. The type holds once the schema has been checked.
  */
 export function projectReceipt(raw: unknown): Receipt | null {
   if (!isRaw(raw)) return raw as null

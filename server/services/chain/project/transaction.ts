@@ -1,12 +1,5 @@
+import type { Transaction } from '../../../../specs/index.ts'
 import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from '../../../ethereum/quantity.ts'
-
-/** A transaction as `specs/schemas/ethereum/transaction.json` has it; types hold once the schema has been checked. */
-export interface Transaction {
-  readonly hash: string
-  readonly blockHash: string | null
-  readonly blockNumber: string | null
-  readonly [member: string]: unknown
-}
 
 /** The members that a type has beside those of every transaction. */
 const membersOfType: Readonly<Record<string, readonly string[]>> = {
@@ -27,6 +20,7 @@ const writers: Readonly<Record<string, (value: unknown) => unknown>> = {
 /**
  * A node's transaction without anything that the standard does not have for its type, and with what nodes leave out
  * although it follows from the rest: yParity and v from each other, the chain's id of a legacy transaction from v.
+ * The type holds once the schema has been checked.
  */
 export function projectTransaction(raw: unknown): Transaction | null {
   if (!isRaw(raw)) return raw as null
