@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../conformance/lib/usage-error.ts'
 
 interface Benchmark {
   run(argv: readonly string[]): Promise<number>

@@ -4,7 +4,7 @@ import { Contract, hexlify, Interface, JsonRpcProvider, randomBytes } from 'ethe
 import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
 import { signQuota, signRelayCall } from '../contracts/lsp25.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../conformance/lib/usage-error.ts'
 
 /** LSP0's setData (ERC725Y): a call with an effect that anybody can look up. */
 const profileInterface = new Interface(['function setData(bytes32 dataKey, bytes dataValue)'])

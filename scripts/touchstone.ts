@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../conformance/lib/version.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../conformance/lib/usage-error.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
@@ -76,7 +76,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof Error && error.name === 'UsageError') process.stderr.write(`${error.message}\n`)
+    if (error instanceof UsageError) process.stderr.write(`${error.message}\n`)
     // Not 1: that is the suite's word for a target that failed.
     else console.error(error)
     return 2

@@ -93,8 +93,8 @@ const POOL_SIZE = 8
 /**
  * Builds every service in the order of their needs; they are closed in the reverse one.
  *
- * @throws ServiceError UPSTREAM_UNAVAILABLE no node answers; DatabaseFolderError; UnknownPastError;
- * LedgerMismatchError; PlanError
+ * @throws ServiceError UPSTREAM_UNAVAILABLE no node answers; OperatorError;
+ * ConfigError
  */
 export async function composeServices(options: ComposeOptions): Promise<Composed> {
   const closers: (() => Promise<void>)[] = []

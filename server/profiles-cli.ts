@@ -4,15 +4,16 @@ import { pino } from 'pino'
 import { ConfigError } from './config/config-error.ts'
 import { readConfig } from './config/load.ts'
 import { discoverExternal, discoverFolder } from './core/discover.ts'
+import { OperatorError } from './core/operator-error.ts'
 import { PluginError } from './core/plugin-error.ts'
 import { createRegistry } from './core/registry.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
-import { createRegistrations, RegistrationError, type Registrations } from './services/ledger/registrations.ts'
+import { createRegistrations, type Registrations } from './services/ledger/registrations.ts'
 import { availableIn, planOf, type Account } from './services/quotas/account.ts'
 import { amountInUnit } from './services/quotas/exact-number.ts'
-import { createPlans, PlanError, type Plans } from './services/quotas/plans.ts'
+import { createPlans, type Plans } from './services/quotas/plans.ts'
 import { startFailure } from './start-failure.ts'
 
 interface Opened {
@@ -133,7 +134,7 @@ async function topUp(registrations: Registrations, plans: Plans, address: string
   } catch {
     exact = 0n
   }
-  if (exact <= 0n) throw new RegistrationError(`'${amount}' is no amount of ${unit}`)
+  if (exact <= 0n) throw new OperatorError(`'${amount}' is no amount of ${unit}`)
   return registrations.topUp(address, exact)
 }
 
@@ -168,11 +169,11 @@ function asText(result: Account | Account[], plans: Plans): string {
 
 /** What a person can mend is one line; everything else is our own fault. */
 function failure(error: unknown): number {
-  if (error instanceof ConfigError || error instanceof PluginError || error instanceof PlanError) {
+  if (error instanceof ConfigError || error instanceof PluginError) {
     process.stderr.write(`${error.message}\n`)
     return 2
   }
-  const line = error instanceof RegistrationError ? error.message : startFailure(error)
+  const line = startFailure(error)
   if (line === undefined) throw error
   process.stderr.write(`${line}\n`)
   return 1

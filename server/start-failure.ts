@@ -1,20 +1,9 @@
 import { ConfigError } from './config/config-error.ts'
 import { ServiceError } from './core/errors.ts'
+import { OperatorError } from './core/operator-error.ts'
 import { PluginError } from './core/plugin-error.ts'
-import { DatabaseFolderError } from './services/database/folder-error.ts'
-import { UnknownPastError } from './services/database/past.ts'
-import { LedgerMismatchError } from './services/ledger/opening.ts'
-import { PlanError } from './services/quotas/plans.ts'
 
-const mendable = [
-  ConfigError,
-  PluginError,
-  PlanError,
-  DatabaseFolderError,
-  UnknownPastError,
-  LedgerMismatchError,
-  ServiceError,
-]
+const mendable = [ConfigError, PluginError, OperatorError, ServiceError]
 
 /**
  * What the person who starts the server can mend: configuration, plugins, ports, the database, the node.

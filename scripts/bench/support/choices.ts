@@ -1,4 +1,4 @@
-import { UsageError } from '../../usage-error.ts'
+import { UsageError } from '../../../conformance/lib/usage-error.ts'
 
 /**
  * What an option names, separated by commas.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import { UsageError } from '../../usage-error.ts'
+import { UsageError } from '../../../conformance/lib/usage-error.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { DatabaseFolderError } from './folder-error.ts'
+import { folderError } from './folder-error.ts'
 import { LOCK_FILE, lockFolder } from './folder-lock.ts'
 
 /** The folder of the embedded database, checked and locked. */
@@ -12,7 +12,7 @@ export interface DatabaseFolder {
   readonly isNew: boolean
   /** The database is whole: from now on it is never begun anew. Closes what initdb left open to others. */
   finish(): Promise<void>
-  /** @throws DatabaseFolderError nothing can be written there */
+  /** @throws OperatorError nothing can be written there */
   assertWritable(): Promise<void>
   release(): void
 }
@@ -34,7 +34,7 @@ const OTHERS = 0o077
 /**
  * Makes or checks the folder, and locks it. A folder that is not ours is left as it is.
  *
- * @throws DatabaseFolderError
+ * @throws OperatorError
  */
 export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder> {
   await attempt(folder, 'cannot be made', () => mkdir(folder, { recursive: true, mode: 0o700 }))
@@ -83,33 +83,33 @@ async function begin(folder: string): Promise<void> {
   })
 }
 
-/** @throws DatabaseFolderError it is no folder, belongs to somebody else, or others may look into it */
+/** @throws OperatorError it is no folder, belongs to somebody else, or others may look into it */
 async function assertOurs(folder: string): Promise<void> {
   const { mode, uid } = await attempt(folder, 'cannot be looked at', () => stat(folder))
   // Windows has no such bits, and no user ids.
   const user = process.getuid?.()
   if (user === undefined) return
   if (uid !== user) {
-    throw new DatabaseFolderError(
+    throw folderError(
       folder,
       `belongs to another user (${uid}): run the server as that user, or: chown -R ${user} ${quoted(folder)}`,
     )
   }
   if ((mode & OTHERS) !== 0) {
     const bits = (mode & 0o777).toString(8)
-    throw new DatabaseFolderError(
+    throw folderError(
       folder,
       `is open to other users (mode ${bits}). If nobody changed it, close it: chmod -R go= ${quoted(folder)}`,
     )
   }
 }
 
-/** @throws DatabaseFolderError there is something in it, and not a whole database of this server */
+/** @throws OperatorError there is something in it, and not a whole database of this server */
 async function assertWhole(folder: string): Promise<void> {
   const names = await attempt(folder, 'cannot be read', () => readdir(folder))
   const foreign = names.find((name) => !OURS.has(name))
   if (foreign !== undefined && !names.includes(DATA)) {
-    throw new DatabaseFolderError(
+    throw folderError(
       folder,
       `is not empty ('${foreign}') and holds no database of this server: name another folder (database.folder)`,
     )
@@ -122,21 +122,21 @@ async function assertWhole(folder: string): Promise<void> {
       ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT' && code !== 'ENOTDIR',
     )
     if (isThere) continue
-    throw new DatabaseFolderError(
+    throw folderError(
       folder,
       `holds no whole database: ${DATA}/${part} is missing. Restore a backup, or name another folder (database.folder)`,
     )
   }
   const version = await attempt(folder, 'cannot be read', () => readFile(path.join(data, 'PG_VERSION'), 'utf8'))
   if (version.trim() === POSTGRES_VERSION) return
-  throw new DatabaseFolderError(
+  throw folderError(
     folder,
     `holds a database of PostgreSQL '${version.trim().slice(0, 20)}', and this server has ${POSTGRES_VERSION}: ` +
       'start it with the version of the server that made it',
   )
 }
 
-/** @throws DatabaseFolderError */
+/** @throws OperatorError */
 async function assertWritable(folder: string): Promise<void> {
   await attempt(folder, 'cannot be written', async () => {
     const file = path.join(folder, PROBE)
@@ -169,7 +169,7 @@ async function attempt<Result>(folder: string, problem: string, work: () => Prom
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException
     const why = reasons[code] ?? code
-    throw new DatabaseFolderError(folder, `${problem}: ${why}`, { cause })
+    throw folderError(folder, `${problem}: ${why}`, { cause })
   }
 }
 

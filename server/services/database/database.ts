@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
 import { ServiceError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder } from './database-folder.ts'
-import { DatabaseFolderError } from './folder-error.ts'
+import { folderError } from './folder-error.ts'
 import { migrate } from './migrate.ts'
 import { PGliteStream } from './pglite-stream.ts'
 import { startUpkeep } from './pglite-upkeep.ts'
@@ -58,7 +58,7 @@ export interface Database {
 /**
  * Opens the database and brings its tables up to date.
  *
- * @throws DatabaseFolderError; UnknownPastError; what the driver throws when the server cannot be reached
+ * @throws OperatorError; what the driver throws when the server cannot be reached
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url !== null) return openPostgres(options, options.url)
@@ -90,14 +90,14 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const BOSS_POOL_SIZE = 2
 const UPKEEP_EVERY_MS = 600_000
 
-/** @throws DatabaseFolderError what lies in the folder is damaged */
+/** @throws OperatorError what lies in the folder is damaged */
 async function startIn(folder: DatabaseFolder): Promise<PGlite> {
   try {
     return await startPGlite(folder.data, folder.isNew)
   } catch (cause) {
     folder.release()
     const problem = 'cannot be opened: the database in it is damaged, or its files belong to another user.'
-    throw new DatabaseFolderError(folder.path, `${problem} Mend the rights, or restore a backup`, { cause })
+    throw folderError(folder.path, `${problem} Mend the rights, or restore a backup`, { cause })
   }
 }
 

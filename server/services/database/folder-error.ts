@@ -1,10 +1,6 @@
-/** The folder of the embedded database cannot be used; the message is one line, which names it. */
-export class DatabaseFolderError extends Error {
-  readonly folder: string
+import { OperatorError } from '../../core/operator-error.ts'
 
-  constructor(folder: string, problem: string, options?: ErrorOptions) {
-    super(`the database folder ${folder} ${problem}`.replace(/\s+/g, ' '), options)
-    this.name = 'DatabaseFolderError'
-    this.folder = folder
-  }
+/** The folder of the embedded database cannot be used. */
+export function folderError(folder: string, problem: string, options?: ErrorOptions): OperatorError {
+  return new OperatorError(`the database folder ${folder} ${problem}`, options)
 }

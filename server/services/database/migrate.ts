@@ -27,7 +27,7 @@ export const migrations = {
 /**
  * Brings the tables of a schema up to date; processes that start together do it once.
  *
- * @throws UnknownPastError; what the database throws. Nothing is changed then
+ * @throws OperatorError; what the database throws. Nothing is changed then
  */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
   const hashes = new Map(Object.entries(frozen))

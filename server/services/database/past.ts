@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { OperatorError } from '../../core/operator-error.ts'
 import type { Tables } from './tables.ts'
 
 /** Tables that the migrator makes before the first migration. */
@@ -7,21 +8,18 @@ const MIGRATOR_TABLES: ReadonlySet<string> = new Set(['kysely_migration', 'kysel
 const FACT = 'migration '
 
 /** The tables were made by another version, or by somebody else: nothing in them can be relied on. */
-export class UnknownPastError extends Error {
-  constructor(schema: string, problem: string) {
-    super(
-      `the database was not made by this version: schema ${schema} ${problem}. ` +
-        'Nothing was changed: start the version that made it, or restore a backup of this one',
-    )
-    this.name = 'UnknownPastError'
-  }
+function unknownPast(schema: string, problem: string): OperatorError {
+  return new OperatorError(
+    `the database was not made by this version: schema ${schema} ${problem}. ` +
+      'Nothing was changed: start the version that made it, or restore a backup of this one',
+  )
 }
 
 /**
  * Looks whether a schema is empty or was made by a beginning of these migrations, word for word; it only reads.
  *
  * @param hashes of the migrations' texts by name, in their order
- * @throws UnknownPastError
+ * @throws OperatorError
  */
 export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes: ReadonlyMap<string, string>) {
   const { rows: tables } = await sql<{ name: string }>`
@@ -33,13 +31,12 @@ export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes
     : { rows: [] }
   const known = [...hashes.keys()]
   done.rows.forEach(({ name }, index) => {
-    if (!hashes.has(name)) throw new UnknownPastError(schema, `has a migration '${name}' that is not known here`)
-    if (name !== known[index])
-      throw new UnknownPastError(schema, `lacks the migration '${known[index]}' before '${name}'`)
+    if (!hashes.has(name)) throw unknownPast(schema, `has a migration '${name}' that is not known here`)
+    if (name !== known[index]) throw unknownPast(schema, `lacks the migration '${known[index]}' before '${name}'`)
   })
   const foreign = tables.find(({ name }) => !MIGRATOR_TABLES.has(name))
   if (done.rows.length === 0) {
-    if (foreign) throw new UnknownPastError(schema, `has a table '${foreign.name}' and no migrations`)
+    if (foreign) throw unknownPast(schema, `has a table '${foreign.name}' and no migrations`)
     return
   }
   const { rows: recorded } = await sql<{ name: string; value: string }>`
@@ -47,7 +44,7 @@ export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes
   for (const { name: fact, value } of recorded) {
     const name = fact.slice(FACT.length)
     if (hashes.get(name) === value) continue
-    throw new UnknownPastError(schema, `was made by another migration '${name}' than the one here`)
+    throw unknownPast(schema, `was made by another migration '${name}' than the one here`)
   }
 }
 

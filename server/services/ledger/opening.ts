@@ -1,16 +1,9 @@
 import { sql } from 'kysely'
+import { OperatorError } from '../../core/operator-error.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Queries } from '../database/database.ts'
 import type { Plans } from '../quotas/plans.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
-
-/** The ledger does not go with the chain or the configuration; one line for the person who starts the server. */
-export class LedgerMismatchError extends Error {
-  constructor(reason: string) {
-    super(`database: ${reason}`)
-    this.name = 'LedgerMismatchError'
-  }
-}
 
 /** The nonces and receipts in a ledger mean nothing on another chain, even one of the same id. */
 export async function assertSameChain(db: Queries, upstream: Upstream): Promise<void> {
@@ -24,8 +17,8 @@ export async function assertSameChain(db: Queries, upstream: Upstream): Promise<
     .execute()
   const { value } = await db.selectFrom('facts').where('name', '=', 'genesis').select('value').executeTakeFirstOrThrow()
   if (value !== block.hash) {
-    throw new LedgerMismatchError(
-      `its ledger belongs to another chain of this id (first block ${value}, the node has ${block.hash}): use another one`,
+    throw new OperatorError(
+      `database: its ledger belongs to another chain of this id (first block ${value}, the node has ${block.hash}): use another one`,
     )
   }
 }
@@ -58,8 +51,8 @@ export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void>
   const rows = await db.selectFrom('profiles').select('plan').distinct().execute()
   const unknown = rows.map(({ plan }) => plan).filter((plan) => !plans.byName.has(plan))
   if (unknown.length > 0) {
-    throw new LedgerMismatchError(
-      `profiles are in plans that the configuration lacks: ${unknown.join(', ')}: add them, or move the profiles`,
+    throw new OperatorError(
+      `database: profiles are in plans that the configuration lacks: ${unknown.join(', ')}: add them, or move the profiles`,
     )
   }
 }

@@ -1,4 +1,5 @@
 import { getAddress } from 'ethers'
+import { OperatorError } from '../../core/operator-error.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { lockAccounts, readAccounts, saveAccounts, toAccount, toRow } from './account-rows.ts'
@@ -8,13 +9,13 @@ import type { Plan, Plans } from '../quotas/plans.ts'
 /** What an operator decides about profiles. */
 export interface Registrations {
   list(): Promise<Account[]>
-  /** @throws RegistrationError the profile is not known */
+  /** @throws OperatorError the profile is not known */
   show(address: string): Promise<Account>
   /**
    * Registers a profile, or lets one that was removed or suspended back in. A profile that is there keeps its account
    * unless it gets another plan.
    *
-   * @throws RegistrationError there is no such plan
+   * @throws OperatorError there is no such plan
    */
   add(address: string, plan?: string): Promise<Account>
   /** Takes nothing more from it, until `add`. Its account stays. */
@@ -25,14 +26,6 @@ export interface Registrations {
   topUp(address: string, amount: bigint): Promise<Account>
   /** Begins anew under another plan; what is under way is settled with the old one. */
   move(address: string, plan: string): Promise<Account>
-}
-
-/** What an operator asked for cannot be done; one line. */
-export class RegistrationError extends Error {
-  constructor(reason: string) {
-    super(reason)
-    this.name = 'RegistrationError'
-  }
 }
 
 const UINT256_END = 1n << 256n
@@ -51,7 +44,7 @@ export function createRegistrations({
   function planNamed(name: string): Plan {
     const plan = plans.byName.get(name)
     if (plan) return plan
-    throw new RegistrationError(`there is no plan '${name}'; there are ${[...plans.byName.keys()].join(', ')}`)
+    throw new OperatorError(`there is no plan '${name}'; there are ${[...plans.byName.keys()].join(', ')}`)
   }
 
   /** Changes an account that is locked. */
@@ -103,7 +96,7 @@ export function createRegistrations({
     topUp: (address, amount) =>
       change(address, (account) => {
         const allowance = account.allowance + amount
-        if (allowance >= UINT256_END) throw new RegistrationError('the account cannot hold so much')
+        if (allowance >= UINT256_END) throw new OperatorError('the account cannot hold so much')
         return { ...account, allowance }
       }),
     move: async (address, name) => {
@@ -113,13 +106,13 @@ export function createRegistrations({
   }
 }
 
-/** @throws RegistrationError for what is no address, or one whose checksum tells of a slip */
+/** @throws OperatorError for what is no address, or one whose checksum tells of a slip */
 function profileAddress(text: string): string {
   try {
     return getAddress(text)
   } catch {
-    throw new RegistrationError(`'${text}' is no address, or its letter case is not that of its checksum`)
+    throw new OperatorError(`'${text}' is no address, or its letter case is not that of its checksum`)
   }
 }
 
-const notKnown = (address: string) => new RegistrationError(`${address} is not known: add it first`)
+const notKnown = (address: string) => new OperatorError(`${address} is not known: add it first`)

@@ -1,4 +1,5 @@
 import type { QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
+import { ConfigError } from '../../config/config-error.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
 
 /** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
@@ -24,14 +25,6 @@ export interface Plans {
   readonly byName: ReadonlyMap<string, Plan>
 }
 
-/** A plan that cannot be used; one line for the person who wrote the configuration. */
-export class PlanError extends Error {
-  constructor(plan: string, reason: string, options?: ErrorOptions) {
-    super(`quota/plans/${plan}: ${reason}`, options)
-    this.name = 'PlanError'
-  }
-}
-
 export interface PlansConfig {
   readonly defaultPlan: string
   readonly plans: Readonly<
@@ -43,7 +36,7 @@ export interface PlansConfig {
  * Binds each plan of the configuration to its model.
  *
  * @param services what models may ask for
- * @throws PlanError a model that is not loaded, options that break its schema
+ * @throws ConfigError a model that is not loaded, options that break its schema
  */
 export function createPlans(
   { defaultPlan, plans }: PlansConfig,
@@ -53,11 +46,11 @@ export function createPlans(
   const byName = new Map<string, Plan>()
   for (const [name, { model, options, gasCap }] of Object.entries(plans)) {
     const loaded = models.get(model)
-    if (loaded === undefined) throw new PlanError(name, `there is no quota model '${model}'`)
+    if (loaded === undefined) throw planError(name, `there is no quota model '${model}'`)
     byName.set(name, bindPlan(name, loaded, { options, gasCap }, services))
   }
   const found = byName.get(defaultPlan)
-  if (found === undefined) throw new PlanError(defaultPlan, 'the default plan is not among the plans')
+  if (found === undefined) throw planError(defaultPlan, 'the default plan is not among the plans')
   return { defaultPlan: found, byName }
 }
 
@@ -75,7 +68,7 @@ function bindPlan(
   try {
     options = loaded.parseOptions(rawOptions)
   } catch (cause) {
-    throw new PlanError(name, cause instanceof Error ? cause.message : String(cause), { cause })
+    throw planError(name, cause instanceof Error ? cause.message : String(cause), { cause })
   }
   const picked = servicesFor(loaded, services as Services)
   return {
@@ -89,3 +82,7 @@ function bindPlan(
     settle: (receipt) => plugin.settle(receipt, picked, options),
   }
 }
+
+/** A plan that cannot be used, for the person who wrote the configuration. */
+const planError = (plan: string, reason: string, options?: ErrorOptions) =>
+  new ConfigError([`quota/plans/${plan}: ${reason}`], options)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabaseFolder } from '../../../services/database/database-folder.ts'
 import { openDatabase, type DatabaseOptions } from '../../../services/database/database.ts'
-import { DatabaseFolderError } from '../../../services/database/folder-error.ts'
+import { OperatorError } from '../../../core/operator-error.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65_534
@@ -43,8 +43,8 @@ describe('the folder of the embedded database', () => {
       () => expect.fail('it was taken'),
       (thrown: unknown) => thrown,
     )
-    expect(error).to.be.instanceOf(DatabaseFolderError)
-    const { message } = error as DatabaseFolderError
+    expect(error).to.be.instanceOf(OperatorError)
+    const { message } = error as OperatorError
     expect(message).to.include(folder).and.not.include('\n')
     expect(await contentOf(folder), 'untouched').to.deep.equal(before)
     return message
@@ -128,7 +128,7 @@ describe('the folder of the embedded database', () => {
       const folder = await copyOfWhole()
       await writeFile(join(folder, 'pgdata', file), Buffer.alloc(8192, 'x'))
       const error = await openDatabase(options(folder)).catch((thrown: unknown) => thrown)
-      expect(error).to.be.instanceOf(DatabaseFolderError)
+      expect(error).to.be.instanceOf(OperatorError)
       expect((error as Error).message)
         .to.include(folder)
         .and.include('damaged')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { FolderLockedError } from '../../../services/database/folder-lock.ts'
+import { OperatorError } from '../../../core/operator-error.ts'
 import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 
 const schema = 'touchstone_1'
@@ -96,7 +96,10 @@ describe('database', () => {
     const where = join(folder, 'locked')
     const first = await openPGlite(where)
     const error = await openPGlite(where).catch((thrown: unknown) => thrown)
-    expect(error).to.be.instanceOf(FolderLockedError)
+    expect(error)
+      .to.be.instanceOf(OperatorError)
+      .and.have.property('message')
+      .that.includes('is in use by another process')
     await first.close()
 
     // A process that locks the folder and dies without a word.

@@ -10,7 +10,7 @@ import { startPostgres, type PostgresServer } from '../../../../scripts/bench/su
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { migrations } from '../../../services/database/migrate.ts'
 import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
-import { UnknownPastError } from '../../../services/database/past.ts'
+import { OperatorError } from '../../../core/operator-error.ts'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
 
@@ -172,7 +172,7 @@ describe('the past of a database', () => {
       }
       const before = await contents()
       const error = await openDatabase({ url, folder: null, schema, poolSize: 2 }).catch((thrown: unknown) => thrown)
-      expect(error).to.be.instanceOf(UnknownPastError)
+      expect(error).to.be.instanceOf(OperatorError)
       expect((error as Error).message)
         .to.include(says)
         .and.include(schema)
