@@ -15,13 +15,14 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
   { name: 'types', script: 'typescript-native/bin/tsc', args: ['-b'] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: [] },
   { name: 'format', script: 'prettier/bin/prettier.cjs', args: ['--check', '.'] },
+  { name: 'unused files, exports and packages', script: 'knip/bin/knip.js', args: [] },
 ]
 
 /** For single files; without them `.mocharc.json` says what is run and how. */
 const fileOptions = ['--no-config', '--timeout', '60000']
 
 /**
- * The command `test`: types, lint and format, then all tests; or, with files, the tests of these alone.
+ * The command `test`: types, lint, format and what is unused, then all tests; or, with files, the tests of these alone.
  * The last line says `N passed, N failed`.
  *
  * @returns the exit code: 0 all passed, 1 something failed, 2 wrong usage

@@ -6,7 +6,6 @@ import { transactionData } from '../../ethereum/transaction-data.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
-  readonly profile: string
   readonly keyManager: string
   readonly signer: string
   readonly channel: bigint
@@ -24,7 +23,6 @@ export interface ChannelState {
 
 export interface PendingCall {
   readonly nonce: bigint
-  readonly identity: string
   readonly callData: string
   /** The relayer's account that sends it. */
   readonly account: string
@@ -83,7 +81,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
         ]),
       )
       .orderBy('relays.nonce')
-      .select(['asked.at', 'relays.nonce', 'relays.identity', 'attempts.raw', 'relays.account'])
+      .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.account'])
       .execute(),
     identities.length === 0
       ? []
@@ -100,9 +98,8 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
   const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
   return keys.map((_, at) => ({
-    pending: (byQuestion.get(at) ?? []).map(({ nonce, identity, raw, account }) => ({
+    pending: (byQuestion.get(at) ?? []).map(({ nonce, raw, account }) => ({
       nonce: BigInt(nonce),
-      identity,
       callData: transactionData(raw),
       account,
     })),

@@ -199,7 +199,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   function channelOf(call: RelayCall): Channel {
     const key = keyOf(call)
     // A key manager may claim one profile now and another one then: each is asked about by itself.
-    const name = `${key.profile}:${key.keyManager}:${key.signer}:${key.channel}`
+    const name = `${call.profile}:${key.keyManager}:${key.signer}:${key.channel}`
     let channel = channels.get(name)
     if (!channel) {
       channel = new Channel({
@@ -239,8 +239,7 @@ function assertFits({ callData }: RelayCall, limits: RelayerOptions): void {
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)
 
-const keyOf = ({ profile, keyManager, signer, nonce }: RelayCall): ChannelKey => ({
-  profile,
+const keyOf = ({ keyManager, signer, nonce }: RelayCall): ChannelKey => ({
   keyManager,
   signer,
   channel: nonce >> 128n,

@@ -1,4 +1,3 @@
-import { Interface } from 'ethers'
 import { profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayNonce, signQuota, signRelayCall } from '../../../contracts/lsp25.ts'
@@ -117,8 +116,3 @@ export const callTarget = (target: string, functionName: string, values: unknown
 /** A payload that sends wei from the profile. */
 export const sendWei = (to: string, valueWei: bigint): string =>
   profileInterface.encodeFunctionData('execute', [0, to, valueWei, '0x'])
-
-/** For reading calls in transactions. */
-export const relayInterface = new Interface([
-  'function executeRelayCall(bytes signature, uint256 nonce, uint256 validityTimestamps, bytes payload) payable returns (bytes)',
-])

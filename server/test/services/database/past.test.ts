@@ -124,10 +124,10 @@ describe('the past of a database', () => {
           const pending = relays.filter(({ status }) => status === 'pending')
           expect(pending, 'the dump has calls under way').to.not.be.empty
           expect(await accountsWithOpenRelays(db)).to.have.members([...new Set(pending.map(({ account }) => account))])
-          for (const { profile, key_manager: keyManager, signer, nonce, identity, hash } of pending) {
-            const key = { profile, keyManager, signer, channel: BigInt(nonce) >> 128n }
+          for (const { key_manager: keyManager, signer, nonce, identity, hash } of pending) {
+            const key = { keyManager, signer, channel: BigInt(nonce) >> 128n }
             const [state] = await lookUp(db, [{ key, from: 0n, identities: [identity] }])
-            expect(state?.pending.map((call) => call.identity)).to.include(identity)
+            expect(state?.pending.map((call) => call.nonce)).to.include(BigInt(nonce))
             expect(state?.known.get(identity)).to.equal(hash)
           }
         } finally {

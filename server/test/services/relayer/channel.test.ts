@@ -10,7 +10,7 @@ const profile = '0x1111111111111111111111111111111111111111'
 const keyManager = '0x2222222222222222222222222222222222222222'
 const signer = '0x3333333333333333333333333333333333333333'
 const account = '0x4444444444444444444444444444444444444444'
-const key = { profile, keyManager, signer, channel: 0n }
+const key = { keyManager, signer, channel: 0n }
 
 /** The call data tells the nonce, as far as the fake simulator is concerned. */
 const callDataOf = (nonce: bigint) => `0x${nonce.toString(16).padStart(4, '0')}`
@@ -69,7 +69,7 @@ class World {
   private lookUp(from: bigint): ChannelState {
     const pending = this.pending
       .filter((nonce) => nonce >= from)
-      .map((nonce): PendingCall => ({ nonce, identity: `call ${nonce}`, callData: callDataOf(nonce), account }))
+      .map((nonce): PendingCall => ({ nonce, callData: callDataOf(nonce), account }))
     return { pending, known: this.known, reverted: new Map() }
   }
 
