@@ -1,3 +1,4 @@
+import { packageVersion } from '../specs/index.ts'
 import { readFile, writeFile } from 'node:fs/promises'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -17,7 +18,6 @@ import { wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { assertWritable, writeOutput } from './lib/report/write-output.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { exitCodeOf } from './lib/verdict.ts'
-import { packageVersion } from './lib/version.ts'
 
 /** Where `npm start` leaves the fixture of its testbed. */
 const testbedFixture = '.touchstone/testbed.json'

@@ -1,3 +1,4 @@
+import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { diagnose, type Finding } from './lib/diagnose.ts'
 import { collectHeaders } from './lib/header-option.ts'
@@ -5,7 +6,6 @@ import { parsePositiveInteger } from './lib/positive-integer.ts'
 import { painter, wantsColour, type TextStream } from './lib/report/terminal-style.ts'
 import { visibleControls } from './lib/report/visible-controls.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { packageVersion } from './lib/version.ts'
 
 interface Streams {
   readonly stdout: TextStream

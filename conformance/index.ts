@@ -1,4 +1,4 @@
-import { clauses, type ClauseId } from '../specs/index.ts'
+import { packageVersion, clauses, type ClauseId } from '../specs/index.ts'
 import type { ClauseSuite } from './lib/clause.ts'
 import { describeTransactions } from './lib/caused-transactions.ts'
 import { connectChain, noChain, type ChainTruth } from './lib/chain-truth.ts'
@@ -22,7 +22,6 @@ import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
 import { clauseStatus, findCauses, summarise, verdictOf } from './lib/verdict.ts'
 import { verifyFixture } from './lib/verify-fixture.ts'
-import { packageVersion } from './lib/version.ts'
 
 export type { Fixture } from './lib/fixture.ts'
 export type * from './lib/report-types.ts'

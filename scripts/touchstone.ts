@@ -1,6 +1,6 @@
 #!/usr/bin/env node
+import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
-import { packageVersion } from '../conformance/lib/version.ts'
 import { UsageError } from '../conformance/lib/usage-error.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */

@@ -32,7 +32,7 @@ import { createRelayer } from './services/relayer/relayer.ts'
 import { createRecovery } from './services/signatures/recovery.ts'
 import { openKeystores } from './services/signers/keystore.ts'
 import { signerFromKey } from './services/signers/signer-account.ts'
-import { createSigners } from './services/signers/signers.ts'
+import { createSigners, type Signers } from './services/signers/signers.ts'
 import { createSequenceRunner } from './services/simulator/sequences.ts'
 import { createSimulator } from './services/simulator/simulator.ts'
 import type { Tracing } from './telemetry/tracing.ts'
@@ -81,6 +81,7 @@ export interface Composed {
   /** The ledger and the plans, for what is no plugin. */
   readonly database: Database
   readonly plans: Plans
+  readonly signers: Signers
   /** Answers what is under way, hands back the jobs, closes everything. */
   close(): Promise<void>
   /** Makes what waits for a node fail now, so that `close` ends. */
@@ -245,7 +246,7 @@ async function compose(
     { name: 'database', check: () => database.assertWritable() },
     { name: 'signers', check: () => signers.assertAble() },
   ]
-  return { services, readinessChecks, database, plans, giveUp: () => upstream.close() }
+  return { services, readinessChecks, database, plans, signers, giveUp: () => upstream.close() }
 }
 
 /** Says which nodes were asked, without what may be secret in their URLs. @throws ServiceError UPSTREAM_UNAVAILABLE */

@@ -11,25 +11,22 @@ import type { Services } from './core/define.ts'
 import { docsRoutes } from './http/docs.ts'
 import { executeAnswers } from './http/execute.ts'
 import { createFastLane, type Answer } from './http/fast-lane.ts'
-import { healthRoutes } from './http/health.ts'
+import { createReadinessLook, healthRoutes } from './http/health.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { createRequestMeter, meterRequests, metricsRoute } from './http/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
 import { countBytes, countRequests } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
-import { statusRoute, type ServiceStatus } from './http/status-page.ts'
+import { createServiceStatus } from './http/service-status.ts'
+import { statusRoute } from './http/status-page.ts'
 import { traceRequests } from './http/trace-requests.ts'
 import { transactionRoute } from './http/transactions.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices } from './compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
-import { shared } from './concurrency/shared.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-/** The relay calls of a day are counted for the status page. */
-const STATUS_KEPT_MS = 1_000
-const DAY_MS = 24 * 60 * 60 * 1000
 /** For closing the database, when the time that the configuration gives is over. */
 const LAST_MS = 2_000
 
@@ -93,7 +90,7 @@ export async function startServer(
     await rateLimits.close()
     await composed.close()
   }
-  const { services, readinessChecks } = composed
+  const { services, readinessChecks, signers, plans } = composed
   const http = createHttpServer(config)
   let address: AddressInfo
   try {
@@ -105,11 +102,12 @@ export async function startServer(
       ...executeAnswers(relayOptions),
     ])
     const lane = createFastLane({ answers, log, meter })
+    const look = createReadinessLook(readinessChecks)
     const routes: Route[] = [
       ...lane.routes,
       transactionRoute(services),
-      statusRoute(shared(STATUS_KEPT_MS, () => statusOf(registry, services, config))),
-      ...healthRoutes(readinessChecks, () => http.isDraining()),
+      statusRoute(createServiceStatus({ registry, services, signers, plans, config, look })),
+      ...healthRoutes(look, () => http.isDraining()),
       metricsRoute(metrics),
       ...docsRoutes(),
     ]
@@ -192,22 +190,6 @@ function rpcAnswer(
       },
     }),
   })
-}
-
-async function statusOf(registry: Registry, services: Services, config: Config): Promise<ServiceStatus> {
-  const { rpcMethods, relays, quotas } = registry
-  const plans = Object.entries(config.quota.plans)
-  return {
-    chainId: String(BigInt(await services.chain.id())),
-    plugins: {
-      'rpc-method': [...rpcMethods.keys()],
-      relay: relays.map(({ plugin }) => plugin.id),
-      quota: [...quotas.keys()],
-    },
-    relays: await services.relays.countSince(services.clock.nowMs() - DAY_MS),
-    plans: plans.map(([name, { model }]) => ({ name, model, unit: quotas.get(model)?.plugin.unit ?? '' })),
-    registration: config.registration,
-  }
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -2,6 +2,7 @@
 export { clauses, type Clause, type ClauseId, type ClauseLevel, type ClauseNeed } from './clauses.ts'
 export { errorCatalogue, type ErrorCode, type ErrorEntry } from './errors.ts'
 export { schemas, type JsonSchema } from './schemas.ts'
+export { packageVersion } from './version.ts'
 export type {
   BlockParam,
   Config,

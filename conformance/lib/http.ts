@@ -1,3 +1,4 @@
+import { packageVersion } from '../../specs/index.ts'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
@@ -5,7 +6,6 @@ import { Agent, request } from 'undici'
 import type { Answer } from './answer.ts'
 import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
-import { packageVersion } from './version.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 
 /** More than any answer of the documents needs: 1000 log entries are about 1 MB. */

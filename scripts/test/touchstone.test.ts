@@ -1,7 +1,7 @@
+import { packageVersion } from '../../specs/index.ts'
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { packageVersion } from '../../conformance/lib/version.ts'
 
 const words = [
   'up',

@@ -26,12 +26,12 @@ const KEPT_MS = 20
 /** How long a check may take before it counts as failed, in milliseconds. */
 const checkTimeoutMs = 3000
 
-/**
- * `GET /healthz`: the process answers. `GET /readyz`: it can do its work (200), or it cannot and says what is missing
- * (503); while it drains it is not ready, so that a load balancer moves on.
- */
-export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () => boolean): Route[] {
-  const look = shared(KEPT_MS, (log: Logger) =>
+/** What was found by each check, in their order. */
+export type Findings = readonly (readonly [name: string, outcome: Readiness['checks'][string]])[]
+
+/** Makes all checks at once; what fails is logged, and a check that takes too long has failed. */
+export function createReadinessLook(checks: readonly ReadinessCheck[]): (log: Logger) => Promise<Findings> {
+  return shared(KEPT_MS, (log: Logger) =>
     Promise.all(
       checks.map(async ({ name, check }) => {
         try {
@@ -43,6 +43,13 @@ export function healthRoutes(checks: readonly ReadinessCheck[], isDraining: () =
       }),
     ),
   )
+}
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it can do its work (200), or it cannot and says what is missing
+ * (503); while it drains it is not ready, so that a load balancer moves on.
+ */
+export function healthRoutes(look: (log: Logger) => Promise<Findings>, isDraining: () => boolean): Route[] {
   return [
     {
       method: 'GET',

@@ -1,24 +1,14 @@
+import type { Logger } from 'pino'
 import type { Route } from './route.ts'
+import type { ServiceStatus } from './service-status.ts'
 
-/** What the status page tells; nothing in it is secret. */
-export interface ServiceStatus {
-  readonly chainId: string
-  /** Ids by kind. */
-  readonly plugins: Readonly<Record<string, readonly string[]>>
-  /** Relay calls of the last 24 hours by outcome. */
-  readonly relays: Readonly<Record<string, number>>
-  /** Plans by name. */
-  readonly plans: readonly { readonly name: string; readonly model: string; readonly unit: string }[]
-  readonly registration: 'open' | 'registered'
-}
-
-/** `GET /`: what this is, for a person who opens the URL in a browser. */
-export function statusRoute(readStatus: () => Promise<ServiceStatus>): Route {
+/** `GET /`: whether the service works, for a person who opens its URL in a browser. */
+export function statusRoute(readStatus: (log: Logger) => Promise<ServiceStatus>): Route {
   return {
     method: 'GET',
     path: '/',
     handle: async (ctx) => {
-      const status = await readStatus()
+      const status = await readStatus(ctx.state.log)
       ctx.type = 'html'
       ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
       ctx.set('Cache-Control', 'no-store')
@@ -27,8 +17,9 @@ export function statusRoute(readStatus: () => Promise<ServiceStatus>): Route {
   }
 }
 
-function page({ chainId, plugins, relays, plans, registration }: ServiceStatus): string {
-  const open = registration === 'open' ? 'every profile' : 'registered profiles'
+function page(status: ServiceStatus): string {
+  const { version, chainId, registration, findings, plugins } = status
+  const served = registration === 'open' ? 'every profile' : 'registered profiles'
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -40,33 +31,85 @@ function page({ chainId, plugins, relays, plans, registration }: ServiceStatus):
 <body>
 <main>
 <h1>Transaction relay service</h1>
-<p>Sends relay calls for ${open} on chain ${escapeHtml(chainId)}, and answers Ethereum JSON-RPC.
+${verdict(findings)}
+<p>Sends relay calls for ${served} on chain ${shown(chainId)}, and answers Ethereum JSON-RPC.
 <a href="docs">Both interfaces, to read and to try</a>.</p>
-<section aria-labelledby="relays"><h2 id="relays">Relay calls of the last 24 hours</h2>
-${table(['Outcome', 'Calls'], Object.entries(relays), 'No calls yet.')}</section>
-<section aria-labelledby="plans"><h2 id="plans">Quota plans</h2>
-${table(
-  ['Plan', 'Model', 'Unit'],
-  plans.map(({ name, model, unit }) => [name, model, unit]),
-  'No plans.',
-)}</section>
-<section aria-labelledby="plugins"><h2 id="plugins">Plugins</h2>
-${table(
+${section(
+  'Checks',
+  ['Part', 'State'],
+  findings.map(([name, outcome]) => [name, word(outcome)]),
+)}
+${section(
+  'Accounts that pay',
+  ['Address', 'Balance', 'State'],
+  status.signers.map(({ address, balance, state }) => [address, String(balance), word(state)]),
+)}
+${section(
+  'Chain and queue',
+  ['What', 'Now'],
+  [
+    ['latest block', blockText(status.latestBlock)],
+    ['relay calls that wait to be mined', shown(status.pending)],
+    ...Object.entries(status.relays ?? {}).map(([outcome, count]) => [
+      `${outcome} in the last 24 hours`,
+      String(count),
+    ]),
+  ],
+)}
+${section(
+  'Quota plans',
+  ['Plan', 'Model', 'Allowance of a new profile'],
+  status.plans.map(({ name, model, allowance }) => [name, model, allowance]),
+)}
+${section(
+  'Plugins',
   ['Kind', 'Loaded'],
   Object.entries(plugins).map(([kind, ids]) => [kind, ids.join(', ')]),
-  'No plugins.',
-)}</section>
+)}
+<p class="quiet">Touchstone ${escapeHtml(version)}</p>
 </main>
 </body>
 </html>
 `
 }
 
-function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[], none: string): string {
-  if (rows.length === 0) return `<p>${none}</p>`
-  const line = (tag: string, cells: readonly (string | number)[]) =>
-    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(String(cell))}</${tag}>`).join('')}</tr>`
-  return `<table><thead>${line('th', heads)}</thead><tbody>${rows.map((row) => line('td', row)).join('')}</tbody></table>`
+/** The first line: does it work? */
+function verdict(findings: ServiceStatus['findings']): string {
+  const named = (outcome: string) => findings.filter(([, found]) => found === outcome).map(([name]) => name)
+  const [failed, degraded] = [named('failed'), named('degraded')]
+  if (failed.length > 0) return line('bad', `It does not work: ${failed.join(', ')}`)
+  if (degraded.length > 0) return line('poor', `It works in part: ${degraded.join(', ')}`)
+  return line('good', 'It works')
+}
+
+const line = (kind: string, text: string) => `<p class="verdict ${kind}" role="status">${escapeHtml(text)}</p>`
+
+/** A cell with a state in colour; the word says the same. */
+interface Word {
+  readonly kind: 'good' | 'poor' | 'bad'
+  readonly text: string
+}
+
+const kinds: Readonly<Record<string, Word['kind']>> = { ok: 'good', degraded: 'poor', low: 'poor' }
+const word = (text: string): Word => ({ kind: kinds[text] ?? 'bad', text })
+
+const shown = (value: string | number | undefined) => (value === undefined ? 'not known now' : String(value))
+
+const blockText = (block: ServiceStatus['latestBlock']) =>
+  block ? `${block.number}, ${block.ageSeconds} s old` : shown(undefined)
+
+function section(title: string, heads: readonly string[], rows: readonly (readonly (string | Word)[])[]): string {
+  const id = title.toLowerCase().replaceAll(' ', '-')
+  const cell = (value: string | Word) => {
+    const { kind, text } =
+      typeof value === 'string' ? { kind: value.startsWith('0x') ? 'address' : '', text: value } : value
+    return `<td${kind && ` class="${kind}"`}>${escapeHtml(text)}</td>`
+  }
+  const head = heads.map((name) => `<th scope="col">${escapeHtml(name)}</th>`).join('')
+  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('')
+  const table = `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`
+  return `<section aria-labelledby="${id}"><h2 id="${id}">${escapeHtml(title)}</h2>
+${rows.length === 0 ? '<p>None.</p>' : table}</section>`
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
@@ -76,12 +119,15 @@ function escapeHtml(text: string): string {
 }
 
 const style = `
-:root { color-scheme: light dark; --line: #8884 }
-body { margin: 0; font: 1rem/1.55 system-ui, sans-serif }
+:root { color-scheme: light dark; --line: #8884; --good: light-dark(#0a6b34, #5fd08b); --poor: light-dark(#8a5300, #f0b35a); --bad: light-dark(#b3261e, #ff9c94) }
+body { margin: 0; font: 1rem/1.55 system-ui, sans-serif; color: light-dark(#1b1b1f, #e6e6ea); background: light-dark(#fff, #141417) }
+a { color: light-dark(#0b57d0, #8ab4f8) }
 main { max-width: 44rem; margin: 0 auto; padding: 2rem 1.25rem }
-h1 { font-size: 1.75rem; line-height: 1.2 } h2 { font-size: 1.125rem; margin-top: 2rem }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 } h2 { font-size: 1.125rem; margin: 2rem 0 .25rem }
+.verdict { font-size: 1.25rem; font-weight: 600; margin: .5rem 0 1rem } .quiet { margin-top: 2rem }
+.good { color: var(--good) } .poor { color: var(--poor) } .bad { color: var(--bad) }
 table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
-th { font-weight: 500; opacity: .75 }
-td:first-child { white-space: nowrap }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word }
+td.address { overflow-wrap: anywhere }
+th { font-weight: 600 }
 `

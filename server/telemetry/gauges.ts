@@ -65,7 +65,10 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
     'touchstone_signer_balance_coins',
     'Balance of each relayer account, in the native coin, as last seen.',
     ['signer'],
-    () => Promise.resolve([...signers.balances()].map(([signer, wei]) => [{ signer }, Number(wei) / WEI_PER_COIN])),
+    () =>
+      Promise.resolve(
+        signers.states().map(({ address, balanceWei }) => [{ signer: address }, Number(balanceWei) / WEI_PER_COIN]),
+      ),
   )
   gauge(
     'touchstone_signer_nonce',

@@ -9,6 +9,8 @@ import type { Plans } from '../quotas/plans.ts'
 export interface Relays {
   /** @param hash of any attempt, lower case */
   status(hash: string): Promise<TransactionStatus | undefined>
+  /** How many calls wait to be mined. */
+  countPending(): Promise<number>
   /** How many calls came since then, by their status now. */
   countSince(sinceMs: number): Promise<Readonly<Record<RelayStatus, number>>>
 }
@@ -52,6 +54,15 @@ export function createRelays({ database, plans }: { database: Database; plans: P
         gasUsed: relay.gas_used === null ? null : Number(relay.gas_used),
         charged: relay.charged === null ? null : { amount: amountInUnit(BigInt(relay.charged), unit), unit },
       }
+    },
+    countPending: async () => {
+      const { count } = await db
+        .selectFrom('relays')
+        .where('status', '=', 'pending')
+        .where('final', '=', false)
+        .select(({ fn }) => fn.countAll<string | number>().as('count'))
+        .executeTakeFirstOrThrow()
+      return Number(count)
     },
     countSince: async (sinceMs) => {
       const rows = await db

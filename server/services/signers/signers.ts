@@ -28,8 +28,18 @@ export interface Signers {
    * @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty, or left out
    */
   assertAble(): Promise<'ok' | 'degraded'>
-  /** What is known of the balances, wei by address. */
-  balances(): ReadonlyMap<string, bigint>
+  /** What was seen last of each account. */
+  states(): readonly SignerState[]
+}
+
+/** What is known of an account. */
+export interface SignerState {
+  readonly address: string
+  readonly balanceWei: bigint
+  /** The balance is below the threshold of the configuration. */
+  readonly isLow: boolean
+  /** The node refuses the account's next transaction. */
+  readonly isLeftOut: boolean
 }
 
 export interface SignersOptions {
@@ -182,7 +192,13 @@ export function createSigners(options: SignersOptions): Signers {
       if (states.every(({ isLeftOut }) => isLeftOut)) throw unavailable('the node refuses what every account sends')
       return states.some(({ isLeftOut }) => isLeftOut) ? 'degraded' : 'ok'
     },
-    balances: () => new Map(states.map(({ account, balanceWei }) => [account.address, balanceWei])),
+    states: () =>
+      states.map(({ account: { address }, balanceWei, isLow, isLeftOut }) => ({
+        address,
+        balanceWei,
+        isLow,
+        isLeftOut,
+      })),
   }
 }
 

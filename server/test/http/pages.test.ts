@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { axeViolations } from '../../../scripts/test/support/axe.ts'
 import { launchBrowser, type Browser } from '../../../scripts/test/support/browser.ts'
 import { startTestbed, type Testbed } from '../../../scripts/testbed.ts'
 
@@ -40,6 +41,11 @@ describe('the pages of the server in a browser', function () {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Transaction relay service')
     const text = await page.getByRole('main').innerText()
     expect(text).to.include('31337').and.include('every profile').and.include('eth_getLogs').and.include('lsp25')
+    expect(await page.getByRole('status').textContent()).to.equal('It works')
+    expect(await page.getByRole('region', { name: 'Accounts that pay' }).innerText()).to.match(
+      /0x[0-9a-fA-F]{40}\s+[\d.]+\s+ok/,
+    )
+    expect(await axeViolations(page)).to.deep.equal([])
     await page.getByRole('link').click()
     await page.waitForURL('**/docs')
   })

@@ -35,9 +35,9 @@ export function exchangeMarkup(exchange: Exchange, index: number, showsFault = f
     exchange.response === null ? (exchange.failure?.kind ?? 'no answer') : `HTTP ${exchange.response.status}`
   return markup`<details class="exchange"${showsFault ? markup` open` : undefined}>
 <summary>Request ${index + 1}: ${nameOf(exchange.request)} <span class="muted">→ ${outcome}, ${seconds(exchange.durationMs)}</span></summary>
-<h5>Request</h5>
+<p class="label">Request</p>
 <pre tabindex="0">${request}</pre>
-<h5>Answer</h5>
+<p class="label">Answer</p>
 <pre tabindex="0">${response}</pre>
 <details><summary>As a command</summary><pre tabindex="0">${curlOf(exchange.request)}</pre></details>
 </details>`

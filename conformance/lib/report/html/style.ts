@@ -79,7 +79,7 @@ pre {
   margin: .35rem 0; padding: .6rem .75rem; background: var(--soft); border-radius: 6px; max-height: 26rem; overflow: auto;
   white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.45; tab-size: 2
 }
-.exchange h5 { font-size: .8125rem; font-weight: 600; color: var(--muted); margin: .5rem 0 0 }
+.exchange .label { font-size: .8125rem; font-weight: 600; color: var(--muted); margin: .5rem 0 0 }
 .observations { display: grid; gap: .75rem; margin: 0 }
 .observations dt, .observations dd { margin: 0; overflow-wrap: anywhere }
 .observations .answer { margin-top: .35rem }
