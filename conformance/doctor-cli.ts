@@ -1,10 +1,9 @@
 import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { diagnose, type Finding } from './lib/diagnose.ts'
-import { collectHeaders } from './lib/header-option.ts'
-import { parsePositiveInteger } from './lib/positive-integer.ts'
-import { painter, wantsColour, type TextStream } from './lib/report/terminal-style.ts'
-import { visibleControls } from './lib/report/visible-controls.ts'
+import { collectHeaders, parsePositiveInteger } from './lib/options.ts'
+import { visibleControls } from './lib/report/escape.ts'
+import { painter, type TextStream, wantsColour } from './lib/report/terminal-style.ts'
 import { UsageError } from './lib/usage-error.ts'
 
 interface Streams {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
 import { loadLawful, loadMutants } from './altered/load.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
-import { wrap } from './lib/report/wrap.ts'
+import { wrap } from './lib/report/layout.ts'
 
 const usage = `Usage: touchstone explain <clause>
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { curlOf } from './lib/curl.ts'
+import { curlOf } from './lib/report/exchange-text.ts'
 import { readReport } from './lib/report/read-report.ts'
 import { statusSign } from './lib/report/words.ts'
-import { visibleControls } from './lib/report/visible-controls.ts'
+import { visibleControls } from './lib/report/escape.ts'
 import { UsageError } from './lib/usage-error.ts'
 
 const usage = `Usage: touchstone reproduce <report.json> <clause>

@@ -6,14 +6,14 @@ import { request as send } from 'undici'
 import type { Fixture } from '../lib/fixture.ts'
 import { parseLossless } from '../lib/lossless-json.ts'
 import {
-  respond,
+  type Alteration,
   type AlteredRequest,
   type AlteredResponse,
   type AlteredTools,
-  type Alteration,
   type Forward,
+  type ListenEnvironment,
+  respond,
 } from './define.ts'
-import type { ListenEnvironment } from './environment.ts'
 
 /** What belongs to one connection and not to the message. */
 const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'expect'])

@@ -1,13 +1,12 @@
 import { AssertionError } from 'chai'
 import type { ClauseId } from '../../specs/index.ts'
-import { describe, objectOf, type Answer } from './answer.ts'
+import { type Answer, describe, objectOf } from './answer.ts'
 import { connectChain } from './chain-truth.ts'
-import { errorCodeOf } from './eth-rpc/error-of.ts'
-import { hasResult, isServed, memberOf } from './expect-rpc.ts'
-import { Fault, showValue, type FaultDetails } from './outcome.ts'
+import { Fault, type FaultDetails, showValue } from './outcome.ts'
 import { hashIn, isAccepted, normalHash } from './relay/hash.ts'
 import { faultsOf, isServed as tellsQuota } from './relay/quota-answer.ts'
 import { poll, type Receipt } from './relay/receipt.ts'
+import { errorCodeOf, hasResult, isServed, memberOf } from './rpc-answer.ts'
 import { violations } from './schema.ts'
 
 declare global {

@@ -1,13 +1,12 @@
 import type { ChainTruth } from './chain-truth.ts'
-import type { WayOfPaging } from './eth-rpc/paging-option.ts'
 import type { Fixture } from './fixture.ts'
 import type { Fault } from './outcome.ts'
 import type { Patience } from './patience.ts'
-import type { RelayTarget } from './relay-target.ts'
 import type { Edition } from './report-types.ts'
-import type { RpcTarget } from './rpc-target.ts'
 import type { Spending } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
+import type { WayOfPaging } from './options.ts'
+import type { RelayTarget, RpcTarget } from './endpoint.ts'
 
 /** Random requests, beside the fixed ones. */
 export interface FuzzOptions {

@@ -1,14 +1,14 @@
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../specs/index.ts'
-import { describe, type Answer } from './answer.ts'
+import { type Answer, describe } from './answer.ts'
 import type { HttpClient } from './http.ts'
-import { hasDied, isBack } from './liveness.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
-import type { Patience } from './patience.ts'
-import { rateLimitOf } from './rate-limit.ts'
+import { type Patience, rateLimitOf, isLimitError } from './patience.ts'
 import type { Exchange } from './report-types.ts'
-import { ourTimeMs, type AdjustableClock } from './target-clock.ts'
+import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
+import { isServed } from './rpc-answer.ts'
 
 /** After so many requests in a row without an answer nothing more is sent there: a silent target ends in bounded time. */
 const silentAfter = 3
@@ -166,5 +166,96 @@ export function createEndpoint(
     sendRaw: (body, options = {}) => ask(() => body, options),
     send: (body, options = {}) =>
       ask(() => stringify(typeof body === 'function' ? (body as () => unknown)() : body), options),
+  }
+}
+
+const connectTimeoutMs = 2000
+const pauseMs = 100
+/** A process that ends closes its connections before its port: looked at this often. */
+const looks = 3
+
+/** Whether a TCP connection to the host and port of the URL is taken. */
+function listens(url: URL): Promise<boolean> {
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port, timeout: connectTimeoutMs })
+  return new Promise((resolve) => {
+    const end = (found: boolean) => {
+      socket.destroy()
+      resolve(found)
+    }
+    socket.once('connect', () => end(true))
+    socket.once('error', () => end(false))
+    socket.once('timeout', () => end(false))
+  })
+}
+
+/** Whether nobody listens at the URL any more, a moment after it closed a connection without an answer. */
+export async function hasDied(url: string): Promise<boolean> {
+  for (let look = 0; look < looks; look++) {
+    if (await listens(new URL(url))) return false
+    await delay(pauseMs)
+  }
+  return true
+}
+
+/** Waits until somebody listens at the URL again. @returns false when nobody does within `timeoutMs` */
+export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await listens(new URL(url)))) {
+    if (performance.now() >= deadline) return false
+    await delay(pauseMs)
+  }
+  return true
+}
+
+/** The two paths of the relay under {relay_url}. */
+export interface RelayTarget {
+  /** POST /execute with any body. Spends when the target takes it: ask `spending` first (the drivers do). */
+  execute(body: unknown, options?: SendOptions): Promise<Answer>
+  /** POST /quota with any body. */
+  quota(body: unknown, options?: SendOptions): Promise<Answer>
+  /** The paths as they are, for bodies that are no JSON and for other verbs. */
+  readonly paths: { readonly execute: Endpoint; readonly quota: Endpoint }
+}
+
+export function createRelayTarget(execute: Endpoint, quota: Endpoint): RelayTarget {
+  return {
+    execute: (body, options) => execute.send(body, { once: true, ...options }),
+    quota: (body, options) => quota.send(body, options),
+    paths: { execute, quota },
+  }
+}
+
+/** POST {base_url}/api/eth-rpc of the target. */
+export interface RpcTarget extends Endpoint {
+  /** The documented envelope with an integer id of its own; `params` default to the empty array. */
+  call(method: string, params?: readonly unknown[], options?: SendOptions): Promise<Answer>
+}
+
+export function createRpcTarget(endpoint: Endpoint, nextId: () => number): RpcTarget {
+  const send = (method: string, params: readonly unknown[], options: SendOptions): Promise<Answer> =>
+    endpoint.send({ id: nextId(), jsonrpc: '2.0', method, params }, options)
+
+  /**
+   * "Limit exceeded" (-32005) is said of requests, which are waited for, and of what a filter selects, which no wait
+   * makes less. Where another request is served in between, the filter is meant.
+   */
+  async function getLogs(params: readonly unknown[], options: SendOptions): Promise<Answer> {
+    const method = 'eth_getLogs'
+    const now = { ...options, takeRateLimit: true }
+    const first = await send(method, params, now)
+    const isLimit = (answer: Answer): boolean => isLimitError(answer.json) || [429, 503].includes(answer.status ?? 0)
+    if (!isLimit(first)) return first
+    if (isLimitError(first.json) && isServed(await send('eth_chainId', [], now))) {
+      const again = await send(method, params, now)
+      if (isLimitError(again.json) || !isLimit(again)) return again
+    }
+    return send(method, params, options)
+  }
+
+  return {
+    ...endpoint,
+    call: (method, params = [], options = {}) =>
+      method === 'eth_getLogs' && !options.takeRateLimit ? getLogs(params, options) : send(method, params, options),
   }
 }

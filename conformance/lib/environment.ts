@@ -1,18 +1,16 @@
 import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
 import type { ChainTruth } from './chain-truth.ts'
 import type { CheckContext, FuzzOptions } from './context.ts'
-import { createEndpoint, type EndpointState } from './endpoint.ts'
-import type { WayOfPaging } from './eth-rpc/paging-option.ts'
+import { createEndpoint, type EndpointState, createRelayTarget, createRpcTarget } from './endpoint.ts'
 import type { Evidence } from './evidence.ts'
 import type { Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
-import { Untestable, type Fault } from './outcome.ts'
+import { type Fault, Untestable } from './outcome.ts'
 import type { Patience } from './patience.ts'
-import { createRelayTarget } from './relay-target.ts'
 import type { Edition, Exchange } from './report-types.ts'
-import { createRpcTarget } from './rpc-target.ts'
 import type { SpendingAccount } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
+import type { WayOfPaging } from './options.ts'
 
 /** What all checks of a run have together. */
 export interface Environment {

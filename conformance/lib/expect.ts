@@ -1,7 +1,7 @@
 import { use } from 'chai'
 import type { Answer } from './answer.ts'
 import { relayAssertions } from './assertions.ts'
-import { memberOf } from './expect-rpc.ts'
+import { memberOf } from './rpc-answer.ts'
 
 /** chai's `expect`, with assertions about the answers of relays. A plugin of chai is taken in once for the whole process. */
 export const { expect } = use(relayAssertions)

@@ -45,3 +45,53 @@ export function numberSources(text: string): ReadonlyMap<string, string> {
   for (const [key, value] of Object.entries(parsed)) if (value instanceof NumberLiteral) sources.set(key, value.text)
   return sources
 }
+
+/** More digits than this are no amount of anything. */
+const mostDigits = 1000
+
+/** A number of a JSON text with all of its digits: `units / 10^scale`. */
+export interface Decimal {
+  readonly units: bigint
+  /** How many of the digits stand behind the point. */
+  readonly scale: number
+}
+
+/** Reads a number as JSON writes it, exponents included; undefined for one of absurdly many digits. */
+export function parseDecimal(source: string): Decimal | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
+  if (whole === '') return undefined
+  const scale = fraction.length - Number(exponent)
+  if (Math.abs(scale) > mostDigits || whole.length + fraction.length > mostDigits) return undefined
+  const digits = BigInt(`${sign}${whole}${fraction}`)
+  return scale < 0 ? { units: digits * 10n ** BigInt(-scale), scale: 0 } : { units: digits, scale }
+}
+
+function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
+  return units * 10n ** BigInt(wanted - scale)
+}
+
+/** `a - b`, exact. */
+export function minus(a: Decimal, b: Decimal): Decimal {
+  const scale = Math.max(a.scale, b.scale)
+  return { units: unitsAt(a, scale) - unitsAt(b, scale), scale }
+}
+
+/** Below zero: `a` is less; zero: they are equal; above zero: `a` is more. */
+export function compare(a: Decimal, b: Decimal): number {
+  const { units } = minus(a, b)
+  return units < 0n ? -1 : units > 0n ? 1 : 0
+}
+
+/** The nearest double: for ratios, where digits do not matter. */
+export function toNumber({ units, scale }: Decimal): number {
+  return Number(`${units}e-${scale}`)
+}
+
+/** All digits, without exponent. */
+export function showDecimal({ units, scale }: Decimal): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
+  const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)]
+  const behind = fraction.replace(/0+$/, '')
+  return `${units < 0n ? '-' : ''}${whole}${behind === '' ? '' : `.${behind}`}`
+}

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Environment } from '../../conformance/altered/environment.ts'
+import type { Environment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
 import { writePrivateJson } from '../private-json.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'

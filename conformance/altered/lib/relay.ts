@@ -1,6 +1,6 @@
 import { isHexString, keccak256, recoverAddress } from 'ethers'
 import { nonceIn, randomChannel } from '../../lib/relay/call.ts'
-import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import { relayDigest, signDigest } from '../../lib/relay/message.ts'
 import { respond, withJson, type Handler, type AlteredRequest, type AlteredTools } from '../define.ts'
 

@@ -1,5 +1,5 @@
 import { concat, HDNodeWallet, toBeHex } from 'ethers'
-import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import type { AlteredTools } from '../define.ts'
 import type { Transaction } from './relay.ts'
 

@@ -2,7 +2,7 @@ import { TypedDataEncoder, recoverAddress } from 'ethers'
 import { defineLawful, type AlteredRequest, type AlteredTools, type Handler } from '../../altered/define.ts'
 import { nowSeconds, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
-import { signQuota, type QuotaReading } from '../../lib/relay/quota-message.ts'
+import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
 
 /** Serves a request that the controller with every permission signed in another reading, beside the described one. */
 function alsoTakes(isSigned: (request: AlteredRequest, tools: AlteredTools) => boolean): Handler {

@@ -1,5 +1,5 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { limited, retryAfter } from '../../altered/lib/limits.ts'
+import { limited, retryAfter } from '../../altered/lib/refusals.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
 
 export default [

@@ -1,6 +1,5 @@
-import { defineLawful, respond, type Handler, type Lawful } from '../../altered/define.ts'
-import { clockOff } from '../../altered/lib/clock.ts'
-import { isQuotaOfFull, validQuota } from '../../altered/lib/quota.ts'
+import { defineLawful, type Handler, type Lawful, respond } from '../../altered/define.ts'
+import { clockOff, isQuotaOfFull, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
 
 const clauses: Lawful['clauses'] = [

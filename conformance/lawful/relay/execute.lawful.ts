@@ -1,9 +1,9 @@
 import { keccak256 } from 'ethers'
 import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
-import { limited, retryAfter } from '../../altered/lib/limits.ts'
+import { limited, retryAfter } from '../../altered/lib/refusals.ts'
 import { keepsBooks } from '../../altered/lib/books.ts'
 import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction, type Transaction } from '../../altered/lib/relay.ts'
-import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
 /** The hash in another spelling or company. */

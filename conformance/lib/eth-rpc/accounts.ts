@@ -1,7 +1,10 @@
 import { getAddress } from 'ethers'
+import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
+import { knownHead } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'
+import { numberOf, quantity } from './quantity.ts'
 import { sampleAddress } from './samples.ts'
 
 /**
@@ -38,4 +41,92 @@ export function fixtureAccounts(t: CheckContext): string[] {
     if (error instanceof Untestable) return []
     throw error
   }
+}
+
+/** What an account has at a block, by the chain's node. */
+export interface BalanceAt {
+  readonly address: string
+  readonly block: bigint
+  readonly balance: bigint
+  /** So far back that a node may have dropped the state. */
+  readonly isOld: boolean
+  /** What the account has had since the first block: the document says that these balances are not imported. */
+  readonly isOfGenesis: boolean
+}
+
+/** More heads than this do not pass between two requests; and nodes keep the state of so many blocks at least. */
+const keptBlocks = 64n
+/** How far back to look, in blocks: a cache, or an index that is built later, may begin anywhere. */
+const depths = [4n, 10n, 24n, 50n, 64n, 120n, 1000n]
+
+/** Undefined where the chain's node does not have the state of that block. */
+async function balanceAt(chain: ChainTruth, address: string, block: bigint): Promise<bigint | undefined> {
+  const outcome = await chain.attempt('eth_getBalance', [address, quantity(block)])
+  return 'result' in outcome ? numberOf(outcome.result) : undefined
+}
+
+/** Blocks at which something may have changed: those of known transactions and the ones before, and some of each age. */
+async function blocksToAsk(t: CheckContext, head: bigint): Promise<Map<string, Set<bigint>>> {
+  const blocks = new Map<string, Set<bigint>>()
+  for (const { block, fields } of await knownTransactions(t)) {
+    const address = String(fields['from']).toLowerCase()
+    if (block < 1n || block > head) continue
+    const own = blocks.get(address) ?? new Set(depths.map((depth) => head - depth).filter((number) => number >= 0n))
+    blocks.set(address, own.add(block - 1n).add(block))
+  }
+  return blocks
+}
+
+/**
+ * What senders of known transactions have at blocks of each age: before and after a change, so that what is asked for by
+ * number can be told from the latest, and such that a double cannot hold, where there are some. Read once in a run.
+ *
+ * @throws Untestable when the chain's node does not tell balances at blocks
+ */
+export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
+  return t.once('eth-rpc.balance-steps', async (shared) => {
+    const head = await knownHead(shared)
+    const asked = [...(await blocksToAsk(shared, head))].sort(([, a], [, b]) => b.size - a.size).slice(0, 2)
+    const found = await Promise.all(
+      asked.flatMap(([address, blocks]) => {
+        const first = balanceAt(shared.chain, address, 0n)
+        return [...blocks].map(async (block) => {
+          const balance = await balanceAt(shared.chain, address, block)
+          return { address, block, balance, isOfGenesis: balance !== 0n && balance === (await first) }
+        })
+      }),
+    )
+    const steps = found.flatMap(({ balance, ...step }) =>
+      balance === undefined ? [] : [{ ...step, balance, isOld: step.block + keptBlocks < head }],
+    )
+    if (steps.length > 0) return steps
+    const [address] = await accountsOf(shared)
+    const balance = address === undefined ? undefined : await balanceAt(shared.chain, address, head)
+    if (address === undefined || balance === undefined) {
+      throw new Untestable('no account with a known balance was found')
+    }
+    return [{ address, block: head, balance, isOld: false, isOfGenesis: false }]
+  })
+}
+
+/**
+ * The balances at each head from `before` to `after`, both included.
+ *
+ * @throws Untestable when the chain's node does not tell them
+ */
+export async function balancesBetween(chain: ChainTruth, address: string, before: bigint, after: bigint) {
+  const balances: bigint[] = []
+  const from = before < 0n ? 0n : before
+  for (let block = from; block <= after && block - from < keptBlocks; block += 1n) {
+    const balance = await balanceAt(chain, address, block)
+    if (balance === undefined) throw new Untestable(`the chain's node does not tell the balance at block ${block}`)
+    balances.push(balance)
+  }
+  return balances
+}
+
+/** With the transactions that the chain's own node has not mined yet; undefined where it does not tell. */
+export async function pendingBalance(chain: ChainTruth, address: string): Promise<bigint | undefined> {
+  const outcome = await chain.attempt('eth_getBalance', [address, 'pending'])
+  return 'result' in outcome ? numberOf(outcome.result) : undefined
 }

@@ -1,10 +1,10 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { clause, type ClauseSuite } from '../clause.ts'
 import type { CheckContext } from '../context.ts'
-import { Untestable } from '../outcome.ts'
 import { expect } from '../expect.ts'
-import { requireServed } from '../expect-rpc.ts'
-import { isWithoutMeaning } from './priority-fee.ts'
+import { Untestable } from '../outcome.ts'
+import { requireServed } from '../rpc-answer.ts'
+import { isWithoutMeaning } from './prices.ts'
 import { serve } from './serve.ts'
 
 type BadParamsClause = Extract<ClauseId, `eth-rpc.${string}.bad-params`>
@@ -45,4 +45,15 @@ export const unexpectedParams: readonly BadParamsCase[] = [
   { fault: 'a parameter too many', spoil: () => ['latest'] },
   { fault: 'an object instead of a list', spoil: () => ({ block: 'latest' }) },
   { fault: 'a string instead of a list', spoil: () => 'latest' },
+]
+
+/** The cases of a method whose one parameter is a hash of 32 bytes. */
+export const hashFaults: readonly BadParamsCase[] = [
+  { fault: 'no parameters', spoil: () => [] },
+  { fault: 'a parameter too many', spoil: ([hash]) => [hash, 'latest'] },
+  { fault: 'a hash of 31 bytes', spoil: ([hash]) => [String(hash).slice(0, -2)] },
+  { fault: 'a hash of 33 bytes', spoil: ([hash]) => [`${String(hash)}00`] },
+  { fault: 'a hash that is not hex', spoil: ([hash]) => [`${String(hash).slice(0, -1)}g`] },
+  { fault: 'a number instead of a hash', spoil: () => [1] },
+  { fault: 'null instead of a hash', spoil: () => [null] },
 ]

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
-import { isServed, yieldsResult } from '../expect-rpc.ts'
+import { isServed, yieldsResult } from '../rpc-answer.ts'
 import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
 

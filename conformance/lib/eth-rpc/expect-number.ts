@@ -1,10 +1,30 @@
 import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
-import { expectDiscerning } from './discerning.ts'
-import type { ListedMethod } from './listed-methods.ts'
-import { readingsOf } from './quantity.ts'
-import { serve, type Served } from './serve.ts'
+import { yieldsResult } from '../rpc-answer.ts'
+import type { ListedMethod } from './methods.ts'
+import { isNumber, numberOf, readingsOf } from './quantity.ts'
+import { inventedMethod } from './samples.ts'
+import { serve, type Served, type Variant } from './serve.ts'
+
+/**
+ * Makes sure that an answer of this target means something where no chain tells what is right: one that has a result
+ * for a method that nobody knows has one for everything, and being served by it proves nothing. Asked once in a run.
+ *
+ * @throws Fault of the sentence that unlisted methods are not supported
+ */
+export async function expectDiscerning(t: CheckContext): Promise<void> {
+  await t.once('eth-rpc.discerning', async (shared) => {
+    const answer = await shared.rpc.call(inventedMethod)
+    if (!yieldsResult(answer)) return
+    throw new Fault('the target has a result for an invented method too', {
+      expected: 'no result',
+      actual: describe(answer),
+      answer,
+      of: 'eth-rpc.methods.unlisted-refused',
+    })
+  })
+}
 
 /** A served result that is a number. */
 export interface ServedNumber extends Served {
@@ -32,4 +52,35 @@ export async function expectNumber(
   }
   if (!t.hasChain) await expectDiscerning(t)
   return { answer, result, readings: [first, ...others] }
+}
+
+/**
+ * The target serves eth_chainId: by the chain's node when there is one, else by a number from a target that does not
+ * answer everything alike.
+ *
+ * @param variant absent: the documented envelope
+ * @throws Fault, of the sentence that the answer contradicts
+ */
+export async function expectChainId(t: CheckContext, variant?: Variant): Promise<Served> {
+  const served = await serve(t, 'eth_chainId', [], variant)
+  const { answer, result } = served
+  const of = 'eth-rpc.eth_chainId.success'
+  if (numberOf(result) === undefined) {
+    throw new Fault('the result is no number', {
+      expected: 'the id of the chain',
+      actual: describe(answer),
+      answer,
+      of,
+    })
+  }
+  if (!t.hasChain) await expectDiscerning(t)
+  else if (!isNumber(result, t.chain.chainId)) {
+    throw new Fault('the result is another chain’s id than that of the node we compare with', {
+      expected: `${t.chain.chainId}`,
+      actual: `${numberOf(result)}`,
+      answer,
+      of,
+    })
+  }
+  return served
 }

@@ -1,7 +1,6 @@
 import { Untestable } from '../outcome.ts'
 import { logsBetween, type EmitterLogs } from './emitter-logs.ts'
-import type { Filter } from './paging.ts'
-import { pageLimit } from './gathering.ts'
+import { type Filter, pageLimit } from './paging.ts'
 import type { Log } from './logs.ts'
 import { quantity } from './quantity.ts'
 import { unknownAddress, unknownHash } from './samples.ts'

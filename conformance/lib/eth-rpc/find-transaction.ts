@@ -1,6 +1,6 @@
 import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed, memberOf } from '../expect-rpc.ts'
+import { isServed, memberOf } from '../rpc-answer.ts'
 import { stringify } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { eventually } from './eventually.ts'

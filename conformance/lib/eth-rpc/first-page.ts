@@ -1,12 +1,98 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed, memberOf } from '../expect-rpc.ts'
-import { Untestable } from '../outcome.ts'
-import { createGathering, type Gathering } from './gathering.ts'
-import { longFilters, type KnownFilter, type LongKind } from './known-filters.ts'
-import { logsOf, type Log, type Position } from './logs.ts'
-import { describePage } from './paging.ts'
+import { Fault, Untestable } from '../outcome.ts'
+import { isServed, memberOf } from '../rpc-answer.ts'
+import { type KnownFilter, longFilters, type LongKind } from './known-filters.ts'
+import { describePosition, expectSameLog, type Log, logsOf, placeOf, type Position, positionOf } from './logs.ts'
+import { describePage, pageLimit } from './paging.ts'
+
+/** Pages as they come, held against what the chain has. The document shows no order: rising and falling are both right. */
+export interface Gathering {
+  /** Takes a page in. @throws Fault for what no page, or not this page, may hold */
+  add(page: readonly Log[], answer: Answer): void
+  /** How many entries have come. */
+  readonly count: number
+  readonly isComplete: boolean
+  /** What the next page must hold; undefined when nothing is left. */
+  readonly next: Position | undefined
+}
+
+/**
+ * @param truth what the filter selects, in the order of the chain
+ * @param of the clause that fails when the first page is not right, and when a later one is not
+ */
+export function createGathering(truth: readonly Log[], of: { first: ClauseId; later: ClauseId }): Gathering {
+  const places = new Map(truth.map((log, place) => [placeOf(log), place]))
+  const seen = new Set<number>()
+  let pages = 0
+  let [lowest, highest] = [truth.length, -1]
+
+  const isRising = (): boolean => seen.size === 0 || lowest === 0
+  const nextPlace = (): number => (isRising() ? seen.size : truth.length - seen.size - 1)
+  const nextPosition = (): Position | undefined => {
+    const log = seen.size < truth.length ? truth[nextPlace()] : undefined
+    return log && positionOf(log)
+  }
+
+  function addEntry(log: Log, answer: Answer): void {
+    const position = positionOf(log)
+    const place = places.get(placeOf(log))
+    const shown = { answer, of: pages === 1 ? of.first : of.later, actual: describePosition(position) }
+    const expected = truth[place ?? -1]
+    if (place === undefined || !expected) {
+      const what = 'only what the filter selects on the chain'
+      throw new Fault(`page ${pages} holds an entry that the filter does not select`, { ...shown, expected: what })
+    }
+    if (seen.has(place)) {
+      const next = nextPosition()
+      const what = next ? `what comes after the page before: ${describePosition(next)}` : 'nothing more'
+      throw new Fault(`page ${pages} holds an entry that has come before`, { ...shown, expected: what })
+    }
+    const what = `the entry at ${describePosition(position)}`
+    expectSameLog(what, expected, log, { answer, of: 'eth-rpc.eth_getLogs.success' })
+    seen.add(place)
+    lowest = Math.min(lowest, place)
+    highest = Math.max(highest, place)
+  }
+
+  return {
+    add(page, answer) {
+      pages += 1
+      if (page.length > pageLimit) {
+        throw new Fault(`page ${pages} is longer than a page`, {
+          expected: `at most ${pageLimit} entries`,
+          actual: `${page.length} entries`,
+          answer,
+          of: 'eth-rpc.eth_getLogs.max-1000',
+        })
+      }
+      for (const log of page) addEntry(log, answer)
+      const isWhole = highest - lowest + 1 === seen.size && (lowest === 0 || highest === truth.length - 1)
+      if (page.length === 0 ? seen.size === truth.length : isWhole) return
+      const missing = truth.find((_log, place) => !seen.has(place) && (lowest > 0 ? place > lowest : true))
+      const expected = page.length === 0 ? nextPosition() : missing && positionOf(missing)
+      throw new Fault(
+        page.length === 0 ? `page ${pages} is empty before the end` : `page ${pages} leaves entries out`,
+        {
+          expected: expected ? describePosition(expected) : 'the entries of the chain',
+          actual: `${seen.size} of ${truth.length} entries have come`,
+          answer,
+          of: pages === 1 ? of.first : of.later,
+        },
+      )
+    },
+    get count() {
+      return seen.size
+    },
+    get isComplete() {
+      return seen.size === truth.length
+    },
+    get next() {
+      return nextPosition()
+    },
+  }
+}
 
 /** Pages may be smaller than 1000 entries, which is the most; a walk of more steps is not worth its requests. */
 export const maxPages = 120

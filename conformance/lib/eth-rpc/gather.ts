@@ -1,7 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed, memberOf } from '../expect-rpc.ts'
+import { isServed, memberOf } from '../rpc-answer.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { begin, firstPage, maxPages } from './first-page.ts'
 import { plainKinds, shortRange, type KnownFilter } from './known-filters.ts'

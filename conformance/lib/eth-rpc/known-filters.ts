@@ -1,9 +1,8 @@
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import { emitterLogs, logsBetween, pairedLogs, type EmitterLogs } from './emitter-logs.ts'
-import { pageLimit } from './gathering.ts'
 import type { Log } from './logs.ts'
-import type { Filter } from './paging.ts'
+import { type Filter, pageLimit } from './paging.ts'
 import { quantity } from './quantity.ts'
 import { unknownAddress } from './samples.ts'
 

@@ -1,8 +1,10 @@
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../context.ts'
-import { hasResult, memberOf } from '../expect-rpc.ts'
 import { Untestable } from '../outcome.ts'
+import { hasResult, memberOf } from '../rpc-answer.ts'
+import { emitterLogs, pairedLogs } from './emitter-logs.ts'
 import { knownHead } from './head.ts'
+import type { Log } from './logs.ts'
 import { numberOf, quantity } from './quantity.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -106,4 +108,94 @@ export function knownTransactions(t: CheckContext): Promise<readonly [KnownTrans
     if (!first) throw new Untestable(`no mined transaction was found in the last ${depth} blocks`)
     return [first, ...rest]
   })
+}
+
+/** What a double cannot hold is rounded by who reads numbers as doubles. */
+export function needsManyDigits(value: bigint): boolean {
+  return BigInt(Number(value)) !== value
+}
+
+const kinds: Readonly<Record<string, (transaction: Members, receipt: Members) => boolean>> = {
+  'of type 0 (legacy)': ({ type }) => numberOf(type) === 0n,
+  'of type 1 (with an access list)': ({ type }) => numberOf(type) === 1n,
+  'that reverted': (_transaction, { status }) => numberOf(status) === 0n,
+  'that creates a contract': ({ to }) => (to ?? null) === null,
+  'with a value beyond what a double holds': ({ value }) => needsManyDigits(numberOf(value) ?? 0n),
+}
+
+/** Tells which kinds of transactions nobody could look at: then nothing was learnt of these. */
+export function observeMissingKinds(
+  t: CheckContext,
+  seen: readonly { readonly known: KnownTransaction; readonly receipt: Members }[],
+): void {
+  const missing = Object.entries(kinds).filter(
+    ([, isOfKind]) => !seen.some(({ known, receipt }) => isOfKind(known.fields, receipt)),
+  )
+  if (missing.length === 0) return
+  t.observe(
+    `not seen, because neither the fixture nor the chain shows one: a transaction ${missing.map(([kind]) => kind).join(', ')}`,
+  )
+}
+
+/** A mined transaction and its receipt as the chain's node gives it. */
+export interface KnownReceipt {
+  readonly known: KnownTransaction
+  readonly receipt: Readonly<Record<string, unknown>>
+}
+
+/** In so many of the youngest blocks one is looked for whose logs are not the first of their block. */
+const youngBlocks = 5n
+
+/**
+ * The receipts of all known transactions, of one in the block with most logs, of one with long data, and of one whose
+ * logs are not the first of their block, where there is one: these are seen nowhere else. Read once in a run.
+ *
+ * @throws Untestable when the chain's node does not have them
+ */
+export function receiptsOf(t: CheckContext): Promise<readonly KnownReceipt[]> {
+  return t.once('eth-rpc.known-receipts', async (shared) => {
+    const known = [...(await knownTransactions(shared))]
+    for (const found of [...(await emitting(shared)), ...(await notFirstInBlock(shared))]) {
+      if (!known.some(({ hash }) => hash === found.hash)) known.push(found)
+    }
+    return Promise.all(
+      known.map(async (transaction) => {
+        const { hash } = transaction
+        const receipt = (await shared.chain.send('eth_getTransactionReceipt', [hash])) as KnownReceipt['receipt'] | null
+        if (receipt === null) throw new Untestable(`the chain's node has no receipt of ${hash}`)
+        return { known: transaction, receipt }
+      }),
+    )
+  })
+}
+
+async function emitting(t: CheckContext): Promise<KnownTransaction[]> {
+  try {
+    const { all, densest } = await emitterLogs(t)
+    const ofBlock = all.findLast(({ blockNumber }) => BigInt(String(blockNumber)) === densest)
+    const [long] = (await pairedLogs(t))?.all ?? []
+    return await Promise.all([ofBlock, long].flatMap((log) => (log ? [emitterOf(t, log)] : [])))
+  } catch (error) {
+    if (error instanceof Untestable) return []
+    throw error
+  }
+}
+
+/** Where the youngest blocks have one: a transaction whose logs come after those of another. */
+async function notFirstInBlock(t: CheckContext): Promise<KnownTransaction[]> {
+  const head = await knownHead(t)
+  const range = { fromBlock: quantity(head < youngBlocks ? 0n : head - youngBlocks), toBlock: quantity(head) }
+  const outcome = await t.chain.attempt('eth_getLogs', [range])
+  const logs = 'result' in outcome && Array.isArray(outcome.result) ? (outcome.result as Log[]) : []
+  const firstOf = new Map<unknown, Log>()
+  for (const log of logs) if (!firstOf.has(log['transactionHash'])) firstOf.set(log['transactionHash'], log)
+  const [later] = [...firstOf.values()].filter((log) => (numberOf(log['logIndex']) ?? 0n) > 0n)
+  return later ? [await emitterOf(t, later)] : []
+}
+
+async function emitterOf({ chain }: CheckContext, log: Log): Promise<KnownTransaction> {
+  const hash = String(log['transactionHash'])
+  const fields = (await chain.send('eth_getTransactionByHash', [hash])) as KnownTransaction['fields'] | null
+  if (fields === null) throw new Untestable(`the chain's node does not have the transaction ${hash}`)
+  return { hash, block: BigInt(String(log['blockNumber'])), fields }
 }

@@ -1,10 +1,13 @@
-import { describe, type Answer } from '../answer.ts'
+import { type Answer, describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed, memberOf } from '../expect-rpc.ts'
 import { Fault } from '../outcome.ts'
-import { describePosition, logsOf, positionOf, type Log } from './logs.ts'
-import type { WayOfPaging } from './paging-option.ts'
+import { isServed, memberOf } from '../rpc-answer.ts'
+import { describePosition, type Log, logsOf, positionOf } from './logs.ts'
 import { quantity } from './quantity.ts'
+import type { WayOfPaging } from '../options.ts'
+
+/** The most that one answer of eth_getLogs holds. */
+export const pageLimit = 1000
 
 /** A filter object of eth_getLogs. */
 export type Filter = Readonly<Record<string, unknown>>

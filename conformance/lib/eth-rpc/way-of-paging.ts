@@ -1,11 +1,10 @@
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
-import { isServed } from '../expect-rpc.ts'
 import { Fault, Untestable } from '../outcome.ts'
+import { isServed } from '../rpc-answer.ts'
 import { firstPage, type FirstPage } from './first-page.ts'
-import { pageLimit } from './gathering.ts'
 import { plainKinds, shortRange } from './known-filters.ts'
-import { comparePositions, placeOf, positionOf, type Log } from './logs.ts'
+import { comparePositions, type Log, placeOf, positionOf } from './logs.ts'
 import {
   askPageAfter,
   brokenParams,
@@ -14,8 +13,9 @@ import {
   entriesOf,
   knownWays,
   nextParams,
-  spellings,
   type Paging,
+  spellings,
+  pageLimit,
 } from './paging.ts'
 
 /**

@@ -1,19 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
-import { describe, isSuccess, type Answer } from '../answer.ts'
+import { type Answer, describe, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
+import { toNumber } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { requireBlame } from './blame.ts'
-import { nonceIn, randomChannel, signCall, type CallOptions, type RelayCall } from './call.ts'
-import { demandsCredential, isUnauthorised } from './credential.ts'
-import { excuseMs } from './excuse.ts'
-import { execute, requireExecutable } from './execute.ts'
+import {
+  type CallOptions,
+  execute,
+  nonceIn,
+  randomChannel,
+  type RelayCall,
+  relayForm,
+  requireExecutable,
+  signCall,
+} from './call.ts'
+import { readData, readNonce } from './contracts.ts'
 import { hashIn, isHash, normalHash } from './hash.ts'
 import { wrongHash } from './hints.ts'
-import { readData, readNonce } from './profile.ts'
-import { poll, settle, type Receipt, type Settled } from './receipt.ts'
-import { relayForm } from './form.ts'
+import { requireVerifiedFixture } from './quota-session.ts'
+import { askQuota } from './quota.ts'
+import { poll, type Receipt, settle, type Settled } from './receipt.ts'
+import { demandsCredential, excuseMs, isUnauthorised } from './refusal.ts'
 import { hasEvent, relayTransactionFault } from './relay-transaction.ts'
 import { turnsOf } from './turns.ts'
 
@@ -232,4 +240,30 @@ async function judgeTaken(
     )
   }
   return { call, answer, hash, settled, isExecuted, faults }
+}
+
+/** Less gas than a relay may set aside for one call. */
+const leastGas = 1_000_000
+
+/**
+ * Makes sure that the refusal of a valid call is the target's own: not that of a profile which its chain does not have,
+ * nor that of a spent quota, of which the document says nothing.
+ *
+ * @param refusal the answer to a valid call
+ * @throws Untestable
+ */
+export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
+  requireVerifiedFixture(t, refusal)
+  // The target may not serve /quota at all: then there is no such excuse.
+  const told = await askQuota(t).catch((error: unknown) => {
+    if (error instanceof Fault || error instanceof Untestable) return undefined
+    throw error
+  })
+  if (!told?.quota) return
+  const quota = toNumber(told.quota)
+  if (quota <= 0 || (told.unit === 'gas' && quota < leastGas) || (told.unit === 'transactionCount' && quota < 1)) {
+    const spent = `the profile's quota is used up: ${quota} ${String(told.unit)} are left`
+    t.note(spent)
+    throw new Untestable(`${spent}, refused with ${refusal.status}`)
+  }
 }

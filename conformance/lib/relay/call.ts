@@ -1,8 +1,22 @@
 import { hexlify, randomBytes } from 'ethers'
+import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
+import type { SendOptions } from '../endpoint.ts'
 import type { Account } from '../fixture.ts'
-import { profileAbi } from './abi.ts'
-import { relayDigest, signDigest, type RelayMessage } from './message.ts'
+import { Untestable } from '../outcome.ts'
+import { keyManagerAbi, profileAbi } from './contracts.ts'
+import { hashIn, isHash, normalHash } from './hash.ts'
+import { relayDigest, type RelayMessage, signDigest } from './message.ts'
+
+/** What the target wants in each call beyond the document; filled when the first call of the run shows it. */
+export interface RelayForm {
+  /** `validityTimestamps` as it stands in the body; absent: not in the body. */
+  validityText?: string
+}
+
+export function relayForm(t: CheckContext): Promise<RelayForm> {
+  return t.once('relay.form', async () => ({}))
+}
 
 /** The documented body of POST /execute. */
 export interface ExecuteBody {
@@ -72,4 +86,30 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
 /** The same body with some members of `transaction` changed; undefined takes one out. */
 export function withTransaction(body: ExecuteBody, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return { ...body, transaction: { ...body.transaction, ...change } }
+}
+
+/** Sends a body that the target could turn into a transaction, and keeps account. @throws Untestable: the budget */
+export async function execute(t: CheckContext, body: unknown, options: SendOptions = {}): Promise<Answer> {
+  t.spending.ask()
+  const answer = await t.relay.execute(body, options)
+  const hash = hashIn(answer)
+  if (isHash(hash)) t.spending.caused(normalHash(hash))
+  if (answer.failure) t.spending.unknown()
+  return answer
+}
+
+/**
+ * Makes sure that the chain would take the call, so that a refusal is the target's own.
+ * Without a chain nothing is known, and nothing said.
+ * @throws Untestable when the chain would refuse it: the fixture is wrong
+ */
+export async function requireExecutable(t: CheckContext, call: RelayCall): Promise<void> {
+  if (!t.hasChain) return
+  const { signature, message } = call
+  const args = [signature, message.nonce, message.validityTimestamps, message.payload]
+  const data = keyManagerAbi.encodeFunctionData('executeRelayCall', args)
+  // Any sender: whoever brings a relay call is not looked at.
+  const from = hexlify(randomBytes(20))
+  const outcome = await t.chain.attempt('eth_call', [{ from, to: message.keyManager, data }, 'latest'])
+  if ('error' in outcome) throw new Untestable(`the chain itself refuses this call: ${outcome.error.message}`)
 }

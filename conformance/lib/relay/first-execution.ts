@@ -3,13 +3,11 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { describe } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { attemptCall, inTurn, nextNonce, type Attempt, type ValidOptions } from './attempt.ts'
-import { signCall, withTransaction, type RelayCall } from './call.ts'
-import { demandsCredential } from './credential.ts'
-import { execute } from './execute.ts'
+import { type Attempt, attemptCall, inTurn, nextNonce, type ValidOptions } from './attempt.ts'
+import { execute, type RelayCall, relayForm, signCall, withTransaction } from './call.ts'
 import { isAccepted } from './hash.ts'
-import { relayForm } from './form.ts'
 import { olderDigests, signDigest } from './message.ts'
+import { demandsCredential } from './refusal.ts'
 
 /** What the standard has beyond the document, and some relays insist on. */
 const validityTexts = ['0x0', toBeHex(0, 32)]
@@ -118,4 +116,31 @@ export async function expectTwin(t: CheckContext, options: ValidOptions = {}): P
 export async function freshCall(t: CheckContext, options: ValidOptions = {}): Promise<RelayCall> {
   const form = await relayForm(t)
   return signCall(t, { ...form, ...options, nonce: options.nonce ?? (await nextNonce(t, options.controller)) })
+}
+
+/**
+ * Sends a call of a form that only the clause itself asks the target to take, and sees it executed.
+ *
+ * @throws Fault of the clause when it is refused; of another one when it was taken and not executed rightly
+ */
+export async function expectOwnExecution(t: CheckContext, of: ClauseId, options: ValidOptions): Promise<Attempt> {
+  await requireService(t)
+  let attempt = await attemptCall(t, options)
+  const refusal = refusalIn(attempt)
+  if (refusal) {
+    attempt = await attemptCall(t, options)
+    // The same is taken now: the target refuses now and then, whatever the form.
+    if (isDone(t, attempt)) throw refusal
+  }
+  for (const fault of attempt.faults) if (attempt.hash !== undefined) t.accuse(fault)
+  if (isDone(t, attempt)) return attempt
+  // Who refuses every call now says nothing of the form.
+  if (refusal) await expectTwin(t)
+  if (attempt.hash !== undefined) throw attempt.faults[0] ?? new Untestable('it was taken and not executed')
+  throw new Fault('a call of this form was not executed', {
+    expected: 'a status of success and a transactionHash, as for the first call',
+    actual: describe(attempt.answer),
+    answer: attempt.answer,
+    of,
+  })
 }

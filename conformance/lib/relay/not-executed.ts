@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
-import { describe, isSuccess, type Answer } from '../answer.ts'
+import { type Answer, describe, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
 import { inTurn, isNonceUsed, type ValidOptions } from './attempt.ts'
-import type { RelayCall } from './call.ts'
-import { execute } from './execute.ts'
-import { hashIn, isHash, normalHash, tellsHash } from './hash.ts'
+import { execute, type RelayCall } from './call.ts'
+import { readDataBatch } from './contracts.ts'
 import { freshCall } from './first-execution.ts'
-import { readDataBatch } from './profile.ts'
-import { waitForReceipt, type Receipt } from './receipt.ts'
+import { hashIn, isHash, normalHash, tellsHash } from './hash.ts'
+import { type Receipt, waitForReceipt } from './receipt.ts'
 
 /** So often a request is sent again whose nonce another run took meanwhile: its refusal proves nothing. */
 const attempts = 3

@@ -1,7 +1,6 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { isSuccess, objectOf, type Answer } from '../answer.ts'
-import { compare, parseDecimal, showDecimal, toNumber, type Decimal } from '../decimal.ts'
-import { numberSources } from '../lossless-json.ts'
+import { type Answer, isSuccess, objectOf } from '../answer.ts'
+import { compare, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { wrongSeconds, wrongValue } from './hints.ts'
 

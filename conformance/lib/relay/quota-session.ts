@@ -4,9 +4,9 @@ import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
-import { demandsCredential } from './credential.ts'
+import { demandsCredential } from './refusal.ts'
 import { faultsOf, isServed, tellsAmount } from './quota-answer.ts'
-import { quotaReadings, signQuota, type QuotaReading } from './quota-message.ts'
+import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
   allowedWidth,
   measureRising,

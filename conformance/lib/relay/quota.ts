@@ -4,7 +4,7 @@ import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
-import { excuseMs } from './excuse.ts'
+import { excuseMs } from './refusal.ts'
 import { isServed, readTold, tellsAmount, type Told } from './quota-answer.ts'
 import {
   nextFree,

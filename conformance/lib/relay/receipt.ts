@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import type { RelayCall } from './call.ts'
-import { readData } from './profile.ts'
+import { readData } from './contracts.ts'
+import type { ChainTruth } from '../chain-truth.ts'
+import type { CausedTransaction } from '../report-types.ts'
+import type { SpendingAccount } from '../spending.ts'
 
 /** A log entry of a receipt, as the node gives it. */
 export interface ReceiptLog {
@@ -106,4 +109,29 @@ export async function waitForReceipt(
   if (receipt) return receipt
   await requireMined(t, hash, timeoutMs)
   return undefined
+}
+
+/** What became of each transaction and what it cost. What the chain cannot tell is left out. */
+export function describeTransactions(
+  chain: ChainTruth,
+  transactions: SpendingAccount['transactions'],
+): Promise<CausedTransaction[]> {
+  return Promise.all(
+    transactions.map(async (caused): Promise<CausedTransaction> => {
+      try {
+        const receipt = (await chain.send('eth_getTransactionReceipt', [caused.hash])) as Receipt | null
+        if (!receipt) return { ...caused, status: 'not found' }
+        const gasUsed = BigInt(receipt.gasUsed)
+        return {
+          ...caused,
+          status: receipt.status === '0x1' ? 'succeeded' : 'reverted',
+          gasUsed: String(gasUsed),
+          ...(receipt.effectiveGasPrice ? { feeWei: String(gasUsed * BigInt(receipt.effectiveGasPrice)) } : {}),
+        }
+      } catch (error) {
+        if (error instanceof Untestable) return caused
+        throw error
+      }
+    }),
+  )
 }

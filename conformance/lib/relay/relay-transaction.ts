@@ -2,9 +2,8 @@ import { dataSlice, id } from 'ethers'
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
-import { keyManagerAbi, profileAbi } from './abi.ts'
 import type { RelayCall } from './call.ts'
-import { readNonce } from './profile.ts'
+import { keyManagerAbi, profileAbi, readNonce } from './contracts.ts'
 import type { Receipt } from './receipt.ts'
 
 interface Part {

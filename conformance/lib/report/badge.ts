@@ -1,6 +1,5 @@
 import type { Report, Verdict } from '../report-types.ts'
-import { escapeXml } from './escape-xml.ts'
-import { visibleControls } from './visible-controls.ts'
+import { escapeXml, visibleControls } from './escape.ts'
 import { verdictWord } from './words.ts'
 
 const label = 'LSP15 relay'

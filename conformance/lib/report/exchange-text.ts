@@ -1,5 +1,18 @@
-import type { Exchange } from '../report-types.ts'
-import { shorten } from './shorten.ts'
+import type { CheckResult, Exchange, RecordedRequest } from '../report-types.ts'
+import { shorten } from './layout.ts'
+
+/**
+ * The exchanges of a failed check that tell most: the one that shows the fault, and behind it the last of the others.
+ * Where none is known to show it, the last ones in their order.
+ *
+ * @param most how many
+ */
+export function tellingExchanges({ exchanges, error }: CheckResult, most: number): Exchange[] {
+  const telling = error?.exchange === undefined ? undefined : exchanges[error.exchange]
+  if (!telling) return exchanges.slice(-most)
+  const others = exchanges.filter((exchange) => exchange !== telling)
+  return [telling, ...(most > 1 ? others.slice(1 - most) : [])]
+}
 
 export interface ExchangeText {
   /** `POST http://…`, the headers, an empty line, the body. */
@@ -40,4 +53,24 @@ export function exchangeText(exchange: Exchange, options: ExchangeTextOptions): 
             options,
           ),
   }
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Not in a request that somebody types: curl sets them itself. */
+const ownHeaders = new Set(['content-length', 'host', 'connection', 'user-agent'])
+
+/**
+ * A recorded request as one command for a POSIX shell. What was shortened or left out of the record stays so. A report may
+ * come from a stranger: each part is one quoted word, the URL is no option and no pattern, and a body never names a file.
+ */
+export function curlOf({ method, url, headers, body }: RecordedRequest): string {
+  const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase()))
+  return [
+    'curl -sS -i --globoff',
+    `-X ${quoted(method)}`,
+    `--url ${quoted(url)}`,
+    ...sent.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${quoted(body)}`]),
+  ].join(' ')
 }

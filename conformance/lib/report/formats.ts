@@ -1,9 +1,17 @@
 import type { Report } from '../report-types.ts'
+import { visibleControls } from './escape.ts'
 import { renderGithub } from './github.ts'
 import { renderHtml } from './html.ts'
-import { renderJson } from './json.ts'
 import { renderJunit } from './junit.ts'
 import { renderMarkdown } from './markdown.ts'
+
+/**
+ * The report object as it stands, for programs. Control characters and marks that reorder text are written as the
+ * escapes of JSON, so that the file shows them and a parser gets the same text.
+ */
+export function renderJson(report: Report): string {
+  return `${visibleControls(JSON.stringify(report, null, 2))}\n`
+}
 
 /** The formats of `--report <format>=<file>` and what writes them. */
 export const reportRenderers = {

@@ -1,8 +1,7 @@
 import type { ClauseResult, Report } from '../report-types.ts'
-import { shorten } from './shorten.ts'
-import { verdictText, verdictTitle } from './verdict-line.ts'
-import { visibleControls } from './visible-controls.ts'
-import { shownStatus } from './words.ts'
+import { visibleControls } from './escape.ts'
+import { shorten } from './layout.ts'
+import { shownStatus, verdictText, verdictTitle } from './words.ts'
 
 const messageLimit = 1000
 

@@ -1,16 +1,12 @@
 import type { ClauseResult, Report } from '../report-types.ts'
-import { clauseArticle, valuesMarkup } from './html/clause-article.ts'
-import { clauseFilters } from './html/clause-filters.ts'
-import { exchangeMarkup } from './html/exchange.ts'
-import { filterScript } from './html/filter-script.ts'
-import { clauseName } from './html/clause-name.ts'
+import { tellingExchanges } from './exchange-text.ts'
+import { clauseArticle, clauseName, exchangeMarkup, valuesMarkup } from './html/clause.ts'
+import { clauseFilters, filterScript } from './html/filters.ts'
 import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { countsMarkup, factsMarkup, navigationMarkup, notesMarkup, summaryMarkup } from './html/summary.ts'
-import { shorten } from './shorten.ts'
-import { tellingExchanges } from './telling-exchanges.ts'
-import { verdictTitle } from './verdict-line.ts'
-import { documentTitle, observationsOf, shownStatus, targetName } from './words.ts'
+import { shorten } from './layout.ts'
+import { documentTitle, observationsOf, shownStatus, targetName, verdictTitle } from './words.ts'
 
 const messageLimit = 4000
 const observationLimit = 2000

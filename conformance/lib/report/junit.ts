@@ -1,8 +1,6 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { escapeXml, escapeXmlAttribute } from './escape-xml.ts'
-import { exchangeText } from './exchange-text.ts'
-import { tellingExchanges } from './telling-exchanges.ts'
-import { visibleControls } from './visible-controls.ts'
+import { escapeXml, escapeXmlAttribute, visibleControls } from './escape.ts'
+import { exchangeText, tellingExchanges } from './exchange-text.ts'
 import { targetName } from './words.ts'
 
 /** The exchange that shows the fault and two beside it; the others are in the JSON and HTML reports. */

@@ -1,12 +1,17 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { escapeMarkdown } from './escape-markdown.ts'
-import { exchangeText } from './exchange-text.ts'
-import { markdownFence } from './markdown-fence.ts'
-import { seconds } from './seconds.ts'
-import { shorten } from './shorten.ts'
-import { tellingExchanges } from './telling-exchanges.ts'
-import { verdictReason, verdictTitle } from './verdict-line.ts'
-import { documentTitle, shownStatus, statusSign, targetName, type ShownStatus } from './words.ts'
+import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
+import { escapeMarkdown, markdownFence } from './escape.ts'
+import { exchangeText, tellingExchanges } from './exchange-text.ts'
+import { seconds, shorten } from './layout.ts'
+import {
+  documentTitle,
+  shownStatus,
+  type ShownStatus,
+  statusSign,
+  targetName,
+  verdictReason,
+  verdictTitle,
+} from './words.ts'
 
 // A step summary of GitHub may hold 1 MiB; with every check of every clause failing these stay below it.
 const shownExchanges = 2
@@ -129,5 +134,54 @@ export function renderMarkdown(report: Report): string {
     }),
     '</details>',
     '',
+  ].join('\n')
+}
+
+const detailLimit = 300
+
+function cellText(cell: ComparedCell | undefined, withDetail: boolean): string {
+  if (!cell) return '-'
+  const detail = withDetail && cell.detail ? `: ${escapeMarkdown(shorten(cell.detail, detailLimit))}` : ''
+  return `${statusSign[cell.status]} ${cell.status}${detail}`
+}
+
+function comparisonTable({ reports }: Comparison, rows: readonly ComparedClause[], withDetail: boolean): string[] {
+  const head = ['clause', 'level', ...reports.map(({ name }) => escapeMarkdown(name))]
+  const body = rows.map((row) => [
+    escapeMarkdown(row.id),
+    row.level,
+    ...row.cells.map((cell) => cellText(cell, withDetail)),
+  ])
+  return table(head, body)
+}
+
+/** Several reports in one Markdown text, differences first. */
+export function compareMarkdown(comparison: Comparison): string {
+  const { reports, differences, same, incomplete } = comparison
+  const folded = (title: string, rows: readonly ComparedClause[]) =>
+    rows.length === 0
+      ? []
+      : [
+          `<details><summary>${title} (${rows.length})</summary>`,
+          '',
+          ...comparisonTable(comparison, rows, false),
+          '',
+          '</details>',
+          '',
+        ]
+  return [
+    `## Touchstone: ${reports.length} reports side by side`,
+    '',
+    ...reports.map(
+      ({ name, report }) =>
+        `- **${escapeMarkdown(name)}** (${escapeMarkdown(targetName(report.target))}): ${verdictTitle(report)}, ${verdictReason(report)}`,
+    ),
+    '',
+    `### Differences (${differences.length})`,
+    '',
+    ...comparisonTable(comparison, differences, true),
+    '',
+    ...folded('The same for all', same),
+    ...folded('Not in all of them', incomplete),
   ].join('\n')
 }

@@ -1,10 +1,9 @@
-import type { Plan } from '../report-types.ts'
-import type { CheckResult, CheckStatus, ClauseResult, Progress, Report } from '../report-types.ts'
+import type { CheckResult, CheckStatus, ClauseResult, Plan, Progress, Report } from '../report-types.ts'
 import { clauseStatus } from '../verdict.ts'
-import { visibleControls } from './visible-controls.ts'
-import { seconds } from './seconds.ts'
-import { renderTerminal, type TerminalOptions } from './terminal.ts'
+import { visibleControls } from './escape.ts'
+import { seconds } from './layout.ts'
 import { paintedSign, painter, type TextStream } from './terminal-style.ts'
+import { renderTerminal, type TerminalOptions } from './terminal.ts'
 import { documentTitle, shownStatus, targetName } from './words.ts'
 
 type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>

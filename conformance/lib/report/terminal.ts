@@ -1,12 +1,18 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { visibleControls } from './visible-controls.ts'
-import { exchangeText } from './exchange-text.ts'
-import { shorten } from './shorten.ts'
-import { paintedSign, painter, type Paint } from './terminal-style.ts'
-import { tellingExchanges } from './telling-exchanges.ts'
-import { verdictText, verdictTitle } from './verdict-line.ts'
-import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
-import { wrap } from './wrap.ts'
+import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
+import { visibleControls } from './escape.ts'
+import { exchangeText, tellingExchanges } from './exchange-text.ts'
+import { shorten, wrap } from './layout.ts'
+import { type Paint, paintedSign, painter } from './terminal-style.ts'
+import {
+  observationsOf,
+  shownStatus,
+  type ShownStatus,
+  targetName,
+  verdictReason,
+  verdictText,
+  verdictTitle,
+} from './words.ts'
 
 /** The exchange that shows the fault and one beside it; the others are in the JSON and HTML reports. */
 const shownExchanges = 2
@@ -208,4 +214,53 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
   const title = page.paint(['bold', colour], verdictTitle(report))
   page.lines.push('', `${title}: ${visibleControls(verdictText(report))}`, '')
   return page.lines.join('\n')
+}
+
+const detailLimit = 300
+
+function signs(cells: readonly (ComparedCell | undefined)[], paint: Paint): string {
+  return cells.map((cell) => (cell ? paintedSign(cell.status, paint) : '-').padStart(1)).join('  ')
+}
+
+function differing(row: ComparedClause, { reports }: Comparison, paint: Paint, width: number): string[] {
+  const details = row.cells.map((cell, index) => {
+    const detail = cell?.detail.replaceAll('\n', '; ')
+    const said = cell ? `${cell.status}${detail ? `: ${shorten(detail, detailLimit)}` : ''}` : 'not in it'
+    return wrap(visibleControls(`${reports[index]?.name}: ${said}`), width, '        ')
+  })
+  return [`  ${signs(row.cells, paint)}  ${paint('bold', row.id)}  ${paint('dim', row.level)}`, ...details]
+}
+
+/** The target, where a report goes by the name of its file. */
+function otherName(name: string, { target }: Report): string {
+  return targetName(target) === name ? '' : `  ${visibleControls(targetName(target))}`
+}
+
+/** Several reports on a terminal: who is who, the differences with what was said, then one line for each other clause. */
+export function compareTerminal(comparison: Comparison, options: TerminalOptions): string {
+  const paint = painter(options.colour)
+  const width = Math.max(40, options.width ?? 100)
+  const { reports, differences, same, incomplete } = comparison
+  const lines = (title: string, rows: readonly ComparedClause[]) =>
+    rows.length === 0
+      ? []
+      : [
+          '',
+          paint('bold', `${title} (${rows.length})`),
+          ...rows.map((row) => `  ${signs(row.cells, paint)}  ${row.id}`),
+        ]
+  return [
+    ...reports.flatMap(({ name, report }, index) => [
+      `${index + 1}. ${paint('bold', visibleControls(name))}${otherName(name, report)}`,
+      `   ${verdictTitle(report)}: ${verdictReason(report)}`,
+    ]),
+    '',
+    paint('bold', `Differences (${differences.length})`),
+    ...differences.flatMap((row) => differing(row, comparison, paint, width)),
+    ...lines('The same for all', same),
+    ...lines('Not in all of them', incomplete),
+    '',
+    paint('dim', '✓ passed  ✗ failed  ≈ failed as expected  ? untestable  · observed  - not in the report'),
+    '',
+  ].join('\n')
 }

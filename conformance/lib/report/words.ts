@@ -1,4 +1,5 @@
 import type { CheckStatus, ClauseResult, Report, Verdict } from '../report-types.ts'
+import { seconds } from './layout.ts'
 
 /** What a reader is shown as the status of a clause: an expected failure is set apart from a new one. */
 export type ShownStatus = CheckStatus | 'known'
@@ -43,4 +44,73 @@ export function targetName(target: Report['target']): string {
 export function observationsOf(clause: Pick<ClauseResult, 'observation' | 'tests'>): string[] {
   const each = clause.tests.flatMap((check) => check.observations ?? [])
   return [...new Set(each.length > 0 || clause.observation === undefined ? each : [clause.observation])]
+}
+
+function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+/** The required clauses that failed as expected. */
+function knownFailures({ clauses }: Report): number {
+  return clauses.filter(({ level, status, known }) => level === 'required' && status === 'failed' && known).length
+}
+
+/** The word for the verdict, with what the list of expected failures adds to it. */
+export function verdictTitle(report: Report): string {
+  const word = verdictWord[report.verdict]
+  const known = knownFailures(report)
+  if (known < report.summary.required.failed) return word
+  const expected = known > 0 ? `, as expected (${plural(known, 'known failure')})` : ''
+  const stale = staleText(report)
+  return `${word}${expected}${stale === '' ? '' : `; ${stale}`}`
+}
+
+function staleText({ staleExpectedFailures = [] }: Report): string {
+  const { length } = staleExpectedFailures
+  return length === 0 ? '' : `${plural(length, 'entry is', 'entries are')} stale`
+}
+
+/** `1 cause, 9 clauses not judged because of it` */
+function causesText({ causes = [] }: Report): string[] {
+  if (causes.length === 0) return []
+  const left = new Set(causes.flatMap(({ notJudged }) => notJudged)).size
+  const them = causes.length === 1 ? 'it' : 'them'
+  return [`${plural(causes.length, 'cause')}, ${plural(left, 'clause')} not judged because of ${them}`]
+}
+
+/** Of how many clauses the counts speak: `55 required clauses`, or `1 selected required clause (of 55)`. */
+function requiredText({ verdict, summary, options, target }: Report): string {
+  const { required, ofRequired } = summary
+  const total = required.passed + required.failed + required.untestable
+  const isPart = verdict === 'passed' || options.only !== null || target.relayUrl === null || target.ethRpcUrl === null
+  if (!isPart || ofRequired === undefined) return plural(total, 'required clause')
+  return `${total} selected required clauses (of ${ofRequired})`
+}
+
+/** Why the verdict is what it is, without the word for it. */
+export function verdictReason(report: Report): string {
+  if (report.verdict === 'error') return report.notes[0] ?? 'the suite could not judge'
+  const { required, recommended, unspecified } = report.summary
+  const known = knownFailures(report)
+  const parts: string[] = []
+  if (required.failed > 0) parts.push(`${required.failed} of ${requiredText(report)} failed`)
+  // The word "Passed" says the rest.
+  else parts.push(`${required.passed} of ${requiredText(report)}${report.verdict === 'passed' ? '' : ' passed'}`)
+  if (known < required.failed) {
+    if (known > 0) parts.push(`${known} of them as expected`)
+    if (staleText(report) !== '') parts.push(`${staleText(report)} in the list of expected failures`)
+  }
+  if (required.untestable > 0) parts.push(`${required.untestable} could not be tested`)
+  parts.push(...causesText(report))
+  if (recommended.failed > 0) parts.push(`${plural(recommended.failed, 'recommendation')} not met`)
+  if (unspecified.observed > 0) parts.push(`${plural(unspecified.observed, 'observation')} recorded`)
+  return parts.join(', ')
+}
+
+/** What stands behind the title: target and reason, and how long the run took. */
+export function verdictText(report: Report): string {
+  const [target, reason] = [targetName(report.target), verdictReason(report)]
+  // A part is named before the target, so that nobody takes it for the whole.
+  const text = report.verdict === 'passed' ? `${reason}, at ${target}` : `${target}, ${reason}`
+  return `${text} (${seconds(report.durationMs)})`
 }

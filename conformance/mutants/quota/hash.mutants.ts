@@ -1,7 +1,7 @@
 import { defineMutant, respond } from '../../altered/define.ts'
 import { nowSeconds, validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf } from '../../altered/lib/relay.ts'
-import { signQuota } from '../../lib/relay/quota-message.ts'
+import { signQuota } from '../../lib/relay/message.ts'
 
 export default [
   defineMutant({

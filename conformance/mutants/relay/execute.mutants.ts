@@ -3,7 +3,7 @@ import { count, holds, later, nowAndThen } from '../../altered/lib/when.ts'
 import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
 import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
 import { alterAnswer, bodyOf, isSignedByFull, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
-import { profileAbi } from '../../lib/relay/abi.ts'
+import { profileAbi } from '../../lib/relay/contracts.ts'
 
 const keyManager = new Interface(['function execute(bytes payload) payable returns (bytes)'])
 

@@ -1,7 +1,7 @@
 import { defineMutant, respond, type AlteredRequest, type AlteredTools } from '../../altered/define.ts'
 import { validQuota } from '../../altered/lib/quota.ts'
 import { bodyOf, resigned, signedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
-import { signQuota } from '../../lib/relay/quota-message.ts'
+import { signQuota } from '../../lib/relay/message.ts'
 
 /** Whether a signature is wrong, and in the last bytes alone. */
 function isNearly(signature: unknown, right: unknown): boolean {

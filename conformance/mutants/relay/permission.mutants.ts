@@ -1,6 +1,6 @@
 import { defineMutant, respond } from '../../altered/define.ts'
 import { resigned, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
-import { keyManagerAbi } from '../../lib/relay/abi.ts'
+import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 
 export default [
   defineMutant({

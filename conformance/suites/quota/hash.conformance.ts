@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
 import { isServed } from '../../lib/relay/quota-answer.ts'
-import { quotaReadings } from '../../lib/relay/quota-message.ts'
+import { quotaReadings } from '../../lib/relay/message.ts'
 import { quotaSession, signBody } from '../../lib/relay/quota-session.ts'
 
 export default [

@@ -2,7 +2,7 @@ import { Wallet } from 'ethers'
 import { summarise } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
-import { signQuota } from '../../lib/relay/quota-message.ts'
+import { signQuota } from '../../lib/relay/message.ts'
 
 export default [
   clause('relay.quota.unregistered', (check) => {

@@ -4,7 +4,7 @@ import type { CheckContext } from '../../lib/context.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { quotaSession, signBody, type QuotaBody } from '../../lib/relay/quota-session.ts'
-import { signQuota, type QuotaReading } from '../../lib/relay/quota-message.ts'
+import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
 
 /** A valid request with another signature is to be refused. */
 function expectSignatureRefused(

@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { expectRefused, firstTold } from '../../lib/relay/quota.ts'
-import { signQuota } from '../../lib/relay/quota-message.ts'
+import { signQuota } from '../../lib/relay/message.ts'
 import { halfWindowSeconds, quotaSession } from '../../lib/relay/quota-session.ts'
 import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
 

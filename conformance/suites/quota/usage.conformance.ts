@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { compare, minus, showDecimal, toNumber, type Decimal } from '../../lib/decimal.ts'
+import { compare, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'

@@ -2,11 +2,9 @@ import { toBeHex } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import type { ValidOptions } from '../../lib/relay/attempt.ts'
-import { signCall } from '../../lib/relay/call.ts'
-import { firstExecution } from '../../lib/relay/first-execution.ts'
-import { relayForm } from '../../lib/relay/form.ts'
+import { relayForm, signCall } from '../../lib/relay/call.ts'
+import { expectOwnExecution, firstExecution } from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
-import { expectOwnExecution } from '../../lib/relay/own-execution.ts'
 
 const hourSeconds = 3600n
 

@@ -1,9 +1,9 @@
 import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { errorOf } from '../../lib/eth-rpc/error-of.ts'
+import { errorOf } from '../../lib/rpc-answer.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
-import { requireService } from '../../lib/eth-rpc/sample-answers.ts'
+import { requireService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
 import { Fault } from '../../lib/outcome.ts'
 

@@ -1,7 +1,7 @@
 import { clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
-import { requireService } from '../../lib/eth-rpc/sample-answers.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
+import { requireService } from '../../lib/eth-rpc/sample-requests.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 
 /** Bodies and headers as these clients send them (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */

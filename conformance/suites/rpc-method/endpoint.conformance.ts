@@ -1,8 +1,8 @@
 import { clause } from '../../lib/clause.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
-import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
+import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
 import { serve } from '../../lib/eth-rpc/serve.ts'
-import { inStandardFormat } from '../../lib/eth-rpc/standard-requests.ts'
+import { inStandardFormat } from '../../lib/eth-rpc/sample-requests.ts'
 
 export default [
   clause('eth-rpc.endpoint.post', (check) => {

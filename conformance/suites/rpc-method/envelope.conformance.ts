@@ -1,14 +1,13 @@
+import { type Answer, describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
-import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { methodsWithoutParameters } from '../../lib/eth-rpc/listed-methods.ts'
-import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
-import { describe, type Answer } from '../../lib/answer.ts'
+import { expectChainId, expectNumber } from '../../lib/eth-rpc/expect-number.ts'
+import { methodsWithoutParameters } from '../../lib/eth-rpc/methods.ts'
+import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
 import { stringify } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
+import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 /** Within what every JSON parser holds exactly. */
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]

@@ -1,7 +1,7 @@
 import { clause } from '../../lib/clause.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 
 export default [

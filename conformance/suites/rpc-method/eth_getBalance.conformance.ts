@@ -1,19 +1,26 @@
-import { describe, type Answer } from '../../lib/answer.ts'
+import { type Answer, describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { resultOf } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { isServed, memberOf } from '../../lib/expect-rpc.ts'
-import { accountOf, accountsOf, fixtureAccounts } from '../../lib/eth-rpc/accounts.ts'
+import {
+  accountOf,
+  accountsOf,
+  type BalanceAt,
+  balancesBetween,
+  balanceSteps,
+  fixtureAccounts,
+  pendingBalance,
+} from '../../lib/eth-rpc/accounts.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
-import { balanceSteps, balancesBetween, pendingBalance, type BalanceAt } from '../../lib/eth-rpc/balances.ts'
 import { eventually } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
-import { needsManyDigits } from '../../lib/eth-rpc/kinds-of-transactions.ts'
+import { needsManyDigits } from '../../lib/eth-rpc/known-transactions.ts'
 import { isNumber, quantity } from '../../lib/eth-rpc/quantity.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
+import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 const method = 'eth_getBalance'
 

@@ -1,16 +1,22 @@
 import { describe } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { expect } from '../../lib/expect.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { isServed, memberOf } from '../../lib/expect-rpc.ts'
 import { begin, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
 import { requireLogs, walk } from '../../lib/eth-rpc/gather.ts'
-import { pageLimit } from '../../lib/eth-rpc/gathering.ts'
-import { exactPages, longFilters, otherKinds, plainKinds, type LongKind } from '../../lib/eth-rpc/known-filters.ts'
-import { logsOf, type Log } from '../../lib/eth-rpc/logs.ts'
-import { askPageAfter, describePage, type Filter, type KeySpelling, type Paging } from '../../lib/eth-rpc/paging.ts'
+import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/known-filters.ts'
+import { type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
+import {
+  askPageAfter,
+  describePage,
+  type Filter,
+  type KeySpelling,
+  type Paging,
+  pageLimit,
+} from '../../lib/eth-rpc/paging.ts'
 import { findWayOfPaging, isNextPage } from '../../lib/eth-rpc/way-of-paging.ts'
+import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
+import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 const method = 'eth_getLogs'
 const nextPage = 'eth-rpc.eth_getLogs.next-page'

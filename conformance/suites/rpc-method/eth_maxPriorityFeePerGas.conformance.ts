@@ -1,10 +1,9 @@
 import { clause } from '../../lib/clause.ts'
-import { resultOf } from '../../lib/expect.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { isWithoutMeaning } from '../../lib/eth-rpc/priority-fee.ts'
-import { knownPrices } from '../../lib/eth-rpc/recent-prices.ts'
+import { isWithoutMeaning, knownPrices } from '../../lib/eth-rpc/prices.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
+import { resultOf } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 const method = 'eth_maxPriorityFeePerGas'

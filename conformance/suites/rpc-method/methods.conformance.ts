@@ -1,8 +1,8 @@
 import { describe, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { yieldsResult } from '../../lib/expect-rpc.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-chain-id.ts'
+import { yieldsResult } from '../../lib/rpc-answer.ts'
+import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
 import { unknownHash } from '../../lib/eth-rpc/samples.ts'
 import {
@@ -11,7 +11,7 @@ import {
   usualMethods,
   type KnownHashes,
   type UnlistedMethods,
-} from '../../lib/eth-rpc/unlisted-methods.ts'
+} from '../../lib/eth-rpc/methods.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
 /** So many requests are under way at the same time. */

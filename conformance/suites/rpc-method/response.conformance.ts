@@ -1,11 +1,10 @@
-import { describe, objectOf, type Answer } from '../../lib/answer.ts'
+import { type Answer, describe, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { expect } from '../../lib/expect.ts'
-import { requireServed } from '../../lib/expect-rpc.ts'
-import { errorOf } from '../../lib/eth-rpc/error-of.ts'
-import { askSamples, requireService } from '../../lib/eth-rpc/sample-answers.ts'
+import { askSamples, requireService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
+import { errorOf, requireServed } from '../../lib/rpc-answer.ts'
 
 function expectEnvelope(answer: Answer): void {
   const fault = (message: string, expected: string) =>

@@ -1,6 +1,6 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { startChain, type RunningChain } from '../../../contracts/chain.ts'
-import { provisionFixture, type Fixture } from '../../../contracts/deploy/fixture.ts'
+import { type RunningChain, startChain } from '../../../contracts/chain.ts'
+import { type Fixture, provisionFixture } from '../../../contracts/deploy/fixture.ts'
 
 /** The first account of every development node. */
 const firstKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'

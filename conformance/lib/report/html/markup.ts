@@ -1,5 +1,4 @@
-import { escapeHtml } from '../escape-html.ts'
-import { visibleControls } from '../visible-controls.ts'
+import { escapeHtml, visibleControls } from '../escape.ts'
 
 /** A piece of HTML that is known to be safe: made by {@link markup}. */
 export class Markup {

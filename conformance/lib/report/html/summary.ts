@@ -1,7 +1,6 @@
 import type { Report } from '../../report-types.ts'
-import { seconds } from '../seconds.ts'
-import { verdictReason, verdictTitle } from '../verdict-line.ts'
-import { targetName } from '../words.ts'
+import { seconds } from '../layout.ts'
+import { targetName, verdictReason, verdictTitle } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
 const verdictClass = {

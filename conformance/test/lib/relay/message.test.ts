@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { hashMessage, recoverAddress, solidityPackedKeccak256, Wallet } from 'ethers'
 import { relayCallDigest } from '../../../../contracts/lsp25.ts'
-import { relayDigest, signDigest } from '../../../lib/relay/message.ts'
-import { quotaReadings, signQuota } from '../../../lib/relay/quota-message.ts'
+import { quotaReadings, relayDigest, signDigest, signQuota } from '../../../lib/relay/message.ts'
 
 describe('what controllers sign', () => {
   const wallet = new Wallet(`0x${'22'.repeat(32)}`)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { compareHtml } from '../../../lib/report/compare-html.ts'
-import { compareMarkdown } from '../../../lib/report/compare-markdown.ts'
-import { compareTerminal } from '../../../lib/report/compare-terminal.ts'
+import { compareHtml } from '../../../lib/report/html/comparison.ts'
+import { compareMarkdown } from '../../../lib/report/markdown.ts'
+import { compareTerminal } from '../../../lib/report/terminal.ts'
 import { compare } from '../../../lib/report/compare.ts'
 import { clauseOf, failed, observed, passed, reportOf, untestable } from './sample-report.ts'
 

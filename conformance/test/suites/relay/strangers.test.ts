@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { check, type Report } from '../../../index.ts'
-import { startProvisionedChain, type ProvisionedChain } from '../../support/provisioned-chain.ts'
-import { startBaton } from './baton.ts'
-import { startMockRelay } from './mock-relay.ts'
+import { type ProvisionedChain, startProvisionedChain } from '../../support/provisioned-chain.ts'
+import { startBaton, startMockRelay } from './stranger.ts'
 
 describe('relays that are not ours', function () {
   let chain: ProvisionedChain

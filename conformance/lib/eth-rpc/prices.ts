@@ -1,0 +1,134 @@
+import { describe } from '../answer.ts'
+import type { ChainTruth } from '../chain-truth.ts'
+import type { CheckContext } from '../context.ts'
+import { Untestable } from '../outcome.ts'
+import { isServed } from '../rpc-answer.ts'
+import { readHead } from './head.ts'
+import { receiptsOf } from './known-transactions.ts'
+import type { ListedMethod } from './methods.ts'
+import { numberOf, quantity } from './quantity.ts'
+
+/** How many blocks count as recent. */
+const depth = 20n
+/** How far back the fees are read: averages may be of long spans. Nodes give no more in one answer. */
+const feeHistoryBlocks = 1024
+
+/** What gas costs, in wei. */
+export interface Prices {
+  readonly lowest: bigint
+  readonly highest: bigint
+}
+
+/** What is known of the chain's prices. In wei. */
+export interface KnownPrices {
+  /** What transactions paid for gas: base fee and tip together. */
+  readonly price: Prices
+  /** What of it was the tip; undefined on a chain without base fees (before EIP-1559). */
+  readonly tip: Prices | undefined
+}
+
+interface Block {
+  readonly baseFeePerGas?: unknown
+  readonly transactions?: readonly { readonly gasPrice?: unknown }[]
+}
+
+interface Paid {
+  readonly price: bigint
+  readonly tip: bigint | undefined
+}
+
+function rangeOf(values: readonly bigint[]): Prices | undefined {
+  const [lowest, highest] = [...values]
+    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+    .filter((_, at, all) => at === 0 || at === all.length - 1)
+  return lowest === undefined ? undefined : { lowest, highest: highest ?? lowest }
+}
+
+function paidIn(block: Block | null): Paid[] {
+  const baseFee = numberOf(block?.baseFeePerGas)
+  return (block?.transactions ?? []).flatMap(({ gasPrice }) => {
+    const price = numberOf(gasPrice)
+    if (price === undefined) return []
+    return [{ price, tip: baseFee === undefined ? undefined : price > baseFee ? price - baseFee : 0n }]
+  })
+}
+
+async function blockOf(chain: ChainTruth, number: bigint): Promise<Block | null> {
+  return (await chain.send('eth_getBlockByNumber', [quantity(number), true])) as Block | null
+}
+
+/** Of blocks with transactions, over a long span: nothing where the node does not know the method. */
+async function paidInHistory(chain: ChainTruth): Promise<Paid[]> {
+  const outcome = await chain.attempt('eth_feeHistory', [quantity(feeHistoryBlocks), 'latest', [10, 50, 90]])
+  const history = ('result' in outcome ? outcome.result : undefined) as
+    | { readonly baseFeePerGas?: unknown[]; readonly gasUsedRatio?: unknown[]; readonly reward?: unknown[][] }
+    | null
+    | undefined
+  return (history?.reward ?? []).flatMap((rewards, index) => {
+    const baseFee = numberOf(history?.baseFeePerGas?.[index])
+    if (baseFee === undefined || !(Number(history?.gasUsedRatio?.[index]) > 0)) return []
+    return rewards.flatMap((reward) => {
+      const tip = numberOf(reward)
+      return tip === undefined ? [] : [{ price: baseFee + tip, tip }]
+    })
+  })
+}
+
+/** What the fixture's transactions paid, whenever that was. */
+async function paidByKnown(t: CheckContext): Promise<Paid[]> {
+  const receipts = await receiptsOf(t).catch((error: unknown) => {
+    if (error instanceof Untestable) return []
+    throw error
+  })
+  const numbers = [...new Set(receipts.map(({ known }) => known.block))]
+  return (await Promise.all(numbers.map((number) => blockOf(t.chain, number)))).flatMap(paidIn)
+}
+
+async function ownWord(chain: ChainTruth, method: string): Promise<bigint[]> {
+  const outcome = await chain.attempt(method)
+  const value = 'result' in outcome ? numberOf(outcome.result) : undefined
+  return value === undefined ? [] : [value]
+}
+
+/**
+ * The range of what gas costs on the chain: its node's own word, what transactions of recent blocks paid, of a longer
+ * span, and those that are known. Base fees alone count only where no recent block has a transaction: on an idle chain
+ * they sink far below what anyone pays. Read once in a run.
+ *
+ * @throws Untestable when the node knows of none
+ */
+export function knownPrices(t: CheckContext): Promise<KnownPrices> {
+  return t.once('eth-rpc.known-prices', async (shared) => {
+    const { chain } = shared
+    const head = await readHead(chain)
+    const numbers = Array.from({ length: Number(depth) }, (_, back) => head - BigInt(back)).filter((n) => n >= 0n)
+    const blocks = await Promise.all(numbers.map((number) => blockOf(chain, number)))
+    const recent = blocks.flatMap(paidIn)
+    const paid = [...recent, ...(await paidInHistory(chain)), ...(await paidByKnown(shared))]
+    const idle = recent.length > 0 ? [] : blocks.flatMap((block) => numberOf(block?.baseFeePerGas) ?? [])
+    const price = rangeOf([...paid.map(({ price }) => price), ...idle, ...(await ownWord(chain, 'eth_gasPrice'))])
+    if (price === undefined) throw new Untestable('the chain’s node knows of no gas price')
+    const hasBaseFee = blocks[0]?.baseFeePerGas !== undefined && blocks[0].baseFeePerGas !== null
+    const tips = paid.flatMap(({ tip }) => tip ?? [])
+    const tip = rangeOf([...tips, ...(await ownWord(chain, 'eth_maxPriorityFeePerGas'))])
+    return { price, tip: hasBaseFee ? tip : undefined }
+  })
+}
+
+/** Whether the head of the chain has a base fee: without, there is no priority fee either (EIP-1559). */
+export async function hasBaseFee({ chain }: CheckContext): Promise<boolean> {
+  const block = (await chain.send('eth_getBlockByNumber', ['latest', false])) as Block | null
+  return (block?.baseFeePerGas ?? undefined) !== undefined
+}
+
+/**
+ * Whether the method is eth_maxPriorityFeePerGas and is refused on a chain that has no priority fees: before EIP-1559
+ * there is nothing that the document could ask for. Told, and not judged.
+ */
+export async function isWithoutMeaning(t: CheckContext, method: ListedMethod): Promise<boolean> {
+  if (method !== 'eth_maxPriorityFeePerGas' || !t.hasChain || (await hasBaseFee(t))) return false
+  const answer = await t.rpc.call(method)
+  if (isServed(answer)) return false
+  t.observe(`the chain has no base fee (EIP-1559), and ${method} is refused: ${describe(answer)}`)
+  return true
+}

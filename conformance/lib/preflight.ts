@@ -1,0 +1,84 @@
+import type { Answer } from './answer.ts'
+import type { ChainTruth } from './chain-truth.ts'
+import type { Account, Fixture } from './fixture.ts'
+import type { HttpClient } from './http.ts'
+import { stringify } from './lossless-json.ts'
+import { redactUrl } from './redact.ts'
+import { readData, readOwner } from './relay/contracts.ts'
+import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
+import { endpointsOf, type Target } from './target.ts'
+import { UsageError } from './usage-error.ts'
+
+async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {
+  const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body: stringify(body) }
+  const first = await http.send(request)
+  // The first request may wake a sleeping service; a refused connection will not change.
+  return first.failure?.kind === 'timeout' ? http.send(request) : first
+}
+
+/**
+ * Makes sure that somebody is there before anything is judged, and reads the target's clock. Nothing that is sent here
+ * can spend.
+ *
+ * @throws UsageError when nobody answers at one of the hosts
+ */
+export async function probe(http: HttpClient, target: Target, clock: AdjustableClock): Promise<void> {
+  const { quota, rpc } = endpointsOf(target)
+  const asked: Promise<readonly [string, Answer]>[] = []
+  if (target.relayUrl !== null) {
+    const sentAtMs = ourTimeMs()
+    asked.push(
+      ask(http, quota.url, {}).then((answer) => {
+        clock.see(answer.headers['date'], sentAtMs, ourTimeMs())
+        return [quota.url, answer]
+      }),
+    )
+  }
+  if (target.ethRpcUrl !== null) {
+    const body = { id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }
+    asked.push(ask(http, rpc.url, body).then((answer) => [rpc.url, answer]))
+  }
+  const answers = await Promise.all(asked)
+  const hosts = Map.groupBy(answers, ([url]) => new URL(url).host)
+  for (const found of hosts.values()) {
+    const [first] = found
+    // To close the connection is a way to refuse the empty body of POST /quota: where that is all, somebody may be there.
+    const mayRefuse = found.every(([url]) => url === quota.url)
+    if (first && found.every(([, { failure }]) => failure && !(mayRefuse && failure.kind === 'closed'))) {
+      throw new UsageError(`the target does not answer at ${redactUrl(first[0])}: ${first[1].failure?.message}`)
+    }
+  }
+}
+
+/** LSP6: `AddressPermissions:Permissions:<address>`. */
+const permissionsKeyPrefix = '0x4b80742de2bf82acb3630000'
+/** LSP6 permission bits. */
+const permissions = { SIGN: 0x200000n, EXECUTE_RELAY_CALL: 0x400000n } as const
+
+async function holds(chain: ChainTruth, profile: string, controller: Account): Promise<(keyof typeof permissions)[]> {
+  const value = await readData(chain, profile, `${permissionsKeyPrefix}${controller.address.slice(2).toLowerCase()}`)
+  const bits = BigInt(value === '0x' ? 0 : value)
+  return (['SIGN', 'EXECUTE_RELAY_CALL'] as const).filter((name) => (bits & permissions[name]) !== 0n)
+}
+
+/**
+ * Whether the chain is as the fixture says: what rests on a wrong fixture would be blamed on the target.
+ * @returns what does not fit, in one line; undefined when all fits
+ * @throws Untestable when the node does not answer
+ */
+export async function verifyFixture(chain: ChainTruth, fixture: Fixture): Promise<string | undefined> {
+  const { profile, controllers } = fixture
+  for (const [name, address] of Object.entries(profile)) {
+    if ((await chain.send('eth_getCode', [address, 'latest'])) === '0x')
+      return `there is no contract at ${name} ${address}`
+  }
+  const owner = await readOwner(chain, profile.address)
+  if (owner.toLowerCase() !== profile.keyManager.toLowerCase()) return `the owner of the profile is ${owner}`
+  const expected = { full: 'SIGN,EXECUTE_RELAY_CALL', noSign: 'EXECUTE_RELAY_CALL', noRelay: 'SIGN' } as const
+  for (const name of ['full', 'noSign', 'noRelay'] as const) {
+    const held = (await holds(chain, profile.address, controllers[name])).join()
+    if (held !== expected[name])
+      return `the controller ${name} holds ${held || 'neither'} of SIGN and EXECUTE_RELAY_CALL`
+  }
+  return undefined
+}

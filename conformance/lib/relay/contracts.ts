@@ -1,0 +1,61 @@
+import { Interface } from 'ethers'
+import type { ChainTruth } from '../chain-truth.ts'
+
+/** What the suite calls on a profile (LSP0). */
+export const profileAbi = new Interface([
+  'function setData(bytes32 dataKey, bytes dataValue)',
+  'function getData(bytes32 dataKey) view returns (bytes)',
+  'function getDataBatch(bytes32[] dataKeys) view returns (bytes[])',
+  'function owner() view returns (address)',
+  'event DataChanged(bytes32 indexed dataKey, bytes dataValue)',
+])
+
+/** What the suite reads of and expects at a key manager (LSP6, LSP25). */
+export const keyManagerAbi = new Interface([
+  'function getNonce(address from, uint128 channelId) view returns (uint256)',
+  'function executeRelayCall(bytes signature, uint256 nonce, uint256 validityTimestamps, bytes payload) payable returns (bytes)',
+  'function executeRelayCallBatch(bytes[] signatures, uint256[] nonces, uint256[] validityTimestamps, uint256[] values, bytes[] payloads) payable returns (bytes[])',
+  'event PermissionsVerified(address indexed signer, uint256 indexed value, bytes4 indexed selector)',
+])
+
+async function read(
+  chain: ChainTruth,
+  abi: Interface,
+  to: string,
+  name: string,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const data = abi.encodeFunctionData(name, args)
+  const result = await chain.send('eth_call', [{ to, data }, 'latest'])
+  return abi.decodeFunctionResult(name, String(result))[0]
+}
+
+/** The value that the profile holds under a data key; `0x` when there is none. @throws Untestable */
+export async function readData(chain: ChainTruth, profile: string, key: string): Promise<string> {
+  return String(await read(chain, profileAbi, profile, 'getData', [key]))
+}
+
+/** The values under several data keys, in their order. @throws Untestable */
+export async function readDataBatch(
+  chain: ChainTruth,
+  profile: string,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const values = await read(chain, profileAbi, profile, 'getDataBatch', [keys])
+  return [...(values as Iterable<string>)]
+}
+
+/** The owner of the profile. @throws Untestable */
+export async function readOwner(chain: ChainTruth, profile: string): Promise<string> {
+  return String(await read(chain, profileAbi, profile, 'owner', []))
+}
+
+/** The next nonce of a controller in a channel, channel included. @throws Untestable */
+export async function readNonce(
+  chain: ChainTruth,
+  keyManager: string,
+  controller: string,
+  channel: bigint,
+): Promise<bigint> {
+  return BigInt(String(await read(chain, keyManagerAbi, keyManager, 'getNonce', [controller, channel])))
+}

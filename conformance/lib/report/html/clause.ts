@@ -1,0 +1,105 @@
+import type { CheckError, CheckResult, ClauseResult, Exchange } from '../../report-types.ts'
+import { curlOf, exchangeText } from '../exchange-text.ts'
+import { indentJson, seconds, shorten } from '../layout.ts'
+import { shownStatus, statusSign } from '../words.ts'
+import { filterData } from './filters.ts'
+import { Markup, markup } from './markup.ts'
+
+const breakHere = new Markup('<wbr>')
+
+/** A clause's id that a narrow column may break after its dots, and nowhere inside a word. */
+export function clauseName(id: string): Markup {
+  return markup`${id.split(/(?<=[.-])/).map((part) => markup`${part}${breakHere}`)}`
+}
+
+/** Enough for any answer but pages of logs, which are all alike. */
+const bodyLimit = 6000
+
+function laidOut(exchange: Exchange): Exchange {
+  const { request, response } = exchange
+  return {
+    ...exchange,
+    request: request.body === undefined ? request : { ...request, body: indentJson(request.body) },
+    response: response === null ? null : { ...response, body: indentJson(response.body) },
+  }
+}
+
+/** Verb and path, and before them the method that the body names: `eth_getLogs, POST /api/eth-rpc`, or `POST /quota`. */
+function requestName({ method: verb, url, body }: Exchange['request']): string {
+  const method = /"method"\s*:\s*"([\w-]{1,60})"/.exec(body ?? '')?.[1]
+  const path = url.replace(/^\w+:\/\/[^/?#]*/, '').replace(/[?#].*$/, '') || '/'
+  return `${method === undefined ? '' : `${method}, `}${verb} ${path}`
+}
+
+/**
+ * A request and its answer, closed until asked for.
+ *
+ * @param showsFault whether it is the one that the check failed by: then it stands open
+ */
+export function exchangeMarkup(exchange: Exchange, index: number, showsFault = false): Markup {
+  const { request, response } = exchangeText(laidOut(exchange), { bodyLimit, headers: true })
+  const outcome =
+    exchange.response === null ? (exchange.failure?.kind ?? 'no answer') : `HTTP ${exchange.response.status}`
+  return markup`<details class="exchange"${showsFault ? markup` open` : undefined}>
+<summary>Request ${index + 1}: ${requestName(exchange.request)} <span class="muted">→ ${outcome}, ${seconds(exchange.durationMs)}</span></summary>
+<p class="label">Request</p>
+<pre tabindex="0">${request}</pre>
+<p class="label">Answer</p>
+<pre tabindex="0">${response}</pre>
+<details><summary>As a command</summary><pre tabindex="0">${curlOf(exchange.request)}</pre></details>
+</details>`
+}
+
+const messageLimit = 4000
+
+/** What was expected and what was there. */
+export function valuesMarkup(error: CheckError): Markup | undefined {
+  if (error.expected === undefined && error.actual === undefined) return undefined
+  return markup`<dl class="values">
+<dt>expected</dt><dd class="message"><code>${shorten(error.expected ?? 'not said', messageLimit)}</code></dd>
+<dt>actual</dt><dd class="message"><code>${shorten(error.actual ?? 'not said', messageLimit)}</code></dd>
+</dl>`
+}
+
+/** The exchange that shows the fault comes first and stands open; the others follow in their order. */
+function exchangesMarkup({ exchanges, error }: CheckResult): Markup {
+  const shows = error?.exchange
+  const order: [number, Exchange][] = [...exchanges.entries()]
+  if (shows !== undefined) order.sort(([a], [b]) => Number(b === shows) - Number(a === shows) || a - b)
+  return markup`${order.map(([index, exchange]) => exchangeMarkup(exchange, index, index === shows))}`
+}
+
+function checkMarkup(check: CheckResult): Markup {
+  const open = check.status === 'failed' ? markup` open` : undefined
+  const { error, reason, observations = [] } = check
+  return markup`<details class="check"${open}>
+<summary><span class="status ${check.status}">${statusSign[check.status]} ${check.status}</span> ${check.title} <span class="muted">${seconds(check.durationMs)}</span></summary>
+${error && markup`<p class="message">${shorten(error.message, messageLimit)}</p>`}${error && valuesMarkup(error)}${
+    reason === undefined ? undefined : markup`<p class="message">${shorten(reason, messageLimit)}</p>`
+  }${
+    observations.length === 0
+      ? undefined
+      : markup`<ul>${observations.map((text) => markup`<li class="message">${shorten(text, messageLimit)}</li>`)}</ul>`
+  }
+${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p>` : exchangesMarkup(check)}
+</details>`
+}
+
+/** A clause in one line, which opens to its sentence and every check of it; failed checks stand open. */
+export function clauseArticle(clause: ClauseResult): Markup {
+  const status = shownStatus(clause)
+  const { known } = clause
+  return markup`<article aria-labelledby="${clause.id}" ${filterData(clause)}>
+<details class="clause">
+<summary><span class="status ${status}">${statusSign[status]} ${status}</span> <h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4> <span class="muted">${clause.level}</span></summary>
+<p>${clause.text} <span class="muted">Section ${clause.section}.</span></p>
+${
+  known &&
+  markup`<p class="known">Known: ${known.reason}${
+    known.link?.startsWith('https://') ? markup` (<a href="${known.link}" rel="noreferrer">link</a>)` : undefined
+  }</p>`
+}${clause.tests.length === 0 ? markup`<p class="muted">No check of this clause was made.</p>` : clause.tests.map(checkMarkup)}
+</details>
+</article>
+`
+}

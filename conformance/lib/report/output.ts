@@ -1,0 +1,62 @@
+import { access, open, rm, writeFile } from 'node:fs/promises'
+import { UsageError } from '../usage-error.ts'
+
+/** One `--report format=path`; the path `-` is standard output. */
+export interface Output<Format extends string> {
+  readonly format: Format
+  readonly path: string
+}
+
+/**
+ * Reads `format=path`.
+ *
+ * @throws UsageError for an unknown format or a missing path
+ */
+export function parseOutput<Format extends string>(
+  argument: string,
+  formats: readonly Format[],
+  option = '--report',
+): Output<Format> {
+  const [, name, path] = /^([^=]*)=(.+)$/s.exec(argument) ?? []
+  const format = formats.find((known) => known === name)
+  if (format === undefined || path === undefined) {
+    throw new UsageError(`${option} takes ${formats.map((known) => `${known}=<file>`).join(', ')}; not "${argument}"`)
+  }
+  return { format, path }
+}
+
+/**
+ * Says before the work whether its result can be written to a file.
+ *
+ * @throws UsageError when it cannot
+ */
+export async function assertWritable(path: string): Promise<void> {
+  if (path === '-') return
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  )
+  try {
+    await (await open(path, 'a')).close()
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+  if (!isThere) await rm(path)
+}
+
+const unwritable = (path: string, error: unknown) =>
+  new UsageError(`the report ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+
+/**
+ * Writes a text to a file, or to standard output for the path `-`.
+ *
+ * @throws UsageError when the file cannot be written
+ */
+export async function writeOutput(text: string, path: string, stdout: { write(text: string): unknown }): Promise<void> {
+  if (path === '-') return void stdout.write(text)
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}
