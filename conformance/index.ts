@@ -1,23 +1,22 @@
 import { type ClauseId, clauses, packageVersion } from '../specs/index.ts'
-import { type ChainTruth, connectChain, noChain } from './lib/chain-truth.ts'
+import { type ChainTruth } from './lib/chain-truth.ts'
 import type { ClauseSuite } from './lib/clause.ts'
 import type { Environment } from './lib/environment.ts'
 import { createEvidence } from './lib/evidence.ts'
 import { applyExpectedFailures, type ExpectedFailure, expectedFrom } from './lib/expected-failures.ts'
 import type { Fixture } from './lib/fixture.ts'
-import { createHttpClient } from './lib/http.ts'
-import { Untestable } from './lib/outcome.ts'
+import { createHttpClient, type HttpClient } from './lib/http.ts'
 import { createPatience } from './lib/patience.ts'
-import { probe, verifyFixture } from './lib/preflight.ts'
+import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
 import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
-import type { CheckResult, ClauseResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
+import type { CheckResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
 import { runSuites } from './lib/run-suites.ts'
 import { createSpending } from './lib/spending.ts'
 import { isSelected, loadSuites, planOf } from './lib/suites.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { clauseStatus, findCauses, summarise, verdictOf } from './lib/verdict.ts'
+import { findCauses, summarise, verdictOf, clauseResult } from './lib/verdict.ts'
 import { parseWayOfPaging } from './lib/options.ts'
 import { describeTransactions } from './lib/relay/receipt.ts'
 
@@ -79,6 +78,8 @@ export interface CheckOptions {
 }
 
 const defaultMaxTransactions = 200
+const defaultTimeoutMs = 10_000
+const defaultReceiptTimeoutMs = 60_000
 /** What they say is not seen when every request bears a header that may be a credential. */
 const aboutCredentials: ReadonlySet<ClauseId> = new Set([
   'relay.auth.no-other-credential',
@@ -101,61 +102,9 @@ function countUnmade(suites: readonly ClauseSuite[], made: ReadonlyMap<ClauseId,
   return suites.reduce((sum, { id, checks }) => sum + Math.max(0, checks.length - (made.get(id)?.length ?? 0)), 0)
 }
 
-/** A chain, or why there is none. Not having one is no reason not to judge the rest. */
-async function chainOf(
-  { rpcUrl, fixture }: CheckOptions,
-  notes: string[],
-): Promise<{ chain: ChainTruth; hasChain: boolean }> {
-  const url = rpcUrl ?? fixture?.chain.rpcUrl
-  if (url === undefined) return { chain: noChain('no chain to compare with: --rpc-url or --fixture'), hasChain: false }
-  try {
-    return { chain: await connectChain(url), hasChain: true }
-  } catch (error) {
-    if (!(error instanceof Untestable)) throw error
-    const reason = `the chain cannot be asked: ${error.message}`
-    notes.push(reason)
-    return { chain: noChain(reason), hasChain: false }
-  }
-}
-
-/** @throws UsageError for a fixture of another chain: whatever were judged with it would be about nothing */
-async function fixtureOf(
-  { fixture }: CheckOptions,
-  chain: ChainTruth,
-  hasChain: boolean,
-  notes: string[],
-): Promise<Environment['fixture']> {
-  if (!fixture) return { missing: 'no fixture: --fixture, made by the command provision' }
-  if (hasChain && chain.chainId !== BigInt(fixture.chain.chainId)) {
-    throw new UsageError(`the fixture is of chain ${fixture.chain.chainId}, and the node is of chain ${chain.chainId}`)
-  }
-  const wrong = hasChain
-    ? await verifyFixture(chain, fixture).catch((error: unknown) => (error as Error).message)
-    : undefined
-  if (wrong === undefined) return fixture
-  const missing = `the fixture does not fit the chain: ${wrong}`
-  notes.push(missing)
-  return { missing }
-}
-
 /** What a target that answers everything alike is not accused of, nor praised for. */
 function withdrawn({ title, durationMs, exchanges }: CheckResult, reason: string): CheckResult {
   return { title, status: 'untestable', reason, durationMs, exchanges: exchanges.slice(0, 1) }
-}
-
-function resultOf(id: ClauseId, tests: readonly CheckResult[], edition: Edition): ClauseResult {
-  const { document, level, section, text, editions } = clauses[id]
-  const observation = [...new Set(tests.flatMap(({ observations }) => observations ?? []))].join('; ')
-  return {
-    id,
-    document,
-    level,
-    section,
-    text: (edition === 'lip' ? editions?.lip : undefined) ?? text,
-    status: clauseStatus(tests),
-    ...(observation === '' ? {} : { observation }),
-    tests,
-  }
 }
 
 /** The chain's id, and what its node calls itself if it says so. */
@@ -205,6 +154,130 @@ export async function planCheck(options: CheckOptions): Promise<Plan> {
   return (await select(options)).plan
 }
 
+interface Started {
+  readonly at: Date
+  /** By the clock of `performance`. */
+  readonly ms: number
+}
+
+/** Makes sure that the target answers, and gathers what all checks use. @throws UsageError */
+async function prepare(options: CheckOptions, selection: Selection, http: HttpClient): Promise<Environment> {
+  const paging = options.paging === undefined ? undefined : parseWayOfPaging(options.paging)
+  const target = { relayUrl: selection.relayUrl, ethRpcUrl: selection.ethRpcUrl }
+  const clock = createTargetClock()
+  await probe(http, target, clock)
+  const notes: string[] = []
+  const { chain, hasChain } = await chainOf(options, notes)
+  const { readOnly = false, maxTransactions = defaultMaxTransactions } = options
+  return {
+    edition: options.edition ?? 'documents',
+    http,
+    endpoints: endpointsOf(target),
+    chain,
+    hasChain,
+    fixture: await fixtureOf(options, chain, hasChain, notes),
+    patience: createPatience({
+      receiptMs: options.receiptTimeoutMs ?? defaultReceiptTimeoutMs,
+      rateLimitMs: options.rateLimitTimeoutMs ?? 600_000,
+      restartMs: options.restartTimeoutMs ?? 5000,
+      lingerMs: options.lingerMs ?? 0,
+    }),
+    clock,
+    spending: createSpending({ readOnly, maxTransactions }),
+    paging,
+    evidence: createEvidence(),
+    notes,
+    fuzz: options.fuzz ?? { cases: 0, seed: 0 },
+    shared: new Map(),
+    nextRpcId: 1,
+  }
+}
+
+type Results = ReadonlyMap<ClauseId, readonly CheckResult[]>
+
+/** Runs the checks until they are done or the run is ended, and charges the evidence to the clauses that it speaks against. */
+async function runAll(options: CheckOptions, { suites }: Selection, environment: Environment): Promise<Results> {
+  const { bail = false, signal, progress } = options
+  const { http, edition, evidence, notes } = environment
+  const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
+  const isExpected = new Set(options.expectedFailures?.map(({ id }) => id))
+  let failedFirst: ClauseId | undefined
+  const checked = (id: ClauseId, result: CheckResult): void => {
+    tests.get(id)?.push(result)
+    if (result.status === 'failed' && clauses[id].level === 'required' && !isExpected.has(id)) failedFirst ??= id
+    progress?.checked?.(clauseResult(id, [], edition), result)
+  }
+  const whyStopped = (): string | undefined => {
+    if (signal?.aborted) return 'the run was interrupted'
+    return bail && failedFirst !== undefined ? `--bail: the run ended with ${failedFirst}` : undefined
+  }
+  await runSuites(suites, environment, checked, () => http.census.isHopeless() || whyStopped() !== undefined)
+  const stopped = whyStopped()
+  if (stopped !== undefined) notes.push(`${stopped}; ${countUnmade(suites, tests)} checks were not made`)
+  const isSaid = (id: ClauseId, message: string): boolean =>
+    tests.get(id)?.some(({ error }) => error?.message === message) ?? false
+  for (const { id, result } of evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
+  return tests
+}
+
+/** The clauses with their checks, without what the run could not see. */
+function judgedClauses(
+  { suites }: Selection,
+  { headers = {} }: CheckOptions,
+  environment: Environment,
+  tests: Results,
+) {
+  const uniform = environment.http.census.uniform()
+  const hasOwnHeaders = Object.keys(headers).length > 0
+  return suites.map(({ id }) => {
+    const isHidden = hasOwnHeaders && aboutCredentials.has(id)
+    const reason = uniform ?? (isHidden ? 'each request bore headers of the run: --header' : undefined)
+    const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
+    const results = (tests.get(id) ?? []).map((result) =>
+      reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,
+    )
+    return clauseResult(id, results, environment.edition)
+  })
+}
+
+async function reportOf(
+  options: CheckOptions,
+  selection: Selection,
+  environment: Environment,
+  tests: Results,
+  started: Started,
+): Promise<Report> {
+  const { timeoutMs = defaultTimeoutMs, receiptTimeoutMs = defaultReceiptTimeoutMs } = options
+  const { only = null, readOnly = false, maxTransactions = defaultMaxTransactions, fuzz } = options
+  const { http, clock, chain, hasChain, spending, notes, edition } = environment
+  const { plan, relayUrl, ethRpcUrl } = selection
+  const uniform = http.census.uniform()
+  if (uniform !== undefined) notes.unshift(uniform)
+  const found = judgedClauses(selection, options, environment, tests)
+  const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
+  const { results, stale } = applyExpectedFailures(found, expected)
+  const isPart = only !== null || readOnly || relayUrl === null || ethRpcUrl === null
+  const { requests, timeouts, unanswered } = http.traffic
+  return {
+    suite: { name: 'touchstone', version: packageVersion(), edition },
+    target: plan.target,
+    startedAt: started.at.toISOString(),
+    durationMs: Math.round(performance.now() - started.ms),
+    verdict: uniform === undefined ? verdictOf(results, isPart) : 'error',
+    summary: { ...summarise(results), ofRequired: plan.ofRequired },
+    causes: findCauses(results),
+    clauses: results,
+    options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only, ...(fuzz ? { fuzz } : {}) },
+    ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
+    traffic: { requests, timeouts, unanswered },
+    transactions: await describeTransactions(chain, spending.transactions),
+    ...(hasChain ? { chain: await factsOf(chain) } : {}),
+    ...(options.fixture ? { profile: options.fixture.profile } : {}),
+    ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
+    notes,
+  }
+}
+
 /**
  * Checks a target and says what it found.
  *
@@ -214,108 +287,16 @@ export async function planCheck(options: CheckOptions): Promise<Plan> {
  * if (report.verdict !== 'conformant') process.exitCode = 1
  */
 export async function check(options: CheckOptions): Promise<Report> {
-  const { edition = 'documents', only = null, readOnly = false, bail = false, headers = {}, signal, progress } = options
-  const { timeoutMs = 10_000, receiptTimeoutMs = 60_000, maxTransactions = defaultMaxTransactions } = options
-  const { rateLimitTimeoutMs = 600_000, restartTimeoutMs = 5000, lingerMs = 0 } = options
-  const { relayUrl, ethRpcUrl, suites, plan } = await select(options)
-
-  const paging = options.paging === undefined ? undefined : parseWayOfPaging(options.paging)
-  const startedAt = new Date()
-  const start = performance.now()
-  const notes: string[] = []
-  const clock = createTargetClock()
-  const http = createHttpClient(timeoutMs, headers)
+  const selection = await select(options)
+  const started: Started = { at: new Date(), ms: performance.now() }
+  const http = createHttpClient(options.timeoutMs ?? defaultTimeoutMs, options.headers)
   try {
-    await probe(http, { relayUrl, ethRpcUrl }, clock)
-    const { chain, hasChain } = await chainOf(options, notes)
-    const spending = createSpending({ readOnly, maxTransactions })
-    const environment: Environment = {
-      edition,
-      http,
-      endpoints: endpointsOf({ relayUrl, ethRpcUrl }),
-      chain,
-      hasChain,
-      fixture: await fixtureOf(options, chain, hasChain, notes),
-      patience: createPatience({
-        receiptMs: receiptTimeoutMs,
-        rateLimitMs: rateLimitTimeoutMs,
-        restartMs: restartTimeoutMs,
-        lingerMs,
-      }),
-      clock,
-      spending,
-      paging,
-      evidence: createEvidence(),
-      notes,
-      fuzz: options.fuzz ?? { cases: 0, seed: 0 },
-      shared: new Map(),
-      nextRpcId: 1,
-    }
-
-    progress?.started?.(plan)
-    const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
-    const isExpected = new Set(options.expectedFailures?.map(({ id }) => id))
-    let failedFirst: ClauseId | undefined
-    const checked = (id: ClauseId, result: CheckResult): void => {
-      tests.get(id)?.push(result)
-      if (result.status === 'failed' && clauses[id].level === 'required' && !isExpected.has(id)) failedFirst ??= id
-      progress?.checked?.(resultOf(id, [], edition), result)
-    }
-    const whyStopped = (): string | undefined => {
-      if (signal?.aborted) return 'the run was interrupted'
-      return bail && failedFirst !== undefined ? `--bail: the run ended with ${failedFirst}` : undefined
-    }
-    await runSuites(suites, environment, checked, () => http.census.isHopeless() || whyStopped() !== undefined)
-    const stopped = whyStopped()
-    if (stopped !== undefined) notes.push(`${stopped}; ${countUnmade(suites, tests)} checks were not made`)
-    const isSaid = (id: ClauseId, message: string): boolean =>
-      tests.get(id)?.some(({ error }) => error?.message === message) ?? false
-    for (const { id, result } of environment.evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
-
-    const uniform = http.census.uniform()
-    if (uniform !== undefined) notes.unshift(uniform)
-    const hasOwnHeaders = Object.keys(headers).length > 0
-    const found = suites.map(({ id }) => {
-      const isHidden = hasOwnHeaders && aboutCredentials.has(id)
-      const reason = uniform ?? (isHidden ? 'each request bore headers of the run: --header' : undefined)
-      const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
-      const results = (tests.get(id) ?? []).map((result) =>
-        reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,
-      )
-      return resultOf(id, results, edition)
-    })
-    const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
-    const { results, stale } = applyExpectedFailures(found, expected)
-    const isPart = only !== null || readOnly || relayUrl === null || ethRpcUrl === null
-    const { requests, timeouts, unanswered } = http.traffic
-    const report: Report = {
-      suite: { name: 'touchstone', version: packageVersion(), edition },
-      target: plan.target,
-      startedAt: startedAt.toISOString(),
-      durationMs: Math.round(performance.now() - start),
-      verdict: uniform === undefined ? verdictOf(results, isPart) : 'error',
-      summary: { ...summarise(results), ofRequired: plan.ofRequired },
-      causes: findCauses(results),
-      clauses: results,
-      options: {
-        timeoutMs,
-        receiptTimeoutMs,
-        maxTransactions,
-        readOnly,
-        only,
-        ...(options.fuzz ? { fuzz: options.fuzz } : {}),
-      },
-      ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
-      traffic: { requests, timeouts, unanswered },
-      transactions: await describeTransactions(chain, spending.transactions),
-      ...(hasChain ? { chain: await factsOf(chain) } : {}),
-      ...(options.fixture ? { profile: options.fixture.profile } : {}),
-      ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
-      notes,
-    }
-    const told = cleaned(report, options)
-    progress?.finished?.(told)
-    return told
+    const environment = await prepare(options, selection, http)
+    options.progress?.started?.(selection.plan)
+    const tests = await runAll(options, selection, environment)
+    const report = cleaned(await reportOf(options, selection, environment, tests, started), options)
+    options.progress?.finished?.(report)
+    return report
   } finally {
     await http.close()
   }

@@ -54,6 +54,100 @@ type Finding = FaultDetails & {
   readonly unexpected: string
 }
 
+/** Assertions without an argument. */
+const properties: Readonly<Record<'served' | 'refused' | 'accepted', (answer: Answer) => Finding>> = {
+  served: (answer) => ({
+    holds: isServed(answer),
+    fault: 'the request was not served',
+    unexpected: 'the request was served',
+    expected: 'a status of success with a result and no error',
+    actual: describe(answer),
+    answer,
+  }),
+  refused(answer) {
+    const fault = whyNotRefused(answer)
+    return {
+      holds: fault === undefined,
+      fault: fault ?? '',
+      unexpected: 'the request was refused',
+      expected: 'an error and no result, below HTTP 500',
+      actual: describe(answer),
+      answer,
+    }
+  },
+  accepted: (answer) => ({
+    holds: isAccepted(answer),
+    fault: 'the call was not accepted',
+    unexpected: 'the call was accepted',
+    expected: 'a status of success and a transactionHash of 32 bytes',
+    actual: describe(answer),
+    answer,
+  }),
+}
+
+function findResult(answer: Answer, expected: unknown): Finding {
+  const shown = String(JSON.stringify(expected))
+  return {
+    holds: isServed(answer) && memberOf(answer, 'result') === expected,
+    fault: `the result is not ${shown}`,
+    unexpected: `the result is ${shown}`,
+    expected: `the result ${shown}`,
+    actual: describe(answer),
+    answer,
+  }
+}
+
+function findErrorCode(answer: Answer, code: number): Finding {
+  return {
+    holds: errorCodeOf(answer) === code,
+    fault: 'the error code is another',
+    unexpected: `the error code is ${code}`,
+    expected: String(code),
+    actual: describe(answer),
+    answer,
+  }
+}
+
+function findQuota(answer: Answer): Finding {
+  return {
+    holds: tellsQuota(answer),
+    fault: 'no quota was told',
+    unexpected: 'a quota was told',
+    expected: 'a status of success and an object with quota',
+    actual: describe(answer),
+    answer,
+  }
+}
+
+function findFit(value: unknown, reference: string): Finding {
+  const found = violations(value, reference)
+  return {
+    holds: found.length === 0,
+    fault: `does not match the schema: ${found.slice(0, 5).join('; ')}`,
+    unexpected: `matches the schema ${reference}`,
+    expected: `a value by specs/schemas/${reference}`,
+    actual: JSON.stringify(value)?.slice(0, 500) ?? 'undefined',
+  }
+}
+
+interface ExecuteOptions {
+  readonly rpcUrl: string
+  readonly timeoutMs?: number
+}
+
+async function findExecution(answer: Answer, options: ExecuteOptions): Promise<Finding> {
+  const hash = isAccepted(answer) ? normalHash(String(hashIn(answer))) : undefined
+  const receipt = hash === undefined ? undefined : await receiptOf(hash, options)
+  return {
+    holds: receipt?.status === '0x1',
+    fault: 'the call was not executed',
+    unexpected: 'the call was executed',
+    expected: 'a transaction that is mined and succeeds',
+    actual: hash === undefined ? describe(answer) : receipt ? `${hash} reverted` : `${hash} was not mined in time`,
+    answer,
+  }
+}
+
 /**
  * A chai plugin: assertions about the answers of a transaction relay service. A failed one is a `Fault`, which is an
  * `AssertionError`.
@@ -73,136 +167,61 @@ export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.C
 
   /** What `shownBy` and `against` have said. */
   function shownOn(assertion: object): Pick<FaultDetails, 'answer' | 'of'> {
-    const [answer, of] = [
-      flag(assertion, 'answer') as Answer | undefined,
-      flag(assertion, 'clause') as ClauseId | undefined,
-    ]
+    const answer = flag(assertion, 'answer') as Answer | undefined
+    const of = flag(assertion, 'clause') as ClauseId | undefined
     return { ...(answer && { answer }), ...(of && { of }) }
   }
 
-  function property(name: string, find: (answer: Answer) => Finding): void {
+  for (const [name, find] of Object.entries(properties)) {
     Assertion.addProperty(name, function () {
       judge(this, find(this._obj as Answer))
     })
   }
-
-  property('served', (answer) => ({
-    holds: isServed(answer),
-    fault: 'the request was not served',
-    unexpected: 'the request was served',
-    expected: 'a status of success with a result and no error',
-    actual: describe(answer),
-    answer,
-  }))
-
-  property('refused', (answer) => {
-    const fault = whyNotRefused(answer)
-    return {
-      holds: fault === undefined,
-      fault: fault ?? '',
-      unexpected: 'the request was refused',
-      expected: 'an error and no result, below HTTP 500',
-      actual: describe(answer),
-      answer,
-    }
-  })
-
-  property('accepted', (answer) => ({
-    holds: isAccepted(answer),
-    fault: 'the call was not accepted',
-    unexpected: 'the call was accepted',
-    expected: 'a status of success and a transactionHash of 32 bytes',
-    actual: describe(answer),
-    answer,
-  }))
-
   Assertion.addMethod('result', function (expected: unknown) {
-    const answer = this._obj as Answer
-    const holds = isServed(answer) && memberOf(answer, 'result') === expected
-    const shown = String(JSON.stringify(expected))
-    judge(this, {
-      holds,
-      fault: `the result is not ${shown}`,
-      unexpected: `the result is ${shown}`,
-      expected: `the result ${shown}`,
-      actual: describe(answer),
-      answer,
-    })
+    judge(this, findResult(this._obj as Answer, expected))
   })
-
   Assertion.addMethod('rpcErrorCode', function (code: number) {
-    const answer = this._obj as Answer
-    judge(this, {
-      holds: errorCodeOf(answer) === code,
-      fault: 'the error code is another',
-      unexpected: `the error code is ${code}`,
-      expected: String(code),
-      actual: describe(answer),
-      answer,
-    })
+    judge(this, findErrorCode(this._obj as Answer, code))
   })
-
   Assertion.addMethod('tellQuota', function () {
     const answer = this._obj as Answer
     const [wrong] = tellsQuota(answer) ? faultsOf(answer) : []
     if (wrong && flag(this, 'negate') !== true) throw wrong
-    judge(this, {
-      holds: tellsQuota(answer),
-      fault: 'no quota was told',
-      unexpected: 'a quota was told',
-      expected: 'a status of success and an object with quota',
-      actual: describe(answer),
-      answer,
-    })
+    judge(this, findQuota(answer))
   })
-
   Assertion.addMethod('fit', function (reference: string) {
-    const value = this._obj as unknown
-    const found = violations(value, reference)
-    judge(this, {
-      holds: found.length === 0,
-      fault: `does not match the schema: ${found.slice(0, 5).join('; ')}`,
-      unexpected: `matches the schema ${reference}`,
-      expected: `a value by specs/schemas/${reference}`,
-      actual: JSON.stringify(value)?.slice(0, 500) ?? 'undefined',
-    })
+    judge(this, findFit(this._obj as unknown, reference))
   })
-
-  Assertion.addMethod('execute', async function (options: { readonly rpcUrl: string; readonly timeoutMs?: number }) {
-    const answer = this._obj as Answer
-    const hash = isAccepted(answer) ? normalHash(String(hashIn(answer))) : undefined
-    const receipt = hash === undefined ? undefined : await receiptOf(hash, options)
-    judge(this, {
-      holds: receipt?.status === '0x1',
-      fault: 'the call was not executed',
-      unexpected: 'the call was executed',
-      expected: 'a transaction that is mined and succeeds',
-      actual: hash === undefined ? describe(answer) : receipt ? `${hash} reverted` : `${hash} was not mined in time`,
-      answer,
-    })
+  Assertion.addMethod('execute', async function (options: ExecuteOptions) {
+    judge(this, await findExecution(this._obj as Answer, options))
   })
-
   Assertion.addChainableMethod('shownBy', function (answer: Answer) {
     flag(this, 'answer', answer)
   })
   Assertion.addChainableMethod('against', function (clause: ClauseId) {
     flag(this, 'clause', clause)
   })
+  alsoShow(Assertion.prototype as { assert: Assert }, shownOn)
+}
 
-  // The assertions of chai itself say what shows them, too.
-  const { assert } = Assertion.prototype as { assert: (this: object, ...args: unknown[]) => void }
-  Object.assign(Assertion.prototype as object, {
-    assert(this: object, ...args: unknown[]) {
-      try {
-        assert.apply(this, args)
-      } catch (error) {
-        const shown = shownOn(this)
-        if (!(error instanceof AssertionError) || Object.keys(shown).length === 0) throw error
-        const { expected, actual } = error as { expected?: unknown; actual?: unknown }
-        throw new Fault(error.message, { expected: showValue(expected), actual: showValue(actual), ...shown })
-      }
-    },
-  })
+type Assert = (this: object, ...args: unknown[]) => void
+
+/** Lets the assertions of chai itself throw a `Fault` as well, where the test names an answer or a clause. */
+function alsoShow(
+  prototype: { assert: Assert },
+  shownOn: (assertion: object) => Pick<FaultDetails, 'answer' | 'of'>,
+): void {
+  const { assert } = prototype
+  prototype.assert = function (...args) {
+    try {
+      assert.apply(this, args)
+    } catch (error) {
+      const shown = shownOn(this)
+      if (!(error instanceof AssertionError) || Object.keys(shown).length === 0) throw error
+      const { expected, actual } = error as { expected?: unknown; actual?: unknown }
+      throw new Fault(error.message, { expected: showValue(expected), actual: showValue(actual), ...shown })
+    }
+  }
 }
 
 /**
@@ -218,10 +237,7 @@ function whyNotRefused(answer: Answer): string | undefined {
   return error === null && status < 400 ? 'the answer has no error' : undefined
 }
 
-async function receiptOf(
-  hash: string,
-  { rpcUrl, timeoutMs = 60_000 }: { readonly rpcUrl: string; readonly timeoutMs?: number },
-): Promise<Receipt | undefined> {
+async function receiptOf(hash: string, { rpcUrl, timeoutMs = 60_000 }: ExecuteOptions): Promise<Receipt | undefined> {
   const chain = await connectChain(rpcUrl)
   return poll(() => chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>, timeoutMs)
 }

@@ -2,7 +2,7 @@ import { packageVersion } from '../../specs/index.ts'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { Agent, request } from 'undici'
+import { Agent, request, type Dispatcher } from 'undici'
 import type { Answer } from './answer.ts'
 import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
@@ -82,6 +82,59 @@ async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
   return decoded
 }
 
+/** What came back, with the known content codings taken off. */
+interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+async function receive({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Received> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > bodyCapBytes) break
+  }
+  const coding = headers['content-encoding']
+  const content = await decode(Buffer.concat(chunks), Array.isArray(coding) ? coding.join() : (coding ?? ''))
+  const flat = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ])
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(flat) as Record<string, string>,
+    text: content.toString('utf8'),
+  }
+}
+
+/** What of an exchange stays in the report, without signatures and credentials. */
+function recordOf(
+  sent: HttpRequest,
+  hidden: Readonly<Record<string, string>>,
+  received: Received | undefined,
+): Pick<Exchange, 'request' | 'response'> {
+  const body =
+    sent.body === undefined || typeof sent.body === 'string' ? sent.body : Buffer.from(sent.body).toString('utf8')
+  const response: RecordedResponse | null = received
+    ? {
+        status: received.status,
+        headers: redactHeaders(received.headers),
+        body: redactBody(received.text.slice(0, recordedCapChars)),
+        ...(received.text.length > recordedCapChars ? { truncated: true } : {}),
+      }
+    : null
+  const request = {
+    method: sent.method,
+    url: redactUrl(sent.url),
+    headers: { ...hidden, ...redactHeaders(sent.headers) },
+    ...(body === undefined ? {} : { body: redactBody(body.slice(0, recordedCapChars)) }),
+  }
+  return { request, response }
+}
+
 /**
  * HTTP as a stranger does it: no redirects, capped bodies, one deadline for the whole exchange. No content coding is
  * asked for; who asks for none must be ready for any (RFC 9110, 12.5.3), so the known ones are decoded.
@@ -94,9 +147,9 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
   const census = createAnswerCensus()
 
-  async function exchange(sent: HttpRequest, reset: boolean) {
+  async function exchange(sent: HttpRequest, reset: boolean): Promise<Received> {
     const signal = AbortSignal.timeout(timeoutMs)
-    const { statusCode, headers, body } = await request(sent.url, {
+    const response = await request(sent.url, {
       method: sent.method as 'POST',
       headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
       body: sent.body ?? null,
@@ -104,23 +157,19 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
       reset,
       signal,
     })
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > bodyCapBytes) break
-    }
-    const coding = headers['content-encoding']
-    const content = await decode(Buffer.concat(chunks), Array.isArray(coding) ? coding.join() : (coding ?? ''))
-    const flat = Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ])
-    return {
-      status: statusCode,
-      headers: Object.fromEntries(flat) as Record<string, string>,
-      text: content.toString('utf8'),
+    return receive(response)
+  }
+
+  /** Sends again, once, what a kept-open connection could not carry. */
+  async function exchangeOnceOrTwice(sent: HttpRequest): Promise<Received> {
+    try {
+      return await exchange(sent, sent.once ?? false)
+    } catch (error) {
+      if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
+      return exchange(sent, true).catch((again: unknown) => {
+        // The first attempt ended the target, and is the one to tell of.
+        throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
+      })
     }
   }
 
@@ -130,60 +179,20 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
     async send(sent) {
       traffic.requests++
       const start = performance.now()
-      let received: Awaited<ReturnType<typeof exchange>> | undefined
+      let received: Received | undefined
       let failure: ExchangeFailure | undefined
       try {
-        try {
-          received = await exchange(sent, sent.once ?? false)
-        } catch (error) {
-          if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
-          received = await exchange(sent, true).catch((again: unknown) => {
-            // The first attempt ended the target, and is the one to tell of.
-            throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
-          })
-        }
+        received = await exchangeOnceOrTwice(sent)
       } catch (error) {
         failure = failureOf(error, timeoutMs)
         traffic.unanswered++
         if (failure.kind === 'timeout') traffic.timeouts++
       }
       const durationMs = Math.round(performance.now() - start)
-      const body =
-        sent.body === undefined
-          ? undefined
-          : typeof sent.body === 'string'
-            ? sent.body
-            : Buffer.from(sent.body).toString('utf8')
-      const response: RecordedResponse | null = received
-        ? {
-            status: received.status,
-            headers: redactHeaders(received.headers),
-            body: redactBody(received.text.slice(0, recordedCapChars)),
-            ...(received.text.length > recordedCapChars ? { truncated: true } : {}),
-          }
-        : null
-      const recorded: Exchange = {
-        request: {
-          method: sent.method,
-          url: redactUrl(sent.url),
-          headers: { ...hidden, ...redactHeaders(sent.headers) },
-          ...(body === undefined ? {} : { body: redactBody(body.slice(0, recordedCapChars)) }),
-        },
-        response,
-        ...(failure ? { failure } : {}),
-        durationMs,
-      }
+      const recorded: Exchange = { ...recordOf(sent, hidden, received), ...(failure ? { failure } : {}), durationMs }
       census.see(recorded)
-      const text = received?.text ?? ''
-      return {
-        status: received?.status,
-        headers: received?.headers ?? {},
-        text,
-        json: parse(text),
-        failure,
-        durationMs,
-        exchange: recorded,
-      }
+      const { status, headers = {}, text = '' } = received ?? {}
+      return { status, headers, text, json: parse(text), failure, durationMs, exchange: recorded }
     },
     close: () => agent.destroy(),
   }

@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts'
-import type { ChainTruth } from './chain-truth.ts'
+import { type ChainTruth, connectChain, noChain } from './chain-truth.ts'
 import type { Account, Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
@@ -8,6 +8,7 @@ import { readData, readOwner } from './relay/contracts.ts'
 import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
 import { endpointsOf, type Target } from './target.ts'
 import { UsageError } from './usage-error.ts'
+import { Untestable } from './outcome.ts'
 
 async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {
   const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body: stringify(body) }
@@ -81,4 +82,47 @@ export async function verifyFixture(chain: ChainTruth, fixture: Fixture): Promis
       return `the controller ${name} holds ${held || 'neither'} of SIGN and EXECUTE_RELAY_CALL`
   }
   return undefined
+}
+
+/** What the caller of a run gave beside the target. */
+interface Given {
+  readonly rpcUrl?: string
+  readonly fixture?: Fixture
+}
+
+/** A chain, or why there is none. Not having one is no reason not to judge the rest. */
+export async function chainOf(
+  { rpcUrl, fixture }: Given,
+  notes: string[],
+): Promise<{ chain: ChainTruth; hasChain: boolean }> {
+  const url = rpcUrl ?? fixture?.chain.rpcUrl
+  if (url === undefined) return { chain: noChain('no chain to compare with: --rpc-url or --fixture'), hasChain: false }
+  try {
+    return { chain: await connectChain(url), hasChain: true }
+  } catch (error) {
+    if (!(error instanceof Untestable)) throw error
+    const reason = `the chain cannot be asked: ${error.message}`
+    notes.push(reason)
+    return { chain: noChain(reason), hasChain: false }
+  }
+}
+
+/** @throws UsageError for a fixture of another chain: whatever were judged with it would be about nothing */
+export async function fixtureOf(
+  { fixture }: Given,
+  chain: ChainTruth,
+  hasChain: boolean,
+  notes: string[],
+): Promise<Fixture | { readonly missing: string }> {
+  if (!fixture) return { missing: 'no fixture: --fixture, made by the command provision' }
+  if (hasChain && chain.chainId !== BigInt(fixture.chain.chainId)) {
+    throw new UsageError(`the fixture is of chain ${fixture.chain.chainId}, and the node is of chain ${chain.chainId}`)
+  }
+  const wrong = hasChain
+    ? await verifyFixture(chain, fixture).catch((error: unknown) => (error as Error).message)
+    : undefined
+  if (wrong === undefined) return fixture
+  const missing = `the fixture does not fit the chain: ${wrong}`
+  notes.push(missing)
+  return { missing }
 }

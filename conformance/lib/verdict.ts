@@ -1,11 +1,36 @@
-import type { ClauseId } from '../../specs/index.ts'
-import type { Cause, CheckResult, CheckStatus, ClauseResult, LevelCounts, Report, Verdict } from './report-types.ts'
+import { clauses, type ClauseId } from '../../specs/index.ts'
+import type {
+  Cause,
+  CheckResult,
+  CheckStatus,
+  ClauseResult,
+  LevelCounts,
+  Report,
+  Verdict,
+  Edition,
+} from './report-types.ts'
 
 /** The status of a clause: one failed check fails it, and one that could not be made leaves it open. */
 export function clauseStatus(checks: readonly CheckResult[]): CheckStatus {
   const statuses = checks.map(({ status }) => status)
   for (const status of ['failed', 'observed', 'untestable'] as const) if (statuses.includes(status)) return status
   return statuses.length === 0 ? 'untestable' : 'passed'
+}
+
+/** A clause and what its checks found, with the sentence of the edition that was checked. */
+export function clauseResult(id: ClauseId, tests: readonly CheckResult[], edition: Edition): ClauseResult {
+  const { document, level, section, text, editions } = clauses[id]
+  const observation = [...new Set(tests.flatMap(({ observations }) => observations ?? []))].join('; ')
+  return {
+    id,
+    document,
+    level,
+    section,
+    text: (edition === 'lip' ? editions?.lip : undefined) ?? text,
+    status: clauseStatus(tests),
+    ...(observation === '' ? {} : { observation }),
+    tests,
+  }
 }
 
 function count(results: readonly ClauseResult[], level: 'required' | 'recommended'): LevelCounts {
@@ -62,11 +87,11 @@ function isOpen(result: ClauseResult, known: ReadonlySet<ClauseId>): boolean {
  * required clause failed unexpectedly, or the list of expected failures is stale; 2 the harness could not judge; 3
  * a required clause was untestable, or none ran.
  */
-export function exitCodeOf({ verdict, clauses, staleExpectedFailures = [] }: Report): 0 | 1 | 2 | 3 {
+export function exitCodeOf({ verdict, clauses: results, staleExpectedFailures = [] }: Report): 0 | 1 | 2 | 3 {
   if (verdict === 'error') return 2
-  if (clauses.some(({ level, status, known }) => level === 'required' && status === 'failed' && !known)) return 1
+  if (results.some(({ level, status, known }) => level === 'required' && status === 'failed' && !known)) return 1
   if (staleExpectedFailures.length > 0) return 1
   if (verdict === 'partial') return 3
-  const known = new Set(clauses.filter((clause) => clause.known).map(({ id }) => id))
-  return clauses.some((clause) => isOpen(clause, known)) ? 3 : 0
+  const known = new Set(results.filter((clause) => clause.known).map(({ id }) => id))
+  return results.some((clause) => isOpen(clause, known)) ? 3 : 0
 }

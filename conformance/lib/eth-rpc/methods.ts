@@ -68,9 +68,9 @@ export const usualMethods = withoutOwnClauses({
   [inventedMethod]: [],
 })
 
-/** All others of the execution-apis and of the common nodes that only tell. */
-export function otherMethods({ transaction, block }: KnownHashes): UnlistedMethods {
-  return withoutOwnClauses({
+/** The other methods of the execution-apis. None of them changes the chain. */
+function ethMethods({ transaction, block }: KnownHashes): UnlistedMethods {
+  return {
     eth_baseFee: [],
     eth_blobBaseFee: [],
     eth_capabilities: [],
@@ -116,6 +116,12 @@ export function otherMethods({ transaction, block }: KnownHashes): UnlistedMetho
     eth_signTransaction: [{ from: nobody, to: nobody, value: '0x0', gas: '0x5208', gasPrice: '0x0', nonce: '0x0' }],
     eth_simulateV1: [{ blockStateCalls: [] }, latest],
     eth_uninstallFilter: ['0x7fffffffffffffff'],
+  }
+}
+
+/** The methods of common nodes beside `eth_`. None of them changes the node. */
+function nodeMethods({ transaction, block }: KnownHashes): UnlistedMethods {
+  return {
     net_listening: [],
     net_peerCount: [],
     net_enode: [],
@@ -168,8 +174,12 @@ export function otherMethods({ transaction, block }: KnownHashes): UnlistedMetho
     db_getString: ['touchstone', 'touchstone'],
     zks_L1ChainId: [],
     optimism_syncStatus: [],
-    eth_subscribe: ['touchstone'],
-  })
+  }
+}
+
+/** Every method beyond the list that a common node may have, and that only tells. */
+export function otherMethods(hashes: KnownHashes): UnlistedMethods {
+  return withoutOwnClauses({ ...ethMethods(hashes), ...nodeMethods(hashes), eth_subscribe: ['touchstone'] })
 }
 
 /** Served for a listed method under its own name. */
