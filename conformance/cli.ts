@@ -258,7 +258,7 @@ function commandOf(argv: readonly string[]): string {
 }
 
 /** Judges, or says what would be done: then there is no report. */
-async function runCheck(
+async function checkAndReport(
   url: string | undefined,
   flags: Flags,
   dependencies: CheckDependencies,
@@ -318,7 +318,7 @@ export async function run(
 ): Promise<number> {
   try {
     const { url, flags } = await parse(argv, streams)
-    const report = await runCheck(url, flags, dependencies, streams, commandOf(argv))
+    const report = await checkAndReport(url, flags, dependencies, streams, commandOf(argv))
     if (!report) return 0
     if (flags.writeExpectedFailures !== undefined) {
       const path = flags.writeExpectedFailures

@@ -16,7 +16,7 @@ import { isSelected, loadSuites, planOf } from './lib/suites.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { findCauses, summarise, verdictOf, clauseResult } from './lib/verdict.ts'
+import { findCauses, countByLevel, verdictOf, clauseResult } from './lib/verdict.ts'
 import { parseWayOfPaging } from './lib/options.ts'
 import { describeTransactions } from './lib/relay/receipt.ts'
 
@@ -264,7 +264,7 @@ async function reportOf(
     startedAt: started.at.toISOString(),
     durationMs: Math.round(performance.now() - started.ms),
     verdict: uniform === undefined ? verdictOf(results, isPart) : 'error',
-    summary: { ...summarise(results), ofRequired: plan.ofRequired },
+    summary: { ...countByLevel(results), ofRequired: plan.ofRequired },
     causes: findCauses(results),
     clauses: results,
     options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only, ...(fuzz ? { fuzz } : {}) },

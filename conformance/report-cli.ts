@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import type { Report } from './lib/report-types.ts'
 import { type BadgeFormat, badgeFormats, badgeRenderers } from './lib/report/badge.ts'
-import { compare, type Comparison, type NamedReport } from './lib/report/compare.ts'
+import { compareReports, type Comparison, type NamedReport } from './lib/report/compare.ts'
 import { reportFormats, reportRenderers } from './lib/report/formats.ts'
 import { compareHtml } from './lib/report/html/comparison.ts'
 import { compareMarkdown } from './lib/report/markdown.ts'
@@ -65,7 +65,7 @@ async function report(paths: readonly string[], flags: Flags, { stdout }: Report
     )
   }
   if (flags.badge.length > 0) throw new UsageError('--badge takes one result')
-  const comparison: Comparison = compare(named(reports))
+  const comparison: Comparison = compareReports(named(reports))
   const texts = Object.fromEntries(
     compareFormats.map((format) => [format, () => compareRenderers[format](comparison)]),
   ) as Record<(typeof compareFormats)[number], () => string>

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
-import type { Alteration, Environment, Lawful, Mutant } from '../conformance/altered/define.ts'
+import type { Alteration, ServerEnvironment, Lawful, Mutant } from '../conformance/altered/define.ts'
 import { loadLawful, loadMutants, type NamedLawful, type NamedMutant } from '../conformance/altered/load.ts'
 import { serveAlteration } from '../conformance/altered/serve.ts'
 import { parsePositiveInteger } from '../conformance/lib/options.ts'
@@ -62,7 +62,7 @@ async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: 
 /** Serves one alteration in its environment and runs the suite against it. */
 async function runAltered(
   { testbeds, tls, runners }: Workshop,
-  { environment = {}, ...alteration }: Alteration & { readonly environment?: Environment },
+  { environment = {}, ...alteration }: Alteration & { readonly environment?: ServerEnvironment },
   { only, options = [] }: { readonly only?: string; readonly options?: readonly string[] },
 ): Promise<{ readonly run: SuiteRun; readonly broken: readonly unknown[] }> {
   const { listen, options: further = [] } = environment

@@ -29,7 +29,7 @@ export interface ListenEnvironment {
 }
 
 /** What an alteration of requests and answers cannot bring about. */
-export interface Environment {
+export interface ServerEnvironment {
   readonly chain?: ChainEnvironment
   /** Members of the reference server's configuration, in place of the testbed's. */
   readonly server?: Readonly<Record<string, unknown>>
@@ -101,7 +101,7 @@ export interface Mutant extends Alteration {
   /** The evidence appears in checks of other clauses: to catch it, the whole suite must run. */
   readonly whole?: true
   /** Absent: the testbed as it is. */
-  readonly environment?: Environment
+  readonly environment?: ServerEnvironment
 }
 
 /** A server that keeps every sentence of both documents, and differs where they are silent. */
@@ -117,7 +117,7 @@ export interface Lawful extends Alteration {
   /** Required clauses of which nobody could judge this server. */
   readonly untestable?: readonly ClauseId[]
   /** Absent: the testbed as it is. */
-  readonly environment?: Environment
+  readonly environment?: ServerEnvironment
 }
 
 export function defineMutant(mutant: Mutant): Mutant {

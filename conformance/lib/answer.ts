@@ -30,7 +30,7 @@ export function isSuccess(answer: Answer): boolean {
 }
 
 /** One line for a message: `401 {"code":…}`, or why there is no answer. */
-export function describe(answer: Answer): string {
+export function describeAnswer(answer: Answer): string {
   if (answer.failure) return answer.failure.message
   const text = answer.text.replace(/\s+/g, ' ').trim()
   const short = text.length > 300 ? `${text.slice(0, 300)}… (${text.length} characters)` : text
@@ -38,7 +38,7 @@ export function describe(answer: Answer): string {
 }
 
 /** Status, content type and the beginning of the body, for an observation. */
-export function summarise(answer: Answer): string {
+export function summariseAnswer(answer: Answer): string {
   if (answer.failure) return answer.failure.message
   const type = answer.headers['content-type']?.split(';')[0] ?? 'no content type'
   const text = answer.text.replace(/\s+/g, ' ').trim()

@@ -1,10 +1,10 @@
 import { AssertionError } from 'chai'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describe, objectOf } from './answer.ts'
+import { type Answer, describeAnswer, objectOf } from './answer.ts'
 import { connectChain } from './chain-truth.ts'
 import { Fault, type FaultDetails, showValue } from './outcome.ts'
 import { hashIn, isAccepted, normalHash } from './relay/hash.ts'
-import { faultsOf, isServed as tellsQuota } from './relay/quota-answer.ts'
+import { faultsOf, tellsQuota } from './relay/quota-answer.ts'
 import { poll, type Receipt } from './relay/receipt.ts'
 import { errorCodeOf, hasResult, isServed, memberOf } from './rpc-answer.ts'
 import { violations } from './schema.ts'
@@ -46,7 +46,7 @@ declare global {
 }
 
 /** What an assertion about an answer found. */
-type Finding = FaultDetails & {
+type Judgement = FaultDetails & {
   readonly holds: boolean
   /** Said when it does not hold. */
   readonly fault: string
@@ -55,13 +55,13 @@ type Finding = FaultDetails & {
 }
 
 /** Assertions without an argument. */
-const properties: Readonly<Record<'served' | 'refused' | 'accepted', (answer: Answer) => Finding>> = {
+const properties: Readonly<Record<'served' | 'refused' | 'accepted', (answer: Answer) => Judgement>> = {
   served: (answer) => ({
     holds: isServed(answer),
     fault: 'the request was not served',
     unexpected: 'the request was served',
     expected: 'a status of success with a result and no error',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   }),
   refused(answer) {
@@ -71,7 +71,7 @@ const properties: Readonly<Record<'served' | 'refused' | 'accepted', (answer: An
       fault: fault ?? '',
       unexpected: 'the request was refused',
       expected: 'an error and no result, below HTTP 500',
-      actual: describe(answer),
+      actual: describeAnswer(answer),
       answer,
     }
   },
@@ -80,46 +80,46 @@ const properties: Readonly<Record<'served' | 'refused' | 'accepted', (answer: An
     fault: 'the call was not accepted',
     unexpected: 'the call was accepted',
     expected: 'a status of success and a transactionHash of 32 bytes',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   }),
 }
 
-function findResult(answer: Answer, expected: unknown): Finding {
+function findResult(answer: Answer, expected: unknown): Judgement {
   const shown = String(JSON.stringify(expected))
   return {
     holds: isServed(answer) && memberOf(answer, 'result') === expected,
     fault: `the result is not ${shown}`,
     unexpected: `the result is ${shown}`,
     expected: `the result ${shown}`,
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   }
 }
 
-function findErrorCode(answer: Answer, code: number): Finding {
+function findErrorCode(answer: Answer, code: number): Judgement {
   return {
     holds: errorCodeOf(answer) === code,
     fault: 'the error code is another',
     unexpected: `the error code is ${code}`,
     expected: String(code),
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   }
 }
 
-function findQuota(answer: Answer): Finding {
+function findQuota(answer: Answer): Judgement {
   return {
     holds: tellsQuota(answer),
     fault: 'no quota was told',
     unexpected: 'a quota was told',
     expected: 'a status of success and an object with quota',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   }
 }
 
-function findFit(value: unknown, reference: string): Finding {
+function findFit(value: unknown, reference: string): Judgement {
   const found = violations(value, reference)
   return {
     holds: found.length === 0,
@@ -135,15 +135,16 @@ interface ExecuteOptions {
   readonly timeoutMs?: number
 }
 
-async function findExecution(answer: Answer, options: ExecuteOptions): Promise<Finding> {
+async function findExecution(answer: Answer, options: ExecuteOptions): Promise<Judgement> {
   const hash = isAccepted(answer) ? normalHash(String(hashIn(answer))) : undefined
-  const receipt = hash === undefined ? undefined : await receiptOf(hash, options)
+  const receipt = hash === undefined ? undefined : await awaitReceipt(hash, options)
   return {
     holds: receipt?.status === '0x1',
     fault: 'the call was not executed',
     unexpected: 'the call was executed',
     expected: 'a transaction that is mined and succeeds',
-    actual: hash === undefined ? describe(answer) : receipt ? `${hash} reverted` : `${hash} was not mined in time`,
+    actual:
+      hash === undefined ? describeAnswer(answer) : receipt ? `${hash} reverted` : `${hash} was not mined in time`,
     answer,
   }
 }
@@ -157,7 +158,7 @@ async function findExecution(answer: Answer, options: ExecuteOptions): Promise<F
  * expect(await readAnswer(await fetch(`${relayUrl}/execute`, request))).to.be.accepted
  */
 export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.ChaiUtils): void {
-  function judge(assertion: object, { holds, fault, unexpected, ...details }: Finding): void {
+  function judge(assertion: object, { holds, fault, unexpected, ...details }: Judgement): void {
     const isNegated = flag(assertion, 'negate') === true
     if (holds !== isNegated) return
     const about = flag(assertion, 'message') as string | undefined
@@ -237,7 +238,10 @@ function whyNotRefused(answer: Answer): string | undefined {
   return error === null && status < 400 ? 'the answer has no error' : undefined
 }
 
-async function receiptOf(hash: string, { rpcUrl, timeoutMs = 60_000 }: ExecuteOptions): Promise<Receipt | undefined> {
+async function awaitReceipt(
+  hash: string,
+  { rpcUrl, timeoutMs = 60_000 }: ExecuteOptions,
+): Promise<Receipt | undefined> {
   const chain = await connectChain(rpcUrl)
   return poll(() => chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>, timeoutMs)
 }

@@ -20,7 +20,7 @@ export interface ClauseSuite {
   readonly checks: readonly CheckDefinition[]
 }
 
-export interface CheckOptions {
+export interface CheckSettings {
   readonly needs?: readonly ClauseNeed[]
   readonly isLast?: boolean
 }
@@ -28,7 +28,7 @@ export interface CheckOptions {
 /** Adds a check to the clause. */
 export interface DefineCheck {
   (title: string, body: CheckBody): void
-  (title: string, options: CheckOptions, body: CheckBody): void
+  (title: string, options: CheckSettings, body: CheckBody): void
 }
 
 /**
@@ -45,7 +45,7 @@ export interface DefineCheck {
  */
 export function clause(id: ClauseId, define: (check: DefineCheck) => void): ClauseSuite {
   const checks: CheckDefinition[] = []
-  const add = (title: string, ...rest: [CheckBody] | [CheckOptions, CheckBody]): void => {
+  const add = (title: string, ...rest: [CheckBody] | [CheckSettings, CheckBody]): void => {
     const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
     checks.push({ title, needs: options?.needs, isLast: options?.isLast ?? false, body })
   }

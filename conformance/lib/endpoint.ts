@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describe } from './answer.ts'
+import { type Answer, describeAnswer } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -156,7 +156,7 @@ export function createEndpoint(
       if (!limit || (!limit.isCertain && !(await isLimited()))) return answer
       const { waitMs } = limit
       if (!patience.mayWait(waitMs)) {
-        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describe(answer)}`)
+        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
       }
       await delay(waitMs)
     }

@@ -78,7 +78,7 @@ export function minus(a: Decimal, b: Decimal): Decimal {
 }
 
 /** Below zero: `a` is less; zero: they are equal; above zero: `a` is more. */
-export function compare(a: Decimal, b: Decimal): number {
+export function compareDecimals(a: Decimal, b: Decimal): number {
   const { units } = minus(a, b)
   return units < 0n ? -1 : units > 0n ? 1 : 0
 }

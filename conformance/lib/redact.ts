@@ -1,7 +1,7 @@
 const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'apikey'])
 
 /** Shortens what could be used again: enough stays to tell two apart and to see a wrong length. */
-function shorten(hex: string): string {
+function shortenHex(hex: string): string {
   const bytes = (hex.length - 2) / 2
   return `${hex.slice(0, 10)}…${hex.slice(-4)} (${bytes} bytes, shortened)`
 }
@@ -10,7 +10,7 @@ function shorten(hex: string): string {
 export function redactBody(body: string): string {
   return body.replace(
     /("signature"\s*:\s*\[?\s*")(0x[0-9a-fA-F]{64,})(")/g,
-    (_all, before: string, hex: string, after: string) => `${before}${shorten(hex)}${after}`,
+    (_all, before: string, hex: string, after: string) => `${before}${shortenHex(hex)}${after}`,
   )
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, describe, isSuccess, objectOf } from './answer.ts'
+import { type Answer, describeAnswer, isSuccess, objectOf } from './answer.ts'
 import { parseLossless } from './lossless-json.ts'
 import { Untestable } from './outcome.ts'
 
@@ -24,7 +24,7 @@ export function memberOf(answer: Answer, name: 'id' | 'result'): unknown {
 /** The accepted twin of a refused request: what differs from it by one fault. @throws Untestable when it is refused */
 export function requireServed(answer: Answer): void {
   if (!isServed(answer)) {
-    throw new Untestable(`the same request without the fault is not served either: ${describe(answer)}`)
+    throw new Untestable(`the same request without the fault is not served either: ${describeAnswer(answer)}`)
   }
 }
 

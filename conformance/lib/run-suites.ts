@@ -9,7 +9,7 @@ import { runCheck } from './run-check.ts'
 type OnChecked = (id: ClauseId, result: CheckResult) => void
 
 const clauseOf = new WeakMap<Mocha.Suite, ClauseId>()
-const resultOf = new WeakMap<Mocha.Runnable, CheckResult>()
+const checkResults = new WeakMap<Mocha.Runnable, CheckResult>()
 
 /** What mocha says of a test that never reached its own result: an error that came from somewhere else. */
 function unexplained(test: Mocha.Test): CheckResult {
@@ -23,7 +23,7 @@ function collector(onChecked: OnChecked) {
     constructor(runner: Mocha.Runner) {
       runner.on('test end', (test) => {
         const id = test.parent ? clauseOf.get(test.parent) : undefined
-        if (id) onChecked(id, resultOf.get(test) ?? unexplained(test))
+        if (id) onChecked(id, checkResults.get(test) ?? unexplained(test))
       })
     }
   }
@@ -73,7 +73,7 @@ export function runSuites(
     for (const check of checks) {
       const test = new Mocha.Test(check.title, async function (this: Mocha.Context) {
         const result = await runCheck(environment, id, check)
-        resultOf.set(test, result)
+        checkResults.set(test, result)
         if (result.status === 'untestable') this.skip()
         if (result.status === 'failed') throw new Fault(result.error?.message ?? 'failed')
       })

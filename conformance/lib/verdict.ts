@@ -39,7 +39,7 @@ function count(results: readonly ClauseResult[], level: 'required' | 'recommende
 }
 
 /** Counts by level. A failure that was expected is counted as a failure. */
-export function summarise(results: readonly ClauseResult[]): Report['summary'] {
+export function countByLevel(results: readonly ClauseResult[]): Report['summary'] {
   const questions = results.filter(({ level }) => level === 'unspecified')
   const observed = questions.filter(({ status }) => status === 'observed').length
   return {

@@ -5,16 +5,16 @@ import { renderTerminal } from '../lib/report/terminal.ts'
 import { serve } from './support/serve.ts'
 import { startProvisionedChain, type ProvisionedChain } from './support/provisioned-chain.ts'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Respond = (request: IncomingMessage, response: ServerResponse) => void
 
 const json =
-  (body: unknown): Answer =>
+  (body: unknown): Respond =>
   (_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   }
 
 /** Targets that answer, always the same. */
-const answering: Readonly<Record<string, Answer>> = {
+const answering: Readonly<Record<string, Respond>> = {
   'always 200 {}': json({}),
   'always 200 {"result":"0x1"}': json({ jsonrpc: '2.0', id: 1, result: '0x1' }),
   'always 200 null': json(null),
@@ -26,7 +26,7 @@ const answering: Readonly<Record<string, Answer>> = {
 }
 
 /** Targets that answer nothing that could be read. */
-const silent: Readonly<Record<string, Answer>> = {
+const silent: Readonly<Record<string, Respond>> = {
   'never answers': () => undefined,
   'closes the connection': (request) => request.socket.destroy(),
   'speaks something else': (request) => request.socket.end('SSH-2.0-OpenSSH_9.7\r\n'),

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Environment } from '../../conformance/altered/define.ts'
+import type { ServerEnvironment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
 import { writePrivateJson } from '../private-json.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'
@@ -16,7 +16,7 @@ export interface Ground {
 
 export interface Testbeds {
   /** Works on a testbed of this environment that nobody else uses meanwhile; it is ended after its last use. */
-  use<T>(environment: Environment, work: (ground: Ground) => Promise<T>): Promise<T>
+  use<T>(environment: ServerEnvironment, work: (ground: Ground) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -26,11 +26,11 @@ interface Running {
 }
 
 /** What of an environment makes another testbed. */
-export function testbedKey({ chain = {}, server = {} }: Environment): string {
+export function testbedKey({ chain = {}, server = {} }: ServerEnvironment): string {
   return JSON.stringify([chain, server])
 }
 
-async function start({ chain = {}, server = {} }: Environment): Promise<Running> {
+async function start({ chain = {}, server = {} }: ServerEnvironment): Promise<Running> {
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
@@ -65,9 +65,9 @@ interface Kind {
 }
 
 /** @param environments one for each use to come: they say when a testbed is used for the last time */
-export function createTestbeds(environments: readonly Environment[]): Testbeds {
+export function createTestbeds(environments: readonly ServerEnvironment[]): Testbeds {
   const kinds = new Map<string, Kind>()
-  const kindOf = (environment: Environment): Kind => {
+  const kindOf = (environment: ServerEnvironment): Kind => {
     const key = testbedKey(environment)
     const found = kinds.get(key) ?? { left: 0, idle: [] }
     kinds.set(key, found)

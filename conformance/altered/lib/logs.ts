@@ -4,12 +4,12 @@ import { filterOf, type RpcBody } from './rpc.ts'
 /** A log entry, or any result object. */
 export type Members = Readonly<Record<string, unknown>>
 
-export type Filter = Readonly<Record<string, unknown>>
+export type LogFilter = Readonly<Record<string, unknown>>
 
 /** Where paging keys are looked for, and how they are named. */
 export interface PagingForm {
   /** Takes the paging keys out of the parameters; undefined: there are none, and the first page is meant. */
-  readonly keysOf: (filter: Filter, params: readonly unknown[]) => Members | undefined
+  readonly keysOf: (filter: LogFilter, params: readonly unknown[]) => Members | undefined
   /** The third key that must be there; absent: none. */
   readonly third?: string
   /** Whether a key is well formed; absent: any hex string. */
@@ -27,7 +27,7 @@ function refuseWith(request: AlteredRequest, message: string): ReturnType<typeof
 }
 
 /** Asks the reference server for the page after these keys. */
-function askPage(request: AlteredRequest, forward: Forward, filter: Filter, keys: Members | undefined) {
+function askPage(request: AlteredRequest, forward: Forward, filter: LogFilter, keys: Members | undefined) {
   const paging = keys && { paging_options: { blockNumber: keys['blockNumber'], logIndex: keys['logIndex'] } }
   return forward(withJson(request, { ...(request.json as object), params: [{ ...filter, ...paging }] }))
 }
@@ -71,7 +71,7 @@ export function pagesOf(size: (turn: number) => number): Handler {
 }
 
 /** Refuses some filters of eth_getLogs. */
-export function refusesFilters(message: string, when: (filter: Filter) => boolean): Handler {
+export function refusesFilters(message: string, when: (filter: LogFilter) => boolean): Handler {
   return async (request, forward) => {
     const filter = filterOf((request.json ?? {}) as RpcBody)
     return filter && when(filter) ? refuseWith(request, message) : forward(request)

@@ -2,7 +2,7 @@ import { hashMessage, recoverAddress, solidityPackedKeccak256, Wallet } from 'et
 import type { Account } from '../../lib/fixture.ts'
 import { signQuota } from '../../lib/relay/message.ts'
 import { type Alteration, type AlteredRequest, type AlteredTools, withJson } from '../define.ts'
-import { bodyOf } from './relay.ts'
+import { requestObject } from './relay.ts'
 
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
@@ -16,7 +16,7 @@ export function validQuota(request: AlteredRequest, { fixture }: AlteredTools): 
 
 /** Who signed the body, if it were for this timestamp; undefined when nobody can be recovered. */
 export function quotaSigner(request: AlteredRequest, timestamp: unknown): string | undefined {
-  const { address, signature } = bodyOf(request)
+  const { address, signature } = requestObject(request)
   try {
     const packed = solidityPackedKeccak256(['address', 'uint256'], [address, timestamp])
     return recoverAddress(hashMessage(Buffer.from(packed.slice(2), 'hex')), String(signature)).toLowerCase()
@@ -29,21 +29,21 @@ export function quotaSigner(request: AlteredRequest, timestamp: unknown): string
 export function isQuotaSignedBy(
   account: Account,
   request: AlteredRequest,
-  timestamp = bodyOf(request)['timestamp'],
+  timestamp = requestObject(request)['timestamp'],
 ): boolean {
   return quotaSigner(request, timestamp) === account.address.toLowerCase()
 }
 
 /** Whether the controller with every permission asks for its own profile. */
 export function isQuotaOfFull(request: AlteredRequest, { fixture }: AlteredTools): boolean {
-  const { address } = bodyOf(request)
+  const { address } = requestObject(request)
   const isProfile = String(address).toLowerCase() === fixture.profile.address.toLowerCase()
   return isProfile && isQuotaSignedBy(fixture.controllers.full, request)
 }
 
 /** The request as it would be at the reference server's time: signed anew by whom it was signed, or by a stranger. */
 function shifted(request: AlteredRequest, { fixture }: AlteredTools, seconds: number): AlteredRequest {
-  const body = bodyOf(request)
+  const body = requestObject(request)
   const { address, timestamp, signature } = body
   if (typeof address !== 'string' || typeof timestamp !== 'number' || !Number.isInteger(timestamp)) return request
   if (typeof signature !== 'string') return request

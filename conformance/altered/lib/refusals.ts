@@ -8,7 +8,7 @@ import {
   respond,
   respondText,
 } from '../define.ts'
-import { bodyOf } from './relay.ts'
+import { requestObject } from './relay.ts'
 
 /** How a request is refused: whatever the reference server says is put in this form. */
 export type Refusal = (refused: AlteredResponse) => AlteredResponse | Promise<AlteredResponse>
@@ -57,11 +57,11 @@ export function rpcErrorsBy(
     const { json } = response
     if (typeof json !== 'object' || json === null || !('error' in json)) return response
     const { error } = json as { error: { code: number; message: string } }
-    return form(error, bodyOf(request)['id'] ?? null)
+    return form(error, requestObject(request)['id'] ?? null)
   }
 }
 
-export interface RateLimit {
+export interface Limit {
   readonly requests: number
   readonly windowMs: number
   /** Absent: every request counts. */
@@ -84,7 +84,7 @@ function windowOf({ memory }: AlteredTools, windowMs: number): Window {
 }
 
 /** So many requests in each window of time, and no more. */
-export function limited({ requests, windowMs, counts = () => true, refuse }: RateLimit): Handler {
+export function limited({ requests, windowMs, counts = () => true, refuse }: Limit): Handler {
   return async (request, forward, tools) => {
     if (!counts(request)) return forward(request)
     const window = windowOf(tools, windowMs)
@@ -106,5 +106,5 @@ export function retryAfterDate(leftMs: number): Readonly<Record<string, string>>
 /** The JSON-RPC error of a rate limit, in HTTP 200. */
 export function limitExceeded(request: AlteredRequest): AlteredResponse {
   const error = { code: -32005, message: 'limit exceeded' }
-  return respond(200, { jsonrpc: '2.0', id: bodyOf(request)['id'] ?? null, error })
+  return respond(200, { jsonrpc: '2.0', id: requestObject(request)['id'] ?? null, error })
 }

@@ -15,13 +15,13 @@ export interface Transaction {
 type Json = Readonly<Record<string, unknown>>
 
 /** The body as an object; empty for anything else. */
-export function bodyOf({ json }: AlteredRequest): Json {
+export function requestObject({ json }: AlteredRequest): Json {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Json) : {}
 }
 
 /** `transaction` of the body as an object; empty for anything else. */
 export function transactionOf(request: AlteredRequest): Json {
-  const { transaction } = bodyOf(request)
+  const { transaction } = requestObject(request)
   return typeof transaction === 'object' && transaction !== null ? (transaction as Json) : {}
 }
 
@@ -34,8 +34,8 @@ export function wholeTransaction(request: AlteredRequest): Transaction | undefin
 }
 
 /** The body with some members of `transaction` changed. */
-export function withTransaction(request: AlteredRequest, change: Json): AlteredRequest {
-  return withJson(request, { ...bodyOf(request), transaction: { ...transactionOf(request), ...change } })
+export function alterTransaction(request: AlteredRequest, change: Json): AlteredRequest {
+  return withJson(request, { ...requestObject(request), transaction: { ...transactionOf(request), ...change } })
 }
 
 function digestOf(
@@ -79,7 +79,7 @@ export function resigned(request: AlteredRequest, tools: AlteredTools, abi: stri
 }
 
 /** The next nonce of a controller, in the channel of another one. */
-export async function nextNonce(tools: AlteredTools, controller: string, nonce = 0n): Promise<bigint> {
+export async function nextNonceOf(tools: AlteredTools, controller: string, nonce = 0n): Promise<bigint> {
   const { keyManager } = tools.fixture.profile
   const data = keyManagerAbi.encodeFunctionData('getNonce', [controller, nonce >> 128n])
   return BigInt(String(await tools.chain('eth_call', [{ to: keyManager, data }, 'latest'])))

@@ -3,14 +3,14 @@ import { mapResponses, respond, withJson, type Handler, type AlteredRequest } fr
 /** A single JSON-RPC request. */
 export type RpcBody = Readonly<Record<string, unknown>>
 
-function bodyOf({ json }: AlteredRequest): RpcBody | undefined {
+function singleRequest({ json }: AlteredRequest): RpcBody | undefined {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as RpcBody) : undefined
 }
 
 /** Alters the results of one method, errors excepted. Batches pass. */
 export function alterResult(method: string, alter: (result: unknown, body: RpcBody) => unknown): Handler {
   return async (request, forward) => {
-    const body = bodyOf(request)
+    const body = singleRequest(request)
     const response = await forward(request)
     if (body?.['method'] !== method) return response
     return mapResponses(response, (answer) =>
@@ -27,7 +27,7 @@ export function alterResponses(alter: (answer: RpcBody) => unknown): Handler {
 /** Alters single requests before the reference server sees them. */
 export function alterRequest(alter: (body: RpcBody) => unknown): Handler {
   return (request, forward) => {
-    const body = bodyOf(request)
+    const body = singleRequest(request)
     return forward(body ? withJson(request, alter(body)) : request)
   }
 }
@@ -72,7 +72,7 @@ export function alterPaging(alter: (keys: Readonly<Record<string, unknown>>) => 
 /** Answers some single requests with an error of its own. */
 export function refuse(code: number, when: (body: RpcBody, request: AlteredRequest) => boolean): Handler {
   return async (request, forward) => {
-    const body = bodyOf(request)
+    const body = singleRequest(request)
     if (!body || !when(body, request)) return forward(request)
     return respond(200, {
       jsonrpc: '2.0',
@@ -86,7 +86,7 @@ export function refuse(code: number, when: (body: RpcBody, request: AlteredReque
 export function nullForBadParams(method: string): Handler {
   return async (request, forward) => {
     const response = await forward(request)
-    if (bodyOf(request)?.['method'] !== method) return response
+    if (singleRequest(request)?.['method'] !== method) return response
     return mapResponses(response, ({ jsonrpc, id, ...rest }) => ({
       jsonrpc,
       id,
@@ -99,7 +99,7 @@ export function nullForBadParams(method: string): Handler {
 export function errorForNull(method: string): Handler {
   return async (request, forward) => {
     const response = await forward(request)
-    if (bodyOf(request)?.['method'] !== method) return response
+    if (singleRequest(request)?.['method'] !== method) return response
     return mapResponses(response, (answer) =>
       answer['result'] === null
         ? { jsonrpc: '2.0', id: answer['id'], error: { code: -32000, message: 'not found' } }
@@ -130,7 +130,7 @@ const scalarMethods = new Set([
 export function numbersAs(form: (hex: string) => unknown): Handler {
   return async (request, forward) => {
     const response = await forward(request)
-    if (!scalarMethods.has(String(bodyOf(request)?.['method']))) return response
+    if (!scalarMethods.has(String(singleRequest(request)?.['method']))) return response
     return mapResponses(response, (answer) =>
       typeof answer['result'] === 'string' ? { ...answer, result: form(answer['result']) } : answer,
     )

@@ -3,7 +3,7 @@ import { defineLawful, type Lawful } from '../../altered/define.ts'
 import { nowSeconds } from '../../altered/lib/quota.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
 
-type Answer = Readonly<Record<string, unknown>>
+type QuotaAnswer = Readonly<Record<string, unknown>>
 
 const day = 86_400
 
@@ -11,14 +11,14 @@ function answering(
   id: string,
   allowedBy: string,
   clauses: Lawful['clauses'],
-  alter: (answer: Answer) => Answer,
+  alter: (answer: QuotaAnswer) => QuotaAnswer,
   more: Partial<Lawful> = {},
 ): Lawful {
   return defineLawful({ id, clauses, allowedBy, quota: alterAnswer('quota', alter), ...more })
 }
 
 /** Amounts that no double holds, written with all of their digits. */
-function more(answer: Answer, offset: bigint): Answer {
+function more(answer: QuotaAnswer, offset: bigint): QuotaAnswer {
   const grown = (amount: unknown) => BigInt(amount as number) + offset
   return { ...answer, quota: grown(answer['quota']), totalQuota: grown(answer['totalQuota']) }
 }

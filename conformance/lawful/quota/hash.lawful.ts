@@ -1,13 +1,13 @@
 import { TypedDataEncoder, recoverAddress } from 'ethers'
 import { defineLawful, type AlteredRequest, type AlteredTools, type Handler } from '../../altered/define.ts'
 import { nowSeconds, validQuota } from '../../altered/lib/quota.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
 
 /** Serves a request that the controller with every permission signed in another reading, beside the described one. */
 function alsoTakes(isSigned: (request: AlteredRequest, tools: AlteredTools) => boolean): Handler {
   return (request, forward, tools) => {
-    const { address, timestamp } = bodyOf(request)
+    const { address, timestamp } = requestObject(request)
     const isFresh = Number.isInteger(timestamp) && Math.abs(nowSeconds() - (timestamp as number)) <= 5
     const isProfile = String(address).toLowerCase() === tools.fixture.profile.address.toLowerCase()
     return forward(isFresh && isProfile && isSigned(request, tools) ? validQuota(request, tools) : request)
@@ -16,7 +16,7 @@ function alsoTakes(isSigned: (request: AlteredRequest, tools: AlteredTools) => b
 
 function reading(name: QuotaReading): Handler {
   return alsoTakes((request, { fixture }) => {
-    const { timestamp, signature } = bodyOf(request)
+    const { timestamp, signature } = requestObject(request)
     const message = { address: fixture.profile.address, timestamp: timestamp as number }
     return signature === signQuota(message, fixture.controllers.full, name)
   })
@@ -42,7 +42,7 @@ export default [
     clauses: ['relay.quota.hash', 'relay.quota.bound-to-message'],
     allowedBy: 'relay 5.1: "an EIP-712 style hash", which may be read as typed data beside what 5.2 describes',
     quota: alsoTakes((request, { fixture }) => {
-      const { address, timestamp, signature } = bodyOf(request)
+      const { address, timestamp, signature } = requestObject(request)
       const types = {
         Quota: [
           { name: 'address', type: 'address' },

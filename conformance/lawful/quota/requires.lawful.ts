@@ -1,6 +1,6 @@
 import { defineLawful, respond } from '../../altered/define.ts'
 import { limited, retryAfter } from '../../altered/lib/refusals.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 
 export default [
   defineLawful({
@@ -8,7 +8,7 @@ export default [
     clauses: ['relay.quota.requires-address', 'relay.quota.requires-timestamp', 'relay.quota.requires-signature'],
     allowedBy: 'relay 2 lists the members of the quota request; that others are taken is not shown',
     quota: async (request, forward) =>
-      Object.keys(bodyOf(request)).every((name) => ['address', 'timestamp', 'signature'].includes(name))
+      Object.keys(requestObject(request)).every((name) => ['address', 'timestamp', 'signature'].includes(name))
         ? forward(request)
         : respond(400, { message: 'unknown member' }),
   }),

@@ -1,6 +1,6 @@
 import { defineLawful, respond } from '../../altered/define.ts'
 import { quotaSigner } from '../../altered/lib/quota.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 
 export default [
   defineLawful({
@@ -8,7 +8,7 @@ export default [
     clauses: ['relay.quota.window', 'relay.quota.post', 'relay.quota.sign-permission'],
     allowedBy: 'relay 5: whether a signed message may be used again is not shown',
     async quota(request, forward, { memory }) {
-      const { signature, timestamp } = bodyOf(request)
+      const { signature, timestamp } = requestObject(request)
       const key = JSON.stringify([signature, timestamp])
       if (memory.has(key)) return respond(401, { message: 'this message was used before' })
       const response = await forward(request)
@@ -25,7 +25,7 @@ export default [
     // How old a message may be cannot be asked for after a younger one.
     untestable: ['relay.quota.window'],
     async quota(request, forward, { memory }) {
-      const { timestamp } = bodyOf(request)
+      const { timestamp } = requestObject(request)
       const last = Number(memory.get('last') ?? 0)
       if (typeof timestamp === 'number' && timestamp < last) return respond(401, { message: 'older than the last one' })
       const response = await forward(request)
@@ -39,7 +39,7 @@ export default [
     clauses: ['relay.quota.sign-permission', 'relay.quota.bound-to-message'],
     allowedBy: 'relay 7: how a signer without the permission is answered is not shown',
     async quota(request, forward, { fixture }) {
-      const signer = quotaSigner(request, bodyOf(request)['timestamp'])
+      const signer = quotaSigner(request, requestObject(request)['timestamp'])
       const { full, noRelay } = fixture.controllers
       const mayAsk = [full, noRelay].some(({ address }) => signer === address.toLowerCase())
       return mayAsk ? forward(request) : respond(404, { message: 'no such profile' })

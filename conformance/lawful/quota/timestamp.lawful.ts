@@ -1,6 +1,6 @@
 import { defineLawful, type Handler, type Lawful, respond } from '../../altered/define.ts'
 import { clockOff, isQuotaOfFull, validQuota } from '../../altered/lib/quota.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 
 const clauses: Lawful['clauses'] = [
   'relay.quota.window',
@@ -15,7 +15,7 @@ const hour = 3600
 function window(accepts: (aheadSeconds: number) => boolean): Handler {
   return async (request, forward, tools) => {
     if (!isQuotaOfFull(request, tools)) return forward(request)
-    const timestamp = bodyOf(request)['timestamp']
+    const timestamp = requestObject(request)['timestamp']
     if (!Number.isInteger(timestamp)) return forward(request)
     const ahead = Number(timestamp) - Date.now() / 1000
     return accepts(ahead) ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })

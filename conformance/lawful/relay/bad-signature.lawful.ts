@@ -1,5 +1,5 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { bodyOf, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
+import { requestObject, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
 import { ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
 export default [
@@ -13,7 +13,8 @@ export default [
       const response = await forward(request)
       const transaction = wholeTransaction(request)
       const { fixture, chain } = tools
-      const isProfile = String(bodyOf(request)['address']).toLowerCase() === fixture.profile.address.toLowerCase()
+      const isProfile =
+        String(requestObject(request)['address']).toLowerCase() === fixture.profile.address.toLowerCase()
       // What is malformed cannot be sent.
       if (response.status < 401 || response.status === 404 || !transaction || !isProfile) return response
       const data = relayCallData(transaction)

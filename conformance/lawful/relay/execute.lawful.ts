@@ -2,7 +2,13 @@ import { keccak256 } from 'ethers'
 import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
 import { limited, retryAfter } from '../../altered/lib/refusals.ts'
 import { keepsBooks } from '../../altered/lib/books.ts'
-import { alterAnswer, bodyOf, isSignedByFull, wholeTransaction, type Transaction } from '../../altered/lib/relay.ts'
+import {
+  alterAnswer,
+  requestObject,
+  isSignedByFull,
+  wholeTransaction,
+  type Transaction,
+} from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
@@ -30,7 +36,7 @@ function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>>
     const transaction = wholeTransaction(request)
     const { address } = tools.fixture.profile
     // What is no call for the profile is refused by the server.
-    const isForProfile = bodyOf(request)['address'] === address
+    const isForProfile = requestObject(request)['address'] === address
     if (!isForProfile || !transaction || !isSignedByFull(tools, transaction)) return forward(request)
     // One after the other: the chain says whether a call can be executed now; the server refuses or queues the others.
     const before = tools.memory.get('sending') as Promise<unknown> | undefined

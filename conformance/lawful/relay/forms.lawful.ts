@@ -1,5 +1,5 @@
 import { defineLawful, respond, withJson } from '../../altered/define.ts'
-import { bodyOf, transactionOf, withTransaction } from '../../altered/lib/relay.ts'
+import { requestObject, transactionOf, alterTransaction } from '../../altered/lib/relay.ts'
 
 /** The members that the document lists, and no others. */
 const listed = new Set(['address', 'transaction', 'abi', 'signature', 'nonce'])
@@ -20,7 +20,7 @@ export default [
     allowedBy: 'relay 2 lists the members of the execute request; that others are taken is not shown',
     mayFail: ['relay.execute.validity-timestamps'],
     execute: async (request, forward) =>
-      isListed(bodyOf(request)) && isListed(transactionOf(request))
+      isListed(requestObject(request)) && isListed(transactionOf(request))
         ? forward(request)
         : respond(400, { message: 'unknown member' }),
   }),
@@ -31,7 +31,7 @@ export default [
     allowedBy: 'relay 2 lists the members of the execute request; what becomes of others is not shown',
     mayFail: ['relay.execute.validity-timestamps'],
     execute(request, forward) {
-      const { address, transaction } = bodyOf(request)
+      const { address, transaction } = requestObject(request)
       const { abi, signature, nonce } = transactionOf(request)
       if (typeof transaction !== 'object' || transaction === null || Array.isArray(transaction)) return forward(request)
       return forward(withJson(request, { address, transaction: { abi, signature, nonce } }))
@@ -53,10 +53,10 @@ export default [
     clauses: ['relay.execute.address-hex', 'relay.execute.abi-hex', 'relay.execute.signature-hex'],
     allowedBy: 'relay 2: "string, hex": whether 0x stands before the digits is not shown',
     execute(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const { abi, signature } = transactionOf(request)
       if (typeof abi !== 'string' || typeof signature !== 'string') return forward(request)
-      const { json } = withTransaction(request, { abi: prefixed(abi), signature: prefixed(signature) })
+      const { json } = alterTransaction(request, { abi: prefixed(abi), signature: prefixed(signature) })
       return forward(withJson(request, { ...(json as object), address: prefixed(body['address']) }))
     },
   }),
@@ -68,7 +68,7 @@ export default [
     execute(request, forward) {
       const { nonce } = transactionOf(request)
       return forward(
-        typeof nonce === 'number' && Number.isSafeInteger(nonce) ? withTransaction(request, { nonce }) : request,
+        typeof nonce === 'number' && Number.isSafeInteger(nonce) ? alterTransaction(request, { nonce }) : request,
       )
     },
   }),

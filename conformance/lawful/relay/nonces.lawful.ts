@@ -1,5 +1,11 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { isSignedByFull, nextNonce, transactionOf, wholeTransaction, withTransaction } from '../../altered/lib/relay.ts'
+import {
+  isSignedByFull,
+  nextNonceOf,
+  transactionOf,
+  wholeTransaction,
+  alterTransaction,
+} from '../../altered/lib/relay.ts'
 
 export default [
   defineLawful({
@@ -50,7 +56,7 @@ export default [
     execute(request, forward) {
       const { nonce } = transactionOf(request)
       const isDigits = typeof nonce === 'string' && /^\d+$/.test(nonce)
-      return forward(isDigits ? withTransaction(request, { nonce: BigInt(nonce) }) : request)
+      return forward(isDigits ? alterTransaction(request, { nonce: BigInt(nonce) }) : request)
     },
   }),
 
@@ -62,7 +68,7 @@ export default [
     async execute(request, forward, tools) {
       const transaction = wholeTransaction(request)
       if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
       return transaction.nonce > next ? respond(409, { message: 'not yet' }) : forward(request)
     },
   }),

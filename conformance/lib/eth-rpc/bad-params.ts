@@ -5,7 +5,7 @@ import { expect } from '../expect.ts'
 import { Untestable } from '../outcome.ts'
 import { requireServed } from '../rpc-answer.ts'
 import { isWithoutMeaning } from './prices.ts'
-import { serve } from './serve.ts'
+import { expectServed } from './serve.ts'
 
 type BadParamsClause = Extract<ClauseId, `eth-rpc.${string}.bad-params`>
 /** A method that has a clause about bad parameters. */
@@ -33,7 +33,7 @@ export function badParams(
         if (await isWithoutMeaning(t, method)) throw new Untestable(`${method} has no meaning on this chain`)
         // Which fields a filter may have is not shown: a form of it that is refused breaks nothing, and shows nothing.
         if (method === 'eth_getLogs') requireServed(await t.rpc.call(method, good))
-        else await serve(t, method, good)
+        else await expectServed(t, method, good)
         expect(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: spoil(good) })).to.be.refused
       })
     }

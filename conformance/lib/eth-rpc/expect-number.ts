@@ -1,11 +1,11 @@
-import { describe } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
 import { yieldsResult } from '../rpc-answer.ts'
 import type { ListedMethod } from './methods.ts'
 import { isNumber, numberOf, readingsOf } from './quantity.ts'
 import { inventedMethod } from './samples.ts'
-import { serve, type Served, type Variant } from './serve.ts'
+import { expectServed, type Served, type Variant } from './serve.ts'
 
 /**
  * Makes sure that an answer of this target means something where no chain tells what is right: one that has a result
@@ -19,7 +19,7 @@ export async function expectDiscerning(t: CheckContext): Promise<void> {
     if (!yieldsResult(answer)) return
     throw new Fault('the target has a result for an invented method too', {
       expected: 'no result',
-      actual: describe(answer),
+      actual: describeAnswer(answer),
       answer,
       of: 'eth-rpc.methods.unlisted-refused',
     })
@@ -44,11 +44,11 @@ export async function expectNumber(
   params: readonly unknown[],
   what: string,
 ): Promise<ServedNumber> {
-  const { answer, result } = await serve(t, method, params)
+  const { answer, result } = await expectServed(t, method, params)
   const [first, ...others] = readingsOf(result)
   if (first === undefined) {
     const of = `eth-rpc.${method}.success` as const
-    throw new Fault('the result is no number', { expected: what, actual: describe(answer), answer, of })
+    throw new Fault('the result is no number', { expected: what, actual: describeAnswer(answer), answer, of })
   }
   if (!t.hasChain) await expectDiscerning(t)
   return { answer, result, readings: [first, ...others] }
@@ -62,13 +62,13 @@ export async function expectNumber(
  * @throws Fault, of the sentence that the answer contradicts
  */
 export async function expectChainId(t: CheckContext, variant?: Variant): Promise<Served> {
-  const served = await serve(t, 'eth_chainId', [], variant)
+  const served = await expectServed(t, 'eth_chainId', [], variant)
   const { answer, result } = served
   const of = 'eth-rpc.eth_chainId.success'
   if (numberOf(result) === undefined) {
     throw new Fault('the result is no number', {
       expected: 'the id of the chain',
-      actual: describe(answer),
+      actual: describeAnswer(answer),
       answer,
       of,
     })

@@ -53,7 +53,7 @@ function byTopics(
   }
 }
 
-const is = (log: Log, like: Log, position: number) => topic(log, position) === topic(like, position)
+const hasSameTopic = (log: Log, like: Log, position: number) => topic(log, position) === topic(like, position)
 
 /** The forms of the filter of the execution-apis. */
 export const filterCases: readonly FilterCase[] = [
@@ -102,22 +102,23 @@ export const filterCases: readonly FilterCase[] = [
   byTopics(
     'topics: one value at the first position',
     (sample) => [topic(sample, 0)],
-    (log, sample) => is(log, sample, 0),
+    (log, sample) => hasSameTopic(log, sample, 0),
   ),
   byTopics(
     'topics: alternatives',
     (sample, other) => [null, [topic(sample, 1), topic(other, 1)]],
-    (log, sample, other) => is(log, sample, 1) || is(log, other, 1),
+    (log, sample, other) => hasSameTopic(log, sample, 1) || hasSameTopic(log, other, 1),
   ),
   byTopics(
     'topics: null stands for any value',
     (sample) => [null, topic(sample, 1)],
-    (log, sample) => is(log, sample, 1),
+    (log, sample) => hasSameTopic(log, sample, 1),
   ),
   byTopics(
     'topics: values at several positions must all match',
     (sample, other) => [topic(sample, 0), [topic(sample, 1), topic(other, 1)]],
-    (log, sample, other) => is(log, sample, 0) && (is(log, sample, 1) || is(log, other, 1)),
+    (log, sample, other) =>
+      hasSameTopic(log, sample, 0) && (hasSameTopic(log, sample, 1) || hasSameTopic(log, other, 1)),
   ),
   byTopics(
     'topics: a value that no log has',

@@ -1,10 +1,10 @@
-import { describe } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { isServed, memberOf } from '../rpc-answer.ts'
 import { stringify } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { eventually } from './eventually.ts'
-import { serve, type Served } from './serve.ts'
+import { expectServed, type Served } from './serve.ts'
 
 /** Both take a hash and nothing else. */
 export type LookUp = 'eth_getTransactionByHash' | 'eth_getTransactionReceipt'
@@ -44,11 +44,11 @@ function sameHash(found: unknown, hash: string): boolean {
  * @throws Fault of the sentence that the answer contradicts
  */
 export async function findTransaction(t: CheckContext, method: LookUp, hash: string): Promise<Found> {
-  const { answer, result } = await eventually(t, () => serve(t, method, [hash]), isMined)
+  const { answer, result } = await eventually(t, () => expectServed(t, method, [hash]), isMined)
   if (!isObject(result)) {
     const of = (await isFoundOtherwise(t, method, hash)) ? 'eth-rpc.types.hash' : (`eth-rpc.${method}.success` as const)
     const expected = `what belongs to ${hash}`
-    throw new Fault('a mined transaction is not found', { expected, actual: describe(answer), answer, of })
+    throw new Fault('a mined transaction is not found', { expected, actual: describeAnswer(answer), answer, of })
   }
   const named = result[method === 'eth_getTransactionByHash' ? 'hash' : 'transactionHash']
   if (named !== undefined && !sameHash(named, hash)) {

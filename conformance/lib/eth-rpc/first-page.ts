@@ -112,7 +112,7 @@ export interface FirstPage extends KnownFilter {
  * @param later the clause that fails when a later page is not right
  * @throws Fault when the page is not what the chain has first, or longer than a page
  */
-export function begin(
+export function compareFirstPage(
   { truth }: KnownFilter,
   answer: Answer,
   later: ClauseId = 'eth-rpc.eth_getLogs.next-page',
@@ -146,7 +146,7 @@ export function firstPage(t: CheckContext, kind: LongKind): Promise<FirstPage> {
         refusals.push(describePage(answer))
         continue
       }
-      const { page } = begin(known, answer)
+      const { page } = compareFirstPage(known, answer)
       const chosen = fitting(all, known, page.length)
       if (chosen === known) return pageOf(known, answer)
       return pageOf(chosen, await shared.rpc.call('eth_getLogs', [chosen.filter]))
@@ -157,7 +157,7 @@ export function firstPage(t: CheckContext, kind: LongKind): Promise<FirstPage> {
 
 function pageOf(known: KnownFilter, answer: Answer): FirstPage {
   if (!isServed(answer)) throw new Untestable(`the first page is not served: ${describePage(answer)}`)
-  const { gathering, page } = begin(known, answer)
+  const { gathering, page } = compareFirstPage(known, answer)
   const { next } = gathering
   const last = page.at(-1)
   if (!last || !next) throw new Untestable('there is no page after the first')

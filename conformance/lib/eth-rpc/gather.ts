@@ -3,11 +3,11 @@ import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { isServed, memberOf } from '../rpc-answer.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { begin, firstPage, maxPages } from './first-page.ts'
+import { compareFirstPage, firstPage, maxPages } from './first-page.ts'
 import { plainKinds, shortRange, type KnownFilter } from './known-filters.ts'
 import { logsOf, type Log } from './logs.ts'
 import { askPageAfter, describePage, type Paging } from './paging.ts'
-import { serve } from './serve.ts'
+import { expectServed } from './serve.ts'
 import { findWayOfPaging } from './way-of-paging.ts'
 
 /** What a walk brought. */
@@ -36,13 +36,13 @@ async function nextPage(t: CheckContext, filter: KnownFilter['filter'], last: Lo
  *
  * @throws Fault for a page that is not served, that repeats or leaves out entries, or is longer than a page
  */
-export async function walk(
+export async function walkPages(
   t: CheckContext,
   known: KnownFilter & { readonly answer: Answer },
   paging: Paging,
   { most = maxPages, later }: { readonly most?: number; readonly later?: ClauseId } = {},
 ): Promise<Gathered> {
-  const { gathering, page: first } = begin(known, known.answer, later)
+  const { gathering, page: first } = compareFirstPage(known, known.answer, later)
   const pages = [first]
   while (!gathering.isComplete && pages.length < most) {
     const last = pages.at(-1)?.at(-1)
@@ -65,7 +65,7 @@ const fewPages = 30
  * @throws Fault for the first difference
  */
 export async function expectSelected(t: CheckContext, known: KnownFilter, answer: Answer): Promise<void> {
-  const { gathering, page } = begin(known, answer)
+  const { gathering, page } = compareFirstPage(known, answer)
   if (gathering.isComplete) return
   let paging: Paging
   try {
@@ -78,7 +78,7 @@ export async function expectSelected(t: CheckContext, known: KnownFilter, answer
   // A page that is shorter than the target's pages was not cut for its length: what it lacks, the filter should select.
   const size = await pageSize(t)
   const later = page.length < size ? 'eth-rpc.eth_getLogs.success' : 'eth-rpc.eth_getLogs.next-page'
-  await walk(t, { ...known, answer }, paging, { most: fewPages, later })
+  await walkPages(t, { ...known, answer }, paging, { most: fewPages, later })
 }
 
 /** How many entries the target's pages have, as far as a long filter shows it. */
@@ -102,7 +102,7 @@ async function pageSize(t: CheckContext): Promise<number> {
 export function requireLogs(t: CheckContext): Promise<void> {
   return t.once('eth-rpc.logs-are-served', async (shared) => {
     const known = await shortRange(shared)
-    const { answer } = await serve(shared, 'eth_getLogs', [known.filter])
+    const { answer } = await expectServed(shared, 'eth_getLogs', [known.filter])
     await expectSelected(shared, known, answer)
   })
 }

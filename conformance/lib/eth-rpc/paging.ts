@@ -1,4 +1,4 @@
-import { type Answer, describe } from '../answer.ts'
+import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
 import { isServed, memberOf } from '../rpc-answer.ts'
@@ -19,7 +19,7 @@ export interface Paging extends WayOfPaging {
   readonly spelling: KeySpelling
 }
 
-export const spellings: readonly KeySpelling[] = ['as in the entry', 'hex with 0x', 'hex without 0x']
+export const keySpellings: readonly KeySpelling[] = ['as in the entry', 'hex with 0x', 'hex without 0x']
 
 /** Seen in the wild, the likeliest first. */
 const containers = ['paging_options', 'second', 'filter']
@@ -36,7 +36,7 @@ function ways(places: readonly string[], thirdKeys: readonly (string | undefined
 
 /** Every way that is known, the likeliest first. */
 export const knownWays: readonly Paging[] = [
-  ...spellings.flatMap((spelling) =>
+  ...keySpellings.flatMap((spelling) =>
     ways(containers, [undefined, 'transactionIndex']).map((way) => ({ ...way, spelling })),
   ),
   ...ways([...otherContainers, ...strangeContainers], [undefined, 'transactionIndex']).map((way) => ({
@@ -112,6 +112,6 @@ export function entriesOf(answer: Answer): Log[] | undefined {
 export function describePage(answer: Answer): string {
   const entries = entriesOf(answer)
   const [first] = entries ?? []
-  if (entries === undefined) return describe(answer)
+  if (entries === undefined) return describeAnswer(answer)
   return first ? `${entries.length} entries that begin at ${describePosition(positionOf(first))}` : 'an empty list'
 }

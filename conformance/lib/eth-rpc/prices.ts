@@ -1,4 +1,4 @@
-import { describe } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
@@ -129,6 +129,6 @@ export async function isWithoutMeaning(t: CheckContext, method: ListedMethod): P
   if (method !== 'eth_maxPriorityFeePerGas' || !t.hasChain || (await hasBaseFee(t))) return false
   const answer = await t.rpc.call(method)
   if (isServed(answer)) return false
-  t.observe(`the chain has no base fee (EIP-1559), and ${method} is refused: ${describe(answer)}`)
+  t.observe(`the chain has no base fee (EIP-1559), and ${method} is refused: ${describeAnswer(answer)}`)
   return true
 }

@@ -7,7 +7,7 @@ import { knownTransactions } from './known-transactions.ts'
 import type { ListedMethod } from './methods.ts'
 import { quantity } from './quantity.ts'
 import { inventedMethod, sampleAddress } from './samples.ts'
-import { serve } from './serve.ts'
+import { expectServed } from './serve.ts'
 
 export interface StandardRequest {
   readonly method: ListedMethod
@@ -69,6 +69,6 @@ export async function askSamples(
 }
 
 /** A target that serves nothing has no form of response to judge. @throws Fault of the sentence that it breaks */
-export async function requireService(t: CheckContext): Promise<void> {
-  await t.once('eth-rpc.service', (shared) => serve(shared, 'eth_chainId'))
+export async function requireRpcService(t: CheckContext): Promise<void> {
+  await t.once('eth-rpc.service', (shared) => expectServed(shared, 'eth_chainId'))
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describe } from '../answer.ts'
+import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault } from '../outcome.ts'
 import { isServed, memberOf } from '../rpc-answer.ts'
@@ -48,11 +48,11 @@ function notice(t: CheckContext, method: ListedMethod, refused: Answer, { passin
   const kind = isOfTransport(refused) ? 'transport' : 'error'
   passing[kind] += 1
   passing.methods.add(method)
-  t.observe(`${method} was refused once and served a moment later: ${describe(refused)}`)
+  t.observe(`${method} was refused once and served a moment later: ${describeAnswer(refused)}`)
   if (passing[kind] <= forgiven[kind]) return
   throw new Fault('valid requests are refused now and then', {
     expected: 'each valid request is served, as the same one is a moment later',
-    actual: describe(refused),
+    actual: describeAnswer(refused),
     answer: refused,
     of: passing.methods.size > 1 ? 'eth-rpc.endpoint.post' : `eth-rpc.${method}.success`,
   })
@@ -71,7 +71,7 @@ export interface Variant {
  * @param variant absent: the documented envelope
  * @throws Fault of the sentence that the refusal contradicts
  */
-export async function serve(
+export async function expectServed(
   t: CheckContext,
   method: ListedMethod,
   params: readonly unknown[] = [],
@@ -88,7 +88,7 @@ export async function serve(
     if (!isServed(answer)) {
       refusals.vain += 1
       const isPlainServed = variant !== undefined && isServed(await t.rpc.call(method, params))
-      throw refused(answer, isPlainServed ? variant.of : await brokenSentence(t, method, params))
+      throw refusalFault(answer, isPlainServed ? variant.of : await brokenSentence(t, method, params))
     }
     if (isOfTransport(first) || refusals.served.has(request)) notice(t, method, first, refusals)
   }
@@ -97,10 +97,10 @@ export async function serve(
 }
 
 /** A valid request was refused, against the sentence that promises to serve it. */
-export function refused(answer: Answer, of: ClauseId): Fault {
+export function refusalFault(answer: Answer, of: ClauseId): Fault {
   return new Fault('the request was not served', {
     expected: 'a status of success with a result and no error',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
     of,
   })

@@ -14,7 +14,7 @@ import {
   knownWays,
   nextParams,
   type Paging,
-  spellings,
+  keySpellings,
   pageLimit,
 } from './paging.ts'
 
@@ -90,7 +90,7 @@ interface Attempt {
 
 /** The ways to try: the one that was told, in any spelling, or all that are known; none that asks the same twice. */
 function waysFor(t: CheckContext, { filter, last }: FirstPage): Paging[] {
-  const ways = t.paging ? spellings.map((spelling) => ({ ...t.paging, spelling }) as Paging) : knownWays
+  const ways = t.paging ? keySpellings.map((spelling) => ({ ...t.paging, spelling }) as Paging) : knownWays
   return [...new Map(ways.map((way) => [JSON.stringify(nextParams(filter, last, way)), way] as const)).values()]
 }
 

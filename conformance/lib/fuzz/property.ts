@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { type Answer, describe } from '../answer.ts'
+import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 
@@ -77,7 +77,7 @@ export async function expectNoServerError(ask: () => Promise<Answer>): Promise<v
   if (!isFault(answer)) return
   throw new Fault(answer.failure ? 'a request has no answer' : 'a request is answered by a server error', {
     expected: 'an answer below HTTP 500',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   })
 }

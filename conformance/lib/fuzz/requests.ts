@@ -11,7 +11,7 @@ import { numberOf, quantity } from '../eth-rpc/quantity.ts'
 import { sampleAddress } from '../eth-rpc/samples.ts'
 
 /** A request whose answer does not change while a run lasts. */
-export interface Read {
+export interface ReadRequest {
   readonly method:
     'eth_chainId' | 'eth_getBalance' | 'eth_getTransactionByHash' | 'eth_getTransactionReceipt' | 'eth_getLogs'
   readonly params: readonly unknown[]
@@ -37,7 +37,7 @@ async function logsOfBlocks(
 }
 
 /** Reads of mined blocks that are neither so young that they may change nor so old that nodes forget their state. */
-export async function reads(t: CheckContext): Promise<Arbitrary<Read>> {
+export async function readRequests(t: CheckContext): Promise<Arbitrary<ReadRequest>> {
   const { constantFrom, oneof, tuple } = await import('fast-check')
   const head = await readHead(t.chain)
   const back = Array.from({ length: Number(oldestBack - youngestBack) + 1 }, (_, index) => youngestBack + BigInt(index))
@@ -47,8 +47,8 @@ export async function reads(t: CheckContext): Promise<Arbitrary<Read>> {
   const accounts = constantFrom(...known.flatMap(spellingsOf))
   const hashes = constantFrom(...(await knownTransactions(t)).map(({ hash }) => hash))
   const read =
-    (method: Read['method']) =>
-    (params: readonly unknown[]): Read => ({ method, params })
+    (method: ReadRequest['method']) =>
+    (params: readonly unknown[]): ReadRequest => ({ method, params })
   return oneof(
     tuple(accounts, blocks).map(read('eth_getBalance')),
     tuple(hashes).map(read('eth_getTransactionByHash')),

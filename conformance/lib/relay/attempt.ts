@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describe, isSuccess } from '../answer.ts'
+import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { toNumber } from '../lossless-json.ts'
@@ -147,7 +147,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
   const hash = hashIn(answer)
   if (isExecuted) {
     if (answer.failure)
-      throw new Untestable(`a call was executed, and not answered: ${describe(answer)} (--timeout-ms)`)
+      throw new Untestable(`a call was executed, and not answered: ${describeAnswer(answer)} (--timeout-ms)`)
     const isSuccessful = isSuccess(answer)
     const fault = new Fault(
       isSuccessful
@@ -155,7 +155,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
         : 'the call was executed, and answered with an error',
       {
         expected: 'a status of success and a transactionHash of 32 bytes in hex',
-        actual: isSuccessful && hash !== undefined ? wrongHash(hash) : describe(answer),
+        actual: isSuccessful && hash !== undefined ? wrongHash(hash) : describeAnswer(answer),
         answer,
         of: isSuccessful ? 'relay.execute.response' : 'relay.execute.post',
       },
@@ -166,7 +166,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
   const isWrongHash = isSuccess(answer) && hash !== undefined
   const fault = new Fault(isWrongHash ? 'transactionHash is no hash' : 'a valid call was not taken', {
     expected: 'a status of success and a transactionHash of 32 bytes in hex',
-    actual: isWrongHash ? wrongHash(hash) : describe(answer),
+    actual: isWrongHash ? wrongHash(hash) : describeAnswer(answer),
     answer,
     of: isWrongHash ? 'relay.execute.response' : clauseOfRefusal(answer),
   })
@@ -177,7 +177,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
 function demandFault(answer: Answer): Fault {
   return new Fault('a signed call is asked for another credential', {
     expected: 'the signature in the request is enough',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
     of: 'relay.auth.no-other-credential',
   })

@@ -1,6 +1,6 @@
 import { toBeHex } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { describe } from '../answer.ts'
+import { describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { type Attempt, attemptCall, inTurn, nextNonce, type ValidOptions } from './attempt.ts'
@@ -58,7 +58,7 @@ async function withValidity(t: CheckContext, first: Attempt): Promise<Attempt | 
     t.note('validityTimestamps is sent with every call, since the target takes none without')
     const fault = new Fault('a call without validityTimestamps is refused, and with it is taken', {
       expected: 'the documented body is taken: address, and transaction with abi, signature and nonce',
-      actual: describe(first.answer),
+      actual: describeAnswer(first.answer),
       answer: first.answer,
       of: 'relay.execute.post',
     })
@@ -77,7 +77,7 @@ async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attemp
       if (!isAccepted(answer)) continue
       const fault = new Fault(`what is taken is the relay message of ${name}`, {
         expected: 'the message of LSP25, which the key manager of the profile verifies, is taken',
-        actual: `${describe(first.answer)}; with the other message: ${describe(answer)}`,
+        actual: `${describeAnswer(first.answer)}; with the other message: ${describeAnswer(answer)}`,
         answer: first.answer,
         of: 'relay.execute.post',
       })
@@ -94,7 +94,7 @@ function firstOf(t: CheckContext, { faults: [first, ...others] }: Attempt, other
 }
 
 /** @throws Fault when the first call of the run was not executed: what differs by a fault would prove nothing */
-export async function requireService(t: CheckContext): Promise<void> {
+export async function requireFirstExecution(t: CheckContext): Promise<void> {
   const first = await firstExecution(t)
   if (!isDone(t, first)) throw firstOf(t, first, 'the first call was not executed')
 }
@@ -105,7 +105,7 @@ export async function requireService(t: CheckContext): Promise<void> {
  * @throws Fault when it is not, of the clause that says so
  */
 export async function expectTwin(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
-  await requireService(t)
+  await requireFirstExecution(t)
   const attempt = await attemptCall(t, options)
   if (!isDone(t, attempt)) throw firstOf(t, attempt, 'the accepted twin was not executed')
   for (const fault of attempt.faults) t.accuse(fault)
@@ -124,7 +124,7 @@ export async function freshCall(t: CheckContext, options: ValidOptions = {}): Pr
  * @throws Fault of the clause when it is refused; of another one when it was taken and not executed rightly
  */
 export async function expectOwnExecution(t: CheckContext, of: ClauseId, options: ValidOptions): Promise<Attempt> {
-  await requireService(t)
+  await requireFirstExecution(t)
   let attempt = await attemptCall(t, options)
   const refusal = refusalIn(attempt)
   if (refusal) {
@@ -139,7 +139,7 @@ export async function expectOwnExecution(t: CheckContext, of: ClauseId, options:
   if (attempt.hash !== undefined) throw attempt.faults[0] ?? new Untestable('it was taken and not executed')
   throw new Fault('a call of this form was not executed', {
     expected: 'a status of success and a transactionHash, as for the first call',
-    actual: describe(attempt.answer),
+    actual: describeAnswer(attempt.answer),
     answer: attempt.answer,
     of,
   })

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describe, isSuccess } from '../answer.ts'
+import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
@@ -18,7 +18,7 @@ const attempts = 3
 const liarMs = 500
 
 /** What is made of a valid call that must not be executed. */
-export interface Alteration {
+export interface AlteredCall {
   readonly body: unknown
   /** Data keys of the profile that would be filled beside the one of the call. */
   readonly otherKeys?: readonly string[]
@@ -30,7 +30,7 @@ export interface Forbidden {
   /** For the message: `a stranger's signature`. */
   readonly what: string
   /** Makes it of a valid call with the next nonce. */
-  readonly alter: (call: RelayCall) => Alteration
+  readonly alter: (call: RelayCall) => AlteredCall
   readonly options?: ValidOptions
   /** The clause says that the answer holds no transactionHash at all. */
   readonly hasNoHash?: boolean
@@ -59,7 +59,7 @@ async function tracesOf(t: CheckContext, all: readonly Sent[], when: string): Pr
     .filter((sent) => sent.keys.some((key) => filled.has(key)))
     .map(({ of, what, answer }) => {
       const message = `it was ${when}: ${what}`
-      return new Fault(message, { expected: 'nothing on the chain', actual: describe(answer), answer, of })
+      return new Fault(message, { expected: 'nothing on the chain', actual: describeAnswer(answer), answer, of })
     })
 }
 
@@ -94,7 +94,7 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
   if (answer.failure) t.observe(`${what}: ${answer.failure.message}`)
   const hashFault = new Fault(`there is a transactionHash for ${what}`, {
     expected: 'an answer without transactionHash',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
     of,
   })

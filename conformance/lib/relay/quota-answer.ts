@@ -1,24 +1,24 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, isSuccess, objectOf } from '../answer.ts'
-import { compare, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
+import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { wrongSeconds, wrongValue } from './hints.ts'
 
 export const quotaUnits = ['gas', 'lyx', 'transactionCount']
 
 /** Whether the target told a quota. */
-export function isServed(answer: Answer): boolean {
+export function tellsQuota(answer: Answer): boolean {
   const body = objectOf(answer)
   return isSuccess(answer) && body !== undefined && (body['quota'] ?? null) !== null
 }
 
 /** Whether the answer to a request that is to be refused holds an amount, in whatever type; none and zero tell nothing. */
 export function tellsAmount(answer: Answer): boolean {
-  return isServed(answer) && /[1-9]/.test(JSON.stringify(objectOf(answer)?.['quota']) ?? '')
+  return tellsQuota(answer) && /[1-9]/.test(JSON.stringify(objectOf(answer)?.['quota']) ?? '')
 }
 
 /** What the target told. */
-export interface Told {
+export interface ToldQuota {
   readonly answer: Answer
   /** With all digits; undefined when it is no number. */
   readonly quota: Decimal | undefined
@@ -28,7 +28,7 @@ export interface Told {
 }
 
 /** Reads an answer that was served; amounts with all of their digits. */
-export function readTold(answer: Answer): Told {
+export function readTold(answer: Answer): ToldQuota {
   const sources = numberSources(answer.text)
   const amount = (name: string): Decimal | undefined => parseDecimal(sources.get(name) ?? '')
   const { unit, resetDate } = objectOf(answer) ?? {}
@@ -40,7 +40,7 @@ const doubleError = 1e-12
 
 /** Whether a is more than b, by more than the error of a double where fractions are counted. */
 export function isMore(a: Decimal, b: Decimal): boolean {
-  if (compare(a, b) <= 0) return false
+  if (compareDecimals(a, b) <= 0) return false
   const areWhole = a.scale <= 0 && b.scale <= 0
   return areWhole || toNumber(a) > toNumber(b) * (1 + doubleError)
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, isSuccess, objectOf, type Answer } from '../answer.ts'
+import { describeAnswer, isSuccess, objectOf, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
 import { demandsCredential } from './refusal.ts'
-import { faultsOf, isServed, tellsAmount } from './quota-answer.ts'
+import { faultsOf, tellsQuota, tellsAmount } from './quota-answer.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
   allowedWidth,
@@ -104,10 +104,10 @@ export async function sendBody(
   }
   const answer = await t.relay.quota(body, isValid ? { owedBy: 'relay.quota.post' } : {})
   // A refusal may hold anything, zeros as well: nobody has said that such a message is to be served.
-  const served = isValid === 'perhaps' ? tellsAmount(answer) : isServed(answer)
+  const served = isValid === 'perhaps' ? tellsAmount(answer) : tellsQuota(answer)
   // What a refusal holds is not shown.
   if (served && isValid) for (const fault of faultsOf(answer)) t.accuse(fault)
-  return { answer, timestamp, sentAt, receivedAt: ourSeconds(), isServed: served }
+  return { answer, timestamp, sentAt, receivedAt: ourSeconds(), toldQuota: served }
 }
 
 /**
@@ -142,7 +142,7 @@ async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
   const isDemand = await demandsCredential(refused, () => t.relay.quota({}))
   return new Fault('a valid request was not served', {
     expected: 'a status of success and an object with quota',
-    actual: describe(refused),
+    actual: describeAnswer(refused),
     answer: refused,
     of: isDemand ? 'relay.auth.no-other-credential' : 'relay.quota.post',
   })
@@ -151,7 +151,7 @@ async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
 /** Without the chain nobody knows whether the fixture is still true. @throws Untestable then */
 export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
   if (t.hasChain) return
-  throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describe(refusal)}`)
+  throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describeAnswer(refusal)}`)
 }
 
 /** What may be the target's now, as differences to our time in seconds; the likeliest first. */
@@ -190,7 +190,7 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
     const choose = (): number => Math.floor(ourSeconds() + offset) + away
     const served = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), true)
     refused ??= served.answer
-    return served.isServed ? { form, served, offset } : undefined
+    return served.toldQuota ? { form, served, offset } : undefined
   }
   const documented: QuotaForm = { reading: 'personal message', perSecond: 1 }
   const offsets = await supposedOffsets(t)
@@ -232,13 +232,13 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
   let last = served
   // A second look, for a target that refuses now and then.
   for (let look = 0; look < 2; look++) {
-    if ((await send(last.timestamp)).isServed) return true
+    if ((await send(last.timestamp)).toldQuota) return true
     let fresh: SentQuota | undefined
-    for (let attempt = 0; attempt < attempts && !fresh?.isServed; attempt++) {
+    for (let attempt = 0; attempt < attempts && !fresh?.toldQuota; attempt++) {
       await delay(attempt === 0 ? 0 : 1000)
       fresh = await send(Math.max(last.timestamp + 1 + attempt, Math.floor(ourSeconds() + offset)))
     }
-    if (!fresh?.isServed) throw await refusalAfter(t, fresh?.answer ?? served.answer)
+    if (!fresh?.toldQuota) throw await refusalAfter(t, fresh?.answer ?? served.answer)
     last = fresh
   }
   return false
@@ -249,7 +249,7 @@ export async function refusalAfter(t: CheckContext, answer: Answer): Promise<Fau
   const isDemand = await demandsCredential(answer, () => t.relay.quota({}))
   return new Fault('a valid request was refused after others like it were served', {
     expected: 'a status of success and an object with quota',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
     of: isDemand ? 'relay.auth.no-other-credential' : 'relay.quota.post',
   })

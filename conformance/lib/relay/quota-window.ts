@@ -1,7 +1,7 @@
 /** One valid message of POST /quota with a timestamp; all times in Unix seconds of our clock. */
 export interface Probe {
   readonly timestamp: number
-  readonly isServed: boolean
+  readonly toldQuota: boolean
   /** The target looked at the timestamp between these two. */
   readonly sentAt: number
   readonly receivedAt: number
@@ -62,7 +62,7 @@ export async function measureWindow<P extends Probe>(
   const serves = async (away: number): Promise<boolean> => {
     const probe = await ask(away)
     probes.push(probe)
-    return probe.isServed
+    return probe.toldQuota
   }
   for (const direction of [1, -1] as const) await reach((distance) => serves(direction * distance), halfSeconds, limit)
   // Between two whole seconds lies a second, and twice that may hide a window that is too wide.
@@ -121,7 +121,7 @@ export async function measureRising<P extends Probe>(
     for (const offset of offsets) {
       const probe = await ask(offset)
       probes.push(probe)
-      if (probe.isServed === end) break
+      if (probe.toldQuota === end) break
     }
   }
   return windowOf(probes, first)
@@ -138,8 +138,8 @@ const late = ({ timestamp, receivedAt }: Probe): number => timestamp - receivedA
 
 /** The window in what was asked: an end lies between the farthest served and the nearest refused timestamp. */
 export function windowOf<P extends Probe>(probes: readonly P[], first: P): QuotaWindow<P> {
-  const served = probes.filter(({ isServed }) => isServed)
-  const refused = probes.filter(({ isServed }) => !isServed)
+  const served = probes.filter(({ toldQuota: isServed }) => isServed)
+  const refused = probes.filter(({ toldQuota: isServed }) => !isServed)
   const middleOfFirst = (early(first) + late(first)) / 2
   const above = refused.filter((probe) => early(probe) > middleOfFirst).sort((a, b) => early(a) - early(b))
   const below = refused.filter((probe) => late(probe) < middleOfFirst).sort((a, b) => late(b) - late(a))

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, type Answer } from '../answer.ts'
+import { describeAnswer, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
 import { ourTimeMs } from '../target-clock.ts'
 import { excuseMs } from './refusal.ts'
-import { isServed, readTold, tellsAmount, type Told } from './quota-answer.ts'
+import { tellsQuota, readTold, tellsAmount, type ToldQuota } from './quota-answer.ts'
 import {
   nextFree,
   nextSecond,
@@ -45,11 +45,11 @@ async function sendFresh(
  * Asks with a valid body.
  * @throws Fault when the target refuses it: it has served others
  */
-export async function askQuota(t: CheckContext, controller?: Account): Promise<Told> {
+export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
   const session = await quotaSession(t)
   for (let attempt = 1; ; attempt++) {
     const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds, controller), true)
-    if (sent.isServed) {
+    if (sent.toldQuota) {
       session.lastServedMs = ourTimeMs()
       return readTold(sent.answer)
     }
@@ -62,7 +62,7 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
 }
 
 /** What the first valid message of the run was told. @throws Fault */
-export async function firstTold(t: CheckContext): Promise<Told> {
+export async function firstTold(t: CheckContext): Promise<ToldQuota> {
   return readTold((await quotaSession(t)).first)
 }
 
@@ -86,11 +86,11 @@ export async function sendForbidden(
 /** @throws Fault when the target told a quota; no answer at all is none, as a quota of zero is, and is noted */
 export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): void {
   if (answer.failure) t.observe(`${fault}: ${answer.failure.message}`)
-  if (!isServed(answer)) return
+  if (!tellsQuota(answer)) return
   if (!tellsAmount(answer)) return t.observe(`${fault}: answered with a status of success and no amount`)
   throw new Fault(`a quota was told for ${fault}`, {
     expected: 'an answer without quota',
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   })
 }

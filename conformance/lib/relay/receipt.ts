@@ -53,7 +53,7 @@ export interface Settled {
 /** The chain may tell of the effect a moment before it tells of the receipt: at first, and when it did not. */
 const graceMs = [1500, 200] as const
 
-function receiptOf(t: CheckContext, hash: string): Promise<Receipt | null> {
+function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
   return t.chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>
 }
 
@@ -72,7 +72,7 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
   const unknown = await t.once('relay.unknown hashes', async () => ({ count: 0 }))
   const waitMs = graceMs[unknown.count === 0 ? 0 : 1]
   const settled = await poll(async (): Promise<Settled | undefined> => {
-    const receipt = await receiptOf(t, hash)
+    const receipt = await readReceipt(t, hash)
     if (receipt) return { receipt, isExecuted: await isExecuted() }
     if (seenAt === undefined && (await isExecuted())) seenAt = performance.now()
     return seenAt !== undefined && performance.now() - seenAt > waitMs
@@ -105,7 +105,7 @@ export async function waitForReceipt(
   hash: string,
   timeoutMs = t.patience.receiptMs(),
 ): Promise<Receipt | undefined> {
-  const receipt = await poll(() => receiptOf(t, hash), timeoutMs)
+  const receipt = await poll(() => readReceipt(t, hash), timeoutMs)
   if (receipt) return receipt
   await requireMined(t, hash, timeoutMs)
   return undefined

@@ -80,7 +80,7 @@ function differs({ level, cells }: ComparedClause): boolean {
 }
 
 /** Puts reports side by side, clause by clause. */
-export function compare(reports: readonly NamedReport[]): Comparison {
+export function compareReports(reports: readonly NamedReport[]): Comparison {
   const heads = new Map<string, ClauseResult>()
   for (const { report } of reports) {
     for (const clause of report.clauses) if (!heads.has(clause.id)) heads.set(clause.id, clause)

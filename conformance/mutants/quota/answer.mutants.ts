@@ -3,7 +3,7 @@ import { holds, later, nowAndThen } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
 
-type Answer = Readonly<Record<string, unknown>>
+type QuotaAnswer = Readonly<Record<string, unknown>>
 
 export default [
   defineMutant({
@@ -110,14 +110,14 @@ export default [
         'resetDate is a date in ISO 8601',
         (answer) => ({ ...answer, resetDate: new Date().toISOString() }),
       ],
-    ] as const satisfies readonly (readonly [ClauseId, string, (answer: Answer) => object])[]
+    ] as const satisfies readonly (readonly [ClauseId, string, (answer: QuotaAnswer) => object])[]
   ).map(([clause, fault, alter]) =>
     defineMutant({
       clause,
       name: 'later',
       fault: `right for the first five answers, later ${fault}`,
       whole: true,
-      quota: later(5, holds('quota'), ({ json }) => respond(200, alter(json as Answer))),
+      quota: later(5, holds('quota'), ({ json }) => respond(200, alter(json as QuotaAnswer))),
     }),
   ),
 
@@ -146,7 +146,7 @@ export default [
         'resetDate is a string of digits',
         (answer) => ({ ...answer, resetDate: String(answer['resetDate']) }),
       ],
-    ] as const satisfies readonly (readonly [ClauseId, string, string, (answer: Answer) => object])[]
+    ] as const satisfies readonly (readonly [ClauseId, string, string, (answer: QuotaAnswer) => object])[]
   ).map(([clause, name, fault, alter]) =>
     defineMutant({
       clause,

@@ -1,6 +1,6 @@
 import { defineMutant, respond } from '../../altered/define.ts'
 import { isQuotaSignedBy, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
@@ -15,7 +15,7 @@ export default [
     name: 'stranger',
     fault: 'anyone who signs is served, except for controllers without SIGN',
     quota(request, forward, tools) {
-      const { address, timestamp } = bodyOf(request)
+      const { address, timestamp } = requestObject(request)
       const { controllers, profile } = tools.fixture
       const signer = quotaSigner(request, timestamp)
       const isStranger =
@@ -28,7 +28,7 @@ export default [
     clause: 'relay.quota.bound-to-message',
     fault: 'a signature over the second before is taken',
     quota(request, forward, tools) {
-      const before = Number(bodyOf(request)['timestamp']) - 1
+      const before = Number(requestObject(request)['timestamp']) - 1
       return forward(
         isQuotaSignedBy(tools.fixture.controllers.full, request, before) ? validQuota(request, tools) : request,
       )
@@ -40,7 +40,7 @@ export default [
     name: 'unread',
     fault: 'the signature is not looked at',
     quota(request, forward, tools) {
-      const { address, timestamp, signature } = bodyOf(request)
+      const { address, timestamp, signature } = requestObject(request)
       const isFresh = typeof timestamp === 'number' && Math.abs(nowSeconds() - timestamp) <= 5
       const isWhole = address === tools.fixture.profile.address && typeof signature === 'string'
       return forward(isFresh && isWhole ? validQuota(request, tools) : request)
@@ -52,7 +52,7 @@ export default [
     name: 'other-address',
     fault: 'a controller of one profile is served for any other address that it signs',
     quota(request, forward, tools) {
-      const isOther = bodyOf(request)['address'] !== tools.fixture.profile.address
+      const isOther = requestObject(request)['address'] !== tools.fixture.profile.address
       const isFull = isQuotaSignedBy(tools.fixture.controllers.full, request)
       return forward(isOther && isFull ? validQuota(request, tools) : request)
     },
@@ -73,11 +73,11 @@ export default [
     name: 'last-minute',
     fault: 'a signature over any second of the last minute is taken',
     quota(request, forward, tools) {
-      const timestamp = Number(bodyOf(request)['timestamp'])
+      const timestamp = Number(requestObject(request)['timestamp'])
       const { full } = tools.fixture.controllers
       const before = Array.from({ length: 60 }, (_, back) => timestamp - back)
       const takeOver =
-        bodyOf(request)['address'] === tools.fixture.profile.address &&
+        requestObject(request)['address'] === tools.fixture.profile.address &&
         before.some((second) => isQuotaSignedBy(full, request, second))
       return forward(takeOver ? validQuota(request, tools) : request)
     },
@@ -88,12 +88,12 @@ export default [
     name: 'last-digit',
     fault: 'of the signed timestamp the last digit is not looked at',
     quota(request, forward, tools) {
-      const timestamp = Number(bodyOf(request)['timestamp'])
+      const timestamp = Number(requestObject(request)['timestamp'])
       const { full } = tools.fixture.controllers
       const tens = Math.floor(timestamp / 10) * 10
       const takeOver =
         Number.isInteger(timestamp) &&
-        bodyOf(request)['address'] === tools.fixture.profile.address &&
+        requestObject(request)['address'] === tools.fixture.profile.address &&
         Array.from({ length: 10 }, (_, digit) => tens + digit).some((second) => isQuotaSignedBy(full, request, second))
       return forward(takeOver ? validQuota(request, tools) : request)
     },
@@ -104,7 +104,7 @@ export default [
     name: 'known-signature',
     fault: 'a signature that was served once is served with any other timestamp of now',
     async quota(request, forward, tools) {
-      const { signature, timestamp } = bodyOf(request)
+      const { signature, timestamp } = requestObject(request)
       const isFresh = typeof timestamp === 'number' && Math.abs(nowSeconds() - timestamp) <= 5
       const isKnown = tools.memory.has(String(signature)) && isFresh
       const response = await forward(isKnown ? validQuota(request, tools) : request)
@@ -124,7 +124,7 @@ export default [
       name,
       fault: 'what was told is told to anybody for the next ten seconds, from a cache by address',
       async quota(request, forward, { memory, fixture }) {
-        const { address, timestamp, signature } = bodyOf(request)
+        const { address, timestamp, signature } = requestObject(request)
         const kept = memory.get('kept') as { untilMs: number; json: unknown } | undefined
         const isWhole = typeof timestamp === 'number' && typeof signature === 'string'
         if (kept && isWhole && address === fixture.profile.address && Date.now() < kept.untilMs) {

@@ -1,6 +1,6 @@
 import { defineMutant, respond, withJson } from '../../altered/define.ts'
 import { isQuotaOfFull, nowSeconds, validQuota } from '../../altered/lib/quota.ts'
-import { bodyOf } from '../../altered/lib/relay.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
@@ -8,7 +8,7 @@ export default [
     fault: 'a timestamp of the last minute or the next one is taken',
     async quota(request, forward, tools) {
       if (!isQuotaOfFull(request, tools)) return forward(request)
-      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      const ahead = Number(requestObject(request)['timestamp']) - nowSeconds()
       return Math.abs(ahead) <= 60 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
   }),
@@ -19,7 +19,7 @@ export default [
     fault: 'a timestamp may be as old as it likes',
     async quota(request, forward, tools) {
       if (!isQuotaOfFull(request, tools)) return forward(request)
-      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      const ahead = Number(requestObject(request)['timestamp']) - nowSeconds()
       return ahead <= 5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
   }),
@@ -30,7 +30,7 @@ export default [
     fault: 'a timestamp may be one second off',
     async quota(request, forward, tools) {
       if (!isQuotaOfFull(request, tools)) return forward(request)
-      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      const ahead = Number(requestObject(request)['timestamp']) - nowSeconds()
       return Math.abs(ahead) <= 1 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
   }),
@@ -41,7 +41,7 @@ export default [
     fault: 'a timestamp may lie as far ahead as it likes',
     async quota(request, forward, tools) {
       if (!isQuotaOfFull(request, tools)) return forward(request)
-      const ahead = Number(bodyOf(request)['timestamp']) - nowSeconds()
+      const ahead = Number(requestObject(request)['timestamp']) - nowSeconds()
       return ahead >= -5 ? forward(validQuota(request, tools)) : respond(401, { message: 'Stale timestamp' })
     },
   }),
@@ -50,7 +50,7 @@ export default [
     clause: 'relay.quota.timestamp-seconds',
     fault: 'milliseconds are taken as well',
     quota(request, forward, tools) {
-      const seconds = Number(bodyOf(request)['timestamp']) / 1000
+      const seconds = Number(requestObject(request)['timestamp']) / 1000
       const isFresh = Math.abs(seconds - nowSeconds()) <= 5
       const takeOver = isFresh && isQuotaOfFull(request, tools)
       return forward(takeOver ? validQuota(request, tools) : request)
@@ -61,7 +61,7 @@ export default [
     clause: 'relay.quota.timestamp-integer',
     fault: 'a string, or an array that holds a number, is made a number',
     quota(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const { timestamp } = body
       const isOther = typeof timestamp === 'string' || Array.isArray(timestamp)
       return forward(isOther ? withJson(request, { ...body, timestamp: Number(timestamp) }) : request)
@@ -73,7 +73,7 @@ export default [
     name: 'boolean',
     fault: 'true means now',
     quota: (request, forward, tools) =>
-      forward(bodyOf(request)['timestamp'] === true ? validQuota(request, tools) : request),
+      forward(requestObject(request)['timestamp'] === true ? validQuota(request, tools) : request),
   }),
 
   defineMutant({
@@ -81,7 +81,7 @@ export default [
     name: 'fraction',
     fault: 'a fraction is rounded down',
     quota(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const { timestamp } = body
       return forward(
         typeof timestamp === 'number' ? withJson(request, { ...body, timestamp: Math.floor(timestamp) }) : request,
@@ -103,7 +103,7 @@ export default [
       name,
       fault,
       async quota(request, forward, tools) {
-        const timestamp = bodyOf(request)['timestamp']
+        const timestamp = requestObject(request)['timestamp']
         if (!isQuotaOfFull(request, tools) || !Number.isInteger(timestamp)) {
           return forward(request)
         }
@@ -120,7 +120,7 @@ export default [
     name: 'hex',
     fault: 'a timestamp in hex is taken',
     quota(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const { timestamp } = body
       const isHex = typeof timestamp === 'string' && /^0x[0-9a-f]+$/i.test(timestamp)
       return forward(isHex ? withJson(request, { ...body, timestamp: Number(timestamp) }) : request)
@@ -138,7 +138,7 @@ export default [
       name,
       fault,
       quota(request, forward, tools) {
-        const timestamp = bodyOf(request)['timestamp']
+        const timestamp = requestObject(request)['timestamp']
         if (!isQuotaOfFull(request, tools) || !Number.isInteger(timestamp)) return forward(request)
         const off = Math.abs(Number(timestamp) - nowSeconds()) % period
         return forward(off <= 5 || off >= period - 5 ? validQuota(request, tools) : request)
@@ -152,7 +152,9 @@ export default [
     fault: 'a timestamp of zero is not compared with the time',
     quota: (request, forward, tools) =>
       forward(
-        bodyOf(request)['timestamp'] === 0 && isQuotaOfFull(request, tools) ? validQuota(request, tools) : request,
+        requestObject(request)['timestamp'] === 0 && isQuotaOfFull(request, tools)
+          ? validQuota(request, tools)
+          : request,
       ),
   }),
 ]

@@ -2,12 +2,19 @@ import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 import { count, holds, later, nowAndThen } from '../../altered/lib/when.ts'
 import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
 import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
-import { alterAnswer, bodyOf, isSignedByFull, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
+import {
+  alterAnswer,
+  requestObject,
+  isSignedByFull,
+  otherHash,
+  resigned,
+  wholeTransaction,
+} from '../../altered/lib/relay.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 
 const keyManager = new Interface(['function execute(bytes payload) payable returns (bytes)'])
 
-interface Answer {
+interface ExecuteAnswer {
   readonly transactionHash?: unknown
 }
 
@@ -160,7 +167,7 @@ export default [
       name,
       fault,
       whole: true,
-      execute: later(5, isTaken, ({ json }) => respond(200, answer(String((json as Answer).transactionHash)))),
+      execute: later(5, isTaken, ({ json }) => respond(200, answer(String((json as ExecuteAnswer).transactionHash)))),
     }),
   ),
 
@@ -190,7 +197,7 @@ export default [
     fault: 'right for the first five calls, later the hash of something else',
     whole: true,
     execute: later(5, isTaken, ({ json }) =>
-      respond(200, { transactionHash: otherHash((json as Answer).transactionHash) }),
+      respond(200, { transactionHash: otherHash((json as ExecuteAnswer).transactionHash) }),
     ),
   }),
 
@@ -252,7 +259,7 @@ export default [
     async execute(request, forward, { memory }) {
       const response = await forward(request)
       if (!isTaken(response)) return response
-      const { transactionHash } = response.json as Answer
+      const { transactionHash } = response.json as ExecuteAnswer
       const before = memory.get('before') ?? transactionHash
       memory.set('before', transactionHash)
       return respond(200, { transactionHash: before })
@@ -264,7 +271,7 @@ export default [
     name: 'another-address',
     fault: 'a call for another well-formed address is executed on the profile of the signer',
     execute(request, forward, { fixture }) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const isAddress = typeof body['address'] === 'string' && /^0x[0-9a-f]{40}$/i.test(body['address'])
       return forward(isAddress ? withJson(request, { ...body, address: fixture.profile.address }) : request)
     },

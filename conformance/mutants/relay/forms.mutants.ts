@@ -1,11 +1,11 @@
 import { defineMutant, withJson } from '../../altered/define.ts'
 import {
-  bodyOf,
-  nextNonce,
+  requestObject,
+  nextNonceOf,
   resigned,
   transactionOf,
   wholeTransaction,
-  withTransaction,
+  alterTransaction,
 } from '../../altered/lib/relay.ts'
 
 export default [
@@ -13,7 +13,7 @@ export default [
     clause: 'relay.execute.address-hex',
     fault: 'address is made a string: an array that holds one becomes it',
     execute(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       return forward(
         Array.isArray(body['address']) ? withJson(request, { ...body, address: String(body['address']) }) : request,
       )
@@ -25,7 +25,7 @@ export default [
     name: 'length',
     fault: 'an address that is too long is cut',
     execute(request, forward) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       const { address } = body
       const isLong = typeof address === 'string' && address.length > 42
       return forward(isLong ? withJson(request, { ...body, address: address.slice(0, 42) }) : request)
@@ -37,7 +37,7 @@ export default [
     fault: 'transaction.abi is made a string: an array that holds one becomes it',
     execute(request, forward) {
       const { abi } = transactionOf(request)
-      return forward(Array.isArray(abi) ? withTransaction(request, { abi: String(abi) }) : request)
+      return forward(Array.isArray(abi) ? alterTransaction(request, { abi: String(abi) }) : request)
     },
   }),
 
@@ -46,7 +46,7 @@ export default [
     fault: 'transaction.signature is made a string: an array that holds one becomes it',
     execute(request, forward) {
       const { signature } = transactionOf(request)
-      return forward(Array.isArray(signature) ? withTransaction(request, { signature: String(signature) }) : request)
+      return forward(Array.isArray(signature) ? alterTransaction(request, { signature: String(signature) }) : request)
     },
   }),
 
@@ -67,7 +67,7 @@ export default [
     execute(request, forward) {
       const { nonce } = transactionOf(request)
       const isFraction = typeof nonce === 'number' && !Number.isInteger(nonce)
-      return forward(isFraction ? withTransaction(request, { nonce: Math.floor(nonce) }) : request)
+      return forward(isFraction ? alterTransaction(request, { nonce: Math.floor(nonce) }) : request)
     },
   }),
 
@@ -79,7 +79,7 @@ export default [
       const { nonce } = transactionOf(request)
       if (nonce === undefined || typeof nonce === 'number' || typeof nonce === 'bigint') return forward(request)
       return forward(
-        withTransaction(request, { nonce: await nextNonce(tools, tools.fixture.controllers.full.address) }),
+        alterTransaction(request, { nonce: await nextNonceOf(tools, tools.fixture.controllers.full.address) }),
       )
     },
   }),
@@ -90,7 +90,7 @@ export default [
     fault: 'an array that holds a number is taken for it',
     execute(request, forward) {
       const { nonce } = transactionOf(request)
-      return forward(Array.isArray(nonce) ? withTransaction(request, { nonce: nonce[0] as unknown }) : request)
+      return forward(Array.isArray(nonce) ? alterTransaction(request, { nonce: nonce[0] as unknown }) : request)
     },
   }),
 
@@ -99,7 +99,7 @@ export default [
     name: 'null',
     fault: 'an address of null is that of the only profile',
     execute(request, forward, { fixture }) {
-      const body = bodyOf(request)
+      const body = requestObject(request)
       return forward(
         body['address'] === null ? withJson(request, { ...body, address: fixture.profile.address }) : request,
       )
@@ -142,8 +142,8 @@ export default [
       async execute(request, forward, tools) {
         const { nonce } = transactionOf(request)
         if (!isTaken(nonce)) return forward(request)
-        const next = await nextNonce(tools, tools.fixture.controllers.full.address)
-        return forward(withTransaction(request, { nonce: next }))
+        const next = await nextNonceOf(tools, tools.fixture.controllers.full.address)
+        return forward(alterTransaction(request, { nonce: next }))
       },
     }),
   ),

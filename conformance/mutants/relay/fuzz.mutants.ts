@@ -1,6 +1,6 @@
 import { defineMutant, respond, type AlteredRequest, type AlteredTools } from '../../altered/define.ts'
 import { validQuota } from '../../altered/lib/quota.ts'
-import { bodyOf, resigned, signedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
+import { requestObject, resigned, signedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
 import { signQuota } from '../../lib/relay/message.ts'
 
 /** Whether a signature is wrong, and in the last bytes alone. */
@@ -11,7 +11,7 @@ function isNearly(signature: unknown, right: unknown): boolean {
 
 /** The quota request with the right signature, where all but its last bytes are right. */
 function nearlySigned(request: AlteredRequest, tools: AlteredTools): AlteredRequest {
-  const { address, timestamp, signature } = bodyOf(request)
+  const { address, timestamp, signature } = requestObject(request)
   if (typeof timestamp !== 'number' || typeof address !== 'string' || !/^0x[0-9a-f]{40}$/i.test(address)) return request
   const right = signQuota({ address, timestamp }, tools.fixture.controllers.full)
   return isNearly(signature, right) ? validQuota(request, tools) : request
@@ -66,7 +66,7 @@ export default [
     name: 'last-digits',
     fault: 'an address whose second half is wrong is taken for the profile',
     async quota(request, forward, tools) {
-      const { address } = bodyOf(request)
+      const { address } = requestObject(request)
       const own = tools.fixture.profile.address.toLowerCase()
       const isNear =
         String(address).toLowerCase() !== own && String(address).toLowerCase().slice(0, 22) === own.slice(0, 22)

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineMutant, respond } from '../../altered/define.ts'
-import { isSignedByFull, nextNonce, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
+import { isSignedByFull, nextNonceOf, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
@@ -9,7 +9,7 @@ export default [
     async execute(request, forward, tools) {
       const transaction = wholeTransaction(request)
       if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
       return forward(next > transaction.nonce ? resigned(request, tools, transaction.abi) : request)
     },
   }),
@@ -81,7 +81,7 @@ export default [
     async execute(request, forward, tools) {
       const transaction = wholeTransaction(request)
       if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const next = await nextNonce(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
       if (next > transaction.nonce) await forward(resigned(request, tools, transaction.abi))
       return forward(request)
     },

@@ -1,20 +1,20 @@
 import { defineMutant, respond, withJson } from '../../altered/define.ts'
 import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
-import { bodyOf, nextNonce, resigned, transactionOf, withTransaction } from '../../altered/lib/relay.ts'
+import { requestObject, nextNonceOf, resigned, transactionOf, alterTransaction } from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
     clause: 'relay.execute.requires-address',
     fault: 'a missing address is that of the only profile',
     execute: (request, forward, { fixture }) =>
-      forward(withJson(request, { address: fixture.profile.address, ...bodyOf(request) })),
+      forward(withJson(request, { address: fixture.profile.address, ...requestObject(request) })),
   }),
 
   defineMutant({
     clause: 'relay.execute.requires-transaction',
     fault: 'a missing transaction is the one of the request before',
     execute(request, forward, { memory }) {
-      const { transaction = memory.get('transaction'), ...rest } = bodyOf(request)
+      const { transaction = memory.get('transaction'), ...rest } = requestObject(request)
       memory.set('transaction', transaction)
       return forward(withJson(request, { ...rest, transaction }))
     },
@@ -47,7 +47,7 @@ export default [
       const { abi, nonce } = transactionOf(request)
       if (abi === undefined || nonce !== undefined) return forward(request)
       return forward(
-        withTransaction(request, { nonce: await nextNonce(tools, tools.fixture.controllers.full.address) }),
+        alterTransaction(request, { nonce: await nextNonceOf(tools, tools.fixture.controllers.full.address) }),
       )
     },
   }),

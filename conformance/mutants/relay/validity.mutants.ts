@@ -1,5 +1,5 @@
 import { defineMutant, respond } from '../../altered/define.ts'
-import { isSignedByFull, resigned, transactionOf, wholeTransaction, withTransaction } from '../../altered/lib/relay.ts'
+import { isSignedByFull, resigned, transactionOf, wholeTransaction, alterTransaction } from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
@@ -31,7 +31,7 @@ export default [
     execute: (request, forward) =>
       forward(
         'validityTimestamps' in transactionOf(request)
-          ? withTransaction(request, { validityTimestamps: undefined })
+          ? alterTransaction(request, { validityTimestamps: undefined })
           : request,
       ),
   }),

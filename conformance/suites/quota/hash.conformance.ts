@@ -1,8 +1,8 @@
-import { describe, summarise } from '../../lib/answer.ts'
+import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
-import { isServed } from '../../lib/relay/quota-answer.ts'
+import { tellsQuota } from '../../lib/relay/quota-answer.ts'
 import { quotaReadings } from '../../lib/relay/message.ts'
 import { quotaSession, signBody } from '../../lib/relay/quota-session.ts'
 
@@ -14,11 +14,11 @@ export default [
       const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
         signBody(t, { perSecond, reading: 'personal message' }, timestamp / perSecond),
       )
-      if (isServed(answer)) return
+      if (tellsQuota(answer)) return
       t.observe(`what is taken instead: ${session.reading}`)
       throw new Fault(`the described signature was not taken, and another was: ${session.reading}`, {
         expected: 'an object with quota',
-        actual: describe(answer),
+        actual: describeAnswer(answer),
         answer,
       })
     })
@@ -30,7 +30,7 @@ export default [
         const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
           signBody(t, { perSecond, reading }, timestamp / perSecond),
         )
-        t.observe(`${reading}: ${isServed(answer) ? 'taken' : `refused with ${summarise(answer)}`}`)
+        t.observe(`${reading}: ${tellsQuota(answer) ? 'taken' : `refused with ${summariseAnswer(answer)}`}`)
       })
     }
   }),

@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers'
-import { summarise } from '../../lib/answer.ts'
+import { summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
 import { signQuota } from '../../lib/relay/message.ts'
@@ -11,7 +11,7 @@ export default [
       const stranger = Wallet.createRandom()
       const message = { address: stranger.address, timestamp: t.clock.now() }
       const answer = await t.relay.quota({ ...message, signature: signQuota(message, stranger) })
-      t.observe(`an address without a profile: ${summarise(answer)}`)
+      t.observe(`an address without a profile: ${summariseAnswer(answer)}`)
     })
   }),
 
@@ -20,17 +20,19 @@ export default [
       const { quota } = t.relay.paths
       const json = { 'content-type': 'application/json' }
       const empty = await t.once('relay.quota {}', ({ relay }) => relay.quota({}, { takeRateLimit: true }))
-      t.observe(`no JSON: ${summarise(await quota.sendRaw('{"address":', { headers: json }))}`)
-      t.observe(`an empty body: ${summarise(await quota.sendRaw(undefined, { headers: json }))}`)
-      t.observe(`an empty object: ${summarise(empty)}`)
-      t.observe(`text/plain: ${summarise(await quota.sendRaw('{}', { headers: { 'content-type': 'text/plain' } }))}`)
-      t.observe(`GET: ${summarise(await quota.sendRaw(undefined, { method: 'GET', headers: {} }))}`)
+      t.observe(`no JSON: ${summariseAnswer(await quota.sendRaw('{"address":', { headers: json }))}`)
+      t.observe(`an empty body: ${summariseAnswer(await quota.sendRaw(undefined, { headers: json }))}`)
+      t.observe(`an empty object: ${summariseAnswer(empty)}`)
+      t.observe(
+        `text/plain: ${summariseAnswer(await quota.sendRaw('{}', { headers: { 'content-type': 'text/plain' } }))}`,
+      )
+      t.observe(`GET: ${summariseAnswer(await quota.sendRaw(undefined, { method: 'GET', headers: {} }))}`)
     })
 
     check('requests that are refused', async (t) => {
       const { full, noSign } = t.fixture.controllers
       const ask = async (signer: typeof full, away = 0): Promise<string> =>
-        summarise(
+        summariseAnswer(
           await sendForbidden(t, (valid, { perSecond, reading }) => {
             const message = { ...valid, timestamp: valid.timestamp + away * perSecond }
             return { ...message, signature: signQuota(message, signer, reading) }

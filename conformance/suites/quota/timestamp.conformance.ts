@@ -1,4 +1,4 @@
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
@@ -83,7 +83,7 @@ export default [
       if (perSecond === 1000 && secondsRefused) {
         throw new Fault('a timestamp in seconds is refused, and in milliseconds is served', {
           expected: 'a timestamp in seconds is served',
-          actual: describe(secondsRefused),
+          actual: describeAnswer(secondsRefused),
           answer: secondsRefused,
         })
       }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { compare, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
+import { compareDecimals, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { askQuota, firstTold } from '../../lib/relay/quota.ts'
-import { isMore, type Told } from '../../lib/relay/quota-answer.ts'
+import { isMore, type ToldQuota } from '../../lib/relay/quota-answer.ts'
 import type { Receipt } from '../../lib/relay/receipt.ts'
 
 /**
@@ -28,7 +28,7 @@ const resetJumpSeconds = 60
 /** What nobody charges: a gas fee a thousand times over is an amount in another unit. */
 const mostTimes = { gas: 1000, transactionCount: 10_000, lyx: 1e9 } as const
 
-type Amounts = Told & { readonly quota: Decimal }
+type Amounts = ToldQuota & { readonly quota: Decimal }
 
 async function ask(t: CheckContext): Promise<Amounts> {
   const told = await askQuota(t)
@@ -40,9 +40,9 @@ async function ask(t: CheckContext): Promise<Amounts> {
 /** The higher of the first quota of the run and the one before a call: what was set aside before is given back. */
 async function mostOf(t: CheckContext, before: Amounts): Promise<Amounts> {
   const first = await firstTold(t)
-  const isSame = first.totalQuota && before.totalQuota && compare(first.totalQuota, before.totalQuota) === 0
+  const isSame = first.totalQuota && before.totalQuota && compareDecimals(first.totalQuota, before.totalQuota) === 0
   const { quota } = first
-  return quota && isSame && compare(quota, before.quota) > 0 ? { ...before, quota } : before
+  return quota && isSame && compareDecimals(quota, before.quota) > 0 ? { ...before, quota } : before
 }
 
 /** The most that the quota was before the first call that was seen to lower it. */
@@ -56,7 +56,7 @@ async function askSettled(t: CheckContext): Promise<Amounts> {
   for (let attempt = 1; attempt < agreeAttempts; attempt++) {
     await delay(50 * attempt)
     const now = await ask(t)
-    if (compare(now.quota, before.quota) === 0) return now
+    if (compareDecimals(now.quota, before.quota) === 0) return now
     before = now
   }
   return before
@@ -78,13 +78,13 @@ function secondsOf(resetDate: unknown): number | undefined {
 }
 
 /** Whether the allowance began anew between the two answers. */
-function hasReset(before: Told, after: Told, elapsedSeconds: number): boolean {
+function hasReset(before: ToldQuota, after: ToldQuota, elapsedSeconds: number): boolean {
   const [was, is] = [secondsOf(before.resetDate), secondsOf(after.resetDate)]
   return was !== undefined && is !== undefined && is - was > elapsedSeconds + resetJumpSeconds
 }
 
 /** @throws Fault when totalQuota is another one; doubles may be off by their last digit */
-function expectSameTotal(before: Told, after: Told): void {
+function expectSameTotal(before: ToldQuota, after: ToldQuota): void {
   const [was, is] = [before.totalQuota, after.totalQuota]
   if (was && is ? !isMore(was, is) && !isMore(is, was) : was === is) return
   throw new Fault('an execution changed totalQuota', {
@@ -121,7 +121,7 @@ async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, 
     const now = await ask(t)
     const isUsed = judgeUse(before.unit, toNumber(minus(before.quota, now.quota)), receipt) !== 'nothing'
     if (!isUsed) return askUsed(t, before, receipt, waitMs)
-    if (compare(now.quota, reserved.quota) !== 0 || performance.now() - start >= releaseMs) return now
+    if (compareDecimals(now.quota, reserved.quota) !== 0 || performance.now() - start >= releaseMs) return now
   }
 }
 
@@ -174,11 +174,11 @@ async function expectStillUsed(t: CheckContext): Promise<void> {
   const start = performance.now()
   for (;;) {
     const now = await ask(t)
-    const isSame = now.totalQuota && compare(now.totalQuota, before.totalQuota) === 0
+    const isSame = now.totalQuota && compareDecimals(now.totalQuota, before.totalQuota) === 0
     if (!isSame || t.clock.now() >= resetsAt - 1) return
     // Higher than before is what was set aside for earlier calls and given back; of a few counts that could be as many.
-    const isAsBefore = before.unit !== 'transactionCount' && compare(now.quota, before.quota) === 0
-    if (isAsBefore || compare(now.quota, before.totalQuota) === 0) {
+    const isAsBefore = before.unit !== 'transactionCount' && compareDecimals(now.quota, before.quota) === 0
+    if (isAsBefore || compareDecimals(now.quota, before.totalQuota) === 0) {
       throw new Fault('quota is again what it was before the calls of this run', {
         expected: `less than ${showDecimal(before.quota)}, or than totalQuota, until the reset`,
         actual: `${showDecimal(now.quota)} ${String(now.unit)}`,

@@ -5,7 +5,13 @@ import type { CheckContext } from '../../lib/context.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'
-import { expectTwin, firstExecution, isDone, refusalIn, requireService } from '../../lib/relay/first-execution.ts'
+import {
+  expectTwin,
+  firstExecution,
+  isDone,
+  refusalIn,
+  requireFirstExecution,
+} from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import type { ReceiptLog } from '../../lib/relay/receipt.ts'
 
@@ -26,7 +32,7 @@ async function takenFirst(t: CheckContext): Promise<Attempt> {
 
 /** Each valid call of the run has changed the profile once. @throws Fault */
 async function expectOnce(t: CheckContext): Promise<void> {
-  await requireService(t)
+  await requireFirstExecution(t)
   const executed = await executedCalls(t)
   const [first] = executed
   if (!first) return

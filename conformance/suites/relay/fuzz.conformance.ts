@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers'
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { breakages, broken, flipBit, type Tampering, tamperings } from '../../lib/fuzz/changes.ts'
@@ -46,7 +46,7 @@ async function expectOneEffect(t: CheckContext, spellings: readonly Spelling[], 
   const fault = (message: string, expected: string) =>
     new Fault(message, {
       expected,
-      actual: answers.map(describe).join('\n'),
+      actual: answers.map(describeAnswer).join('\n'),
       ...(accepted[0] ? { answer: accepted[0] } : {}),
     })
   const [hash] = hashes

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { hexlify, randomBytes } from 'ethers'
-import { describe, isSuccess } from '../../lib/answer.ts'
+import { describeAnswer, isSuccess } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { inTurn } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import { readData } from '../../lib/relay/contracts.ts'
-import { expectOwnExecution, expectTwin, freshCall, requireService } from '../../lib/relay/first-execution.ts'
+import { expectOwnExecution, expectTwin, freshCall, requireFirstExecution } from '../../lib/relay/first-execution.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/hash.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
@@ -62,7 +62,7 @@ export default [
 
   clause('relay.execute.channel-order', (check) => {
     check('three calls sent without waiting are executed in order', async (t) => {
-      await requireService(t)
+      await requireFirstExecution(t)
       await inTurn(t, async () => {
         const key = hexlify(randomBytes(32))
         const { nonce } = (await freshCall(t)).message
@@ -80,7 +80,7 @@ export default [
           if (receipt?.status !== '0x1') {
             throw new Fault('one of the calls was not executed', {
               expected: 'three transactions that succeed',
-              actual: receipt ? `status ${receipt.status} of ${receipt.transactionHash}` : describe(answer),
+              actual: receipt ? `status ${receipt.status} of ${receipt.transactionHash}` : describeAnswer(answer),
               answer,
             })
           }
@@ -107,13 +107,13 @@ export default [
       if (typeof again === 'string' && hash !== undefined && normalHash(again) === hash) return
       throw new Fault('a repeated request is neither refused nor answered with the same hash', {
         expected: `${hash}, or a status of refusal`,
-        actual: describe(answer),
+        actual: describeAnswer(answer),
         answer,
       })
     })
 
     check('the same request, sent twice at once', async (t) => {
-      await requireService(t)
+      await requireFirstExecution(t)
       await inTurn(t, async () => {
         const call = await freshCall(t)
         const answers = await Promise.all([execute(t, call.body), execute(t, call.body)])
@@ -124,7 +124,7 @@ export default [
         const [first] = answers
         throw new Fault('the two are not answered with one hash, or one of them with a refusal', {
           expected: 'one hash',
-          actual: answers.map(describe).join(' and '),
+          actual: answers.map(describeAnswer).join(' and '),
           answer: first,
         })
       })

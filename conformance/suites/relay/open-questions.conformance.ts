@@ -1,5 +1,5 @@
 import { hexlify, randomBytes, Wallet } from 'ethers'
-import { type Answer, summarise } from '../../lib/answer.ts'
+import { type Answer, summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { showDecimal, toNumber } from '../../lib/lossless-json.ts'
@@ -13,7 +13,7 @@ import { waitForReceipt } from '../../lib/relay/receipt.ts'
 
 /** `taken`, or how it was refused. */
 function outcome(answer: Answer): string {
-  return isAccepted(answer) ? 'taken' : `refused with ${summarise(answer)}`
+  return isAccepted(answer) ? 'taken' : `refused with ${summariseAnswer(answer)}`
 }
 
 /** Sends what is made of a valid call with the next nonce, and waits until that nonce is free again. */
@@ -60,11 +60,13 @@ export default [
     check('what is no request', { needs: [] }, async (t) => {
       const { execute: path } = t.relay.paths
       const json = { 'content-type': 'application/json' }
-      t.observe(`no JSON: ${summarise(await path.sendRaw('{"address":', { headers: json }))}`)
-      t.observe(`an empty body: ${summarise(await path.sendRaw(undefined, { headers: json }))}`)
-      t.observe(`an empty object: ${summarise(await path.sendRaw('{}', { headers: json }))}`)
-      t.observe(`text/plain: ${summarise(await path.sendRaw('{}', { headers: { 'content-type': 'text/plain' } }))}`)
-      t.observe(`GET: ${summarise(await path.sendRaw(undefined, { method: 'GET', headers: {} }))}`)
+      t.observe(`no JSON: ${summariseAnswer(await path.sendRaw('{"address":', { headers: json }))}`)
+      t.observe(`an empty body: ${summariseAnswer(await path.sendRaw(undefined, { headers: json }))}`)
+      t.observe(`an empty object: ${summariseAnswer(await path.sendRaw('{}', { headers: json }))}`)
+      t.observe(
+        `text/plain: ${summariseAnswer(await path.sendRaw('{}', { headers: { 'content-type': 'text/plain' } }))}`,
+      )
+      t.observe(`GET: ${summariseAnswer(await path.sendRaw(undefined, { method: 'GET', headers: {} }))}`)
     })
 
     check('calls that cannot be executed', { needs: ['fixture', 'spend'] }, async (t) => {
@@ -72,14 +74,16 @@ export default [
         const signature = signDigest(Wallet.createRandom().privateKey, relayDigest(message))
         return withTransaction(body, { signature })
       })
-      t.observe(`a stranger’s signature: ${summarise(stranger)}`)
+      t.observe(`a stranger’s signature: ${summariseAnswer(stranger)}`)
       const { call } = await firstExecution(t)
       const used = await offer(t, ({ body }) => body, { nonce: call.message.nonce })
-      t.observe(`a used nonce: ${summarise(used)}`)
+      t.observe(`a used nonce: ${summariseAnswer(used)}`)
       const address = hexlify(randomBytes(20))
-      t.observe(`an address without a profile: ${summarise(await offer(t, ({ body }) => ({ ...body, address })))}`)
+      t.observe(
+        `an address without a profile: ${summariseAnswer(await offer(t, ({ body }) => ({ ...body, address })))}`,
+      )
       const noRelay = await offer(t, ({ body }) => body, { controller: t.fixture.controllers.noRelay })
-      t.observe(`a controller without the permission: ${summarise(noRelay)}`)
+      t.observe(`a controller without the permission: ${summariseAnswer(noRelay)}`)
     })
   }),
 
@@ -93,7 +97,7 @@ export default [
       }
       const { body } = await freshCall(t)
       t.spending.ask()
-      t.observe(`answered with ${summarise(await t.relay.execute(body, { takeRateLimit: true }))}`)
+      t.observe(`answered with ${summariseAnswer(await t.relay.execute(body, { takeRateLimit: true }))}`)
     })
   }),
 ]

@@ -1,9 +1,9 @@
-import { describe, type Answer } from '../../lib/answer.ts'
+import { describeAnswer, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { errorOf } from '../../lib/rpc-answer.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
-import { requireService } from '../../lib/eth-rpc/sample-requests.ts'
+import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
 import { Fault } from '../../lib/outcome.ts'
 
@@ -16,7 +16,7 @@ function responsesById(answer: Answer, ids: readonly number[]): Map<number, Resp
   if (!found || found.length !== ids.length || !ids.every((id) => found.includes(id))) {
     throw new Fault('there is not one response for each request', {
       expected: `an array with one response for each of the ids ${ids.join(', ')}`,
-      actual: describe(answer),
+      actual: describeAnswer(answer),
       answer,
     })
   }
@@ -26,7 +26,7 @@ function responsesById(answer: Answer, ids: readonly number[]): Map<number, Resp
 export default [
   clause('eth-rpc.batch', (check) => {
     check('one response for each request', async (t) => {
-      await requireService(t)
+      await requireRpcService(t)
       const answer = await t.rpc.send([
         { id: 11, jsonrpc: '2.0', method: 'eth_chainId', params: [] },
         { id: 12, jsonrpc: '2.0', method: 'eth_getBalance', params: [await accountOf(t), 'latest'] },
@@ -43,12 +43,12 @@ export default [
     })
 
     check('a batch of one is answered by an array', async (t) => {
-      await requireService(t)
+      await requireRpcService(t)
       responsesById(await t.rpc.send([{ id: 21, jsonrpc: '2.0', method: 'eth_chainId', params: [] }]), [21])
     })
 
     check('an error of one leaves the others served', async (t) => {
-      await requireService(t)
+      await requireRpcService(t)
       const answer = await t.rpc.send([
         { id: 31, jsonrpc: '2.0', method: inventedMethod, params: [] },
         { id: 32, jsonrpc: '2.0', method: 'eth_chainId', params: [] },
@@ -57,18 +57,18 @@ export default [
       if (responses.get(31)?.['error'] && numberOf(responses.get(32)?.['result']) !== undefined) return
       throw new Fault('the two are not answered for themselves', {
         expected: 'an error for id 31, a result for id 32',
-        actual: describe(answer),
+        actual: describeAnswer(answer),
         answer,
       })
     })
 
     check('an empty array is answered by one error', async (t) => {
-      await requireService(t)
+      await requireRpcService(t)
       const answer = await t.rpc.send([])
       if (errorOf(answer) === undefined) {
         throw new Fault('the answer is not one error', {
           expected: 'one object with an error',
-          actual: describe(answer),
+          actual: describeAnswer(answer),
           answer,
         })
       }

@@ -1,7 +1,7 @@
 import { clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
-import { requireService } from '../../lib/eth-rpc/sample-requests.ts'
+import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 
 /** Bodies and headers as these clients send them (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
@@ -43,14 +43,14 @@ export default [
   clause('eth-rpc.clients', (check) => {
     for (const [client, { body, headers }] of Object.entries(chainId)) {
       check(`eth_chainId as sent by ${client}`, async (t) => {
-        await requireService(t)
+        await requireRpcService(t)
         await expectChainId(t, { of: 'eth-rpc.clients', ask: () => t.rpc.sendRaw(body, { headers }) })
       })
     }
 
     for (const [client, filter] of Object.entries(logs)) {
       check(`eth_getLogs as sent by ${client}`, async (t) => {
-        await requireService(t)
+        await requireRpcService(t)
         expect(await t.rpc.call('eth_getLogs', [filter])).to.be.served
       })
     }

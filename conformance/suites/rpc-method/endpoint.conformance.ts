@@ -1,7 +1,7 @@
 import { clause } from '../../lib/clause.ts'
 import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
-import { serve } from '../../lib/eth-rpc/serve.ts'
+import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { inStandardFormat } from '../../lib/eth-rpc/sample-requests.ts'
 
 export default [
@@ -27,7 +27,7 @@ export default [
     check('each listed method, as a node is asked for it', async (t) => {
       await expectChainId(t)
       for (const { method, params } of await inStandardFormat(t)) {
-        if (!(await isWithoutMeaning(t, method))) await serve(t, method, params)
+        if (!(await isWithoutMeaning(t, method))) await expectServed(t, method, params)
       }
     })
   }),

@@ -1,4 +1,4 @@
-import { type Answer, describe } from '../../lib/answer.ts'
+import { type Answer, describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
@@ -23,7 +23,7 @@ function expectSameId(answer: Answer, id: number | bigint): void {
   if (found === undefined || stringify(found).replaceAll('"', '') === String(id)) return
   throw new Fault('the identifier of the request comes back as another one', {
     expected: `${id}`,
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
   })
 }

@@ -1,4 +1,4 @@
-import { type Answer, describe } from '../../lib/answer.ts'
+import { type Answer, describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import {
@@ -27,7 +27,7 @@ const method = 'eth_getBalance'
 function otherBalance(address: string, where: string, expected: string, answer: Answer): Fault {
   return new Fault(`the balance of ${address} ${where} is not that of the chain`, {
     expected,
-    actual: describe(answer),
+    actual: describeAnswer(answer),
     answer,
     of: 'eth-rpc.eth_getBalance.success',
   })
@@ -37,7 +37,7 @@ function otherBalance(address: string, where: string, expected: string, answer: 
 async function isNotImported(t: CheckContext, { address, block }: BalanceAt): Promise<boolean> {
   const answer = await t.rpc.call(method, [address, quantity(block)])
   if (isServed(answer) && !isNumber(memberOf(answer, 'result'), 0n)) return false
-  t.observe(`a balance that has stood since the first block is not there: ${describe(answer)}`)
+  t.observe(`a balance that has stood since the first block is not there: ${describeAnswer(answer)}`)
   return true
 }
 
@@ -109,7 +109,7 @@ export default [
         throw error
       })
       const answer = await t.rpc.call(method, [address, 'earliest'])
-      t.observe(`eth_getBalance of ${address} at "earliest": ${describe(answer)}`)
+      t.observe(`eth_getBalance of ${address} at "earliest": ${describeAnswer(answer)}`)
     })
   }),
 

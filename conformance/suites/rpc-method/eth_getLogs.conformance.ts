@@ -1,4 +1,4 @@
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
@@ -14,7 +14,7 @@ import { comparePositions, describePosition, type Log, logsOf, positionOf } from
 import { quantity } from '../../lib/eth-rpc/quantity.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/samples.ts'
-import { serve } from '../../lib/eth-rpc/serve.ts'
+import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { expect, resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { isServed } from '../../lib/rpc-answer.ts'
@@ -41,7 +41,7 @@ async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form:
   await requireLogs(t)
   const answer = await t.rpc.call(method, [known.filter])
   if (isServed(answer)) await expectSelected(t, known, answer)
-  else t.observe(`${form} is refused: ${describe(answer)}`)
+  else t.observe(`${form} is refused: ${describeAnswer(answer)}`)
 }
 
 /** All up to the latest block, or to one that was the latest not long ago. @throws Fault */
@@ -73,9 +73,9 @@ export default [
         const answer = await t.rpc.call(method, [whole.filter])
         if (isServed(answer)) return expectSelected(t, whole, answer)
         // The fields of the filter are not shown: a service may want an address.
-        const { answer: narrower } = await serve(t, method, [ofAddress.filter])
+        const { answer: narrower } = await expectServed(t, method, [ofAddress.filter])
         await expectSelected(t, ofAddress, narrower)
-        t.observe(`a filter without address and topics is refused: ${describe(answer)}`)
+        t.observe(`a filter without address and topics is refused: ${describeAnswer(answer)}`)
       })
     })
 
@@ -90,7 +90,7 @@ export default [
       const young = quantity(await youngBlock(t))
       const { fromBlock = young, toBlock = young } = full?.whole.filter ?? {}
       const filter = { address: unknownAddress(), fromBlock, toBlock }
-      const { answer, result } = await serve(t, method, [filter])
+      const { answer, result } = await expectServed(t, method, [filter])
       expect(logsOf(result, { answer }).length, 'entries, where the filter selects nothing').shownBy(answer).to.equal(0)
     })
 
@@ -111,7 +111,7 @@ export default [
       for (const address of emitters) {
         const filter = { address, fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) }
         const truth = all.filter((log) => String(log['address']).toLowerCase() === address.toLowerCase())
-        const { answer } = await serve(t, method, [filter])
+        const { answer } = await expectServed(t, method, [filter])
         await expectSelected(t, { filter, truth }, answer)
       }
     })

@@ -1,8 +1,8 @@
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { begin, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
-import { requireLogs, walk } from '../../lib/eth-rpc/gather.ts'
+import { compareFirstPage, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
+import { requireLogs, walkPages } from '../../lib/eth-rpc/gather.ts'
 import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/known-filters.ts'
 import { type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
 import {
@@ -66,7 +66,7 @@ async function expectHexKeys(t: CheckContext, kind: LongKind): Promise<void> {
 /** After the last entry of the chain comes an empty list. */
 async function expectEnd(t: CheckContext, first: Omit<FirstPage, 'next' | 'last'>): Promise<(readonly Log[])[]> {
   const paging = await requireWayOfPaging(t)
-  const { pages, isComplete } = await walk(t, first, paging)
+  const { pages, isComplete } = await walkPages(t, first, paging)
   const last = pages.flat().at(-1)
   if (!last || !isComplete) throw new Untestable('the walk did not reach the last log')
   const answer = await askPageAfter(t, first.filter, last, paging)
@@ -150,7 +150,7 @@ export default [
       check(`all pages ${kind}: without gap or repeat`, async (t) => {
         await requireLogs(t)
         const paging = await requireWayOfPaging(t)
-        await walk(t, await firstPage(t, kind), paging)
+        await walkPages(t, await firstPage(t, kind), paging)
       })
     }
 
@@ -167,7 +167,7 @@ export default [
           t.observe(`not walked, ${kind}: ${error.message}`)
           return
         }
-        await walk(t, first, paging)
+        await walkPages(t, first, paging)
       })
     }
   }),
@@ -222,8 +222,8 @@ export default [
     check('after an exact multiple of 1000 comes an empty page', async (t) => {
       const known = await exactPages(t)
       const answer = await t.rpc.call(method, [known.filter])
-      if (!isServed(answer)) throw new Untestable(`the first page is not served: ${describe(answer)}`)
-      await expectEnd(t, { ...known, answer, page: begin(known, answer).page })
+      if (!isServed(answer)) throw new Untestable(`the first page is not served: ${describeAnswer(answer)}`)
+      await expectEnd(t, { ...known, answer, page: compareFirstPage(known, answer).page })
     })
   }),
 ]

@@ -1,4 +1,4 @@
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { badParams, hashFaults } from '../../lib/eth-rpc/bad-params.ts'
 import { findTransaction, type Found } from '../../lib/eth-rpc/find-transaction.ts'
@@ -66,7 +66,7 @@ export default [
         if (compared > 0) continue
         throw new Fault('the result says nothing of the transaction', {
           expected: `the receipt of ${known.hash}`,
-          actual: describe(answer),
+          actual: describeAnswer(answer),
           answer,
         })
       }

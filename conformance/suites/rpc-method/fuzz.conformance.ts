@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { describe, objectOf } from '../../lib/answer.ts'
+import { describeAnswer, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
-import { walk } from '../../lib/eth-rpc/gather.ts'
+import { walkPages } from '../../lib/eth-rpc/gather.ts'
 import { expectSameLogs, logsOf } from '../../lib/eth-rpc/logs.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
@@ -11,7 +11,7 @@ import { findWayOfPaging } from '../../lib/eth-rpc/way-of-paging.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { breakages, broken } from '../../lib/fuzz/changes.ts'
 import { expectNoServerError, expectProperty, share } from '../../lib/fuzz/property.ts'
-import { logFilters, reads } from '../../lib/fuzz/requests.ts'
+import { logFilters, readRequests } from '../../lib/fuzz/requests.ts'
 import { plainSpelling, spell, spellings } from '../../lib/fuzz/spelling.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { isServed } from '../../lib/rpc-answer.ts'
@@ -59,7 +59,7 @@ export default [
   clause('eth-rpc.fuzz.equal-answers', (check) => {
     check('random reads in random spellings', { needs: ['chain', 'fuzz'] }, async (t) => {
       const { record } = await import('fast-check')
-      const cases = record({ read: await reads(t), spelling: await spellings() })
+      const cases = record({ read: await readRequests(t), spelling: await spellings() })
       await expectProperty(t, share(t, 1), cases, async (t, { read, spelling }) => {
         const request = envelope(read.method, read.params)
         const plain = await t.rpc.sendRaw(spell(request, plainSpelling))
@@ -68,8 +68,8 @@ export default [
         const answer = await t.rpc.sendRaw(spell(request, spelling))
         if (isServed(answer) && isDeepStrictEqual(objectOf(answer)?.['result'], objectOf(plain)?.['result'])) return
         throw new Fault('the same question, written in another way, has another answer', {
-          expected: describe(plain),
-          actual: describe(answer),
+          expected: describeAnswer(plain),
+          actual: describeAnswer(answer),
           answer,
         })
       })
@@ -78,12 +78,12 @@ export default [
 
   clause('eth-rpc.fuzz.as-on-chain', (check) => {
     check('random reads of mined blocks', async (t) => {
-      await expectProperty(t, share(t, 1), await reads(t), async (t, { method, params }) => {
+      await expectProperty(t, share(t, 1), await readRequests(t), async (t, { method, params }) => {
         const truth = await t.chain.attempt(method, params)
         const answer = await t.rpc.call(method, params)
         if ('error' in truth || !isServed(answer) || isLong(truth.result)) return
         if (method === 'eth_getBalance' && (await isNotImported(t, params, truth.result, resultOf(answer)))) return
-        expectSameResult(method, truth.result, resultOf(answer), () => describe(answer))
+        expectSameResult(method, truth.result, resultOf(answer), () => describeAnswer(answer))
       })
     })
   }),
@@ -93,7 +93,7 @@ export default [
       const paging = await findWayOfPaging(t)
       await expectProperty(t, share(t, 0.5), await logFilters(t), async (t, { filter, truth }) => {
         const answer = await t.rpc.call('eth_getLogs', [filter])
-        if (isServed(answer)) await walk(t, { filter, truth, answer }, paging)
+        if (isServed(answer)) await walkPages(t, { filter, truth, answer }, paging)
       })
     })
   }),

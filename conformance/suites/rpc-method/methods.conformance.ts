@@ -1,4 +1,4 @@
-import { describe, type Answer } from '../../lib/answer.ts'
+import { describeAnswer, type Answer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { yieldsResult } from '../../lib/rpc-answer.ts'
@@ -60,7 +60,7 @@ async function expectNoResults(t: CheckContext, methods: UnlistedMethods): Promi
   const plural = names.length === 1 ? 'is not in the list and yields a result' : 'are not in the list and yield results'
   throw new Fault(`${names.slice(0, shownNames).join(', ')}${more} ${plural}`, {
     expected: 'no result',
-    actual: describe(first.answer),
+    actual: describeAnswer(first.answer),
     answer: first.answer,
   })
 }
@@ -94,7 +94,7 @@ export default [
       const names = served.map((response) => methods[Number(response?.id) - 101]?.[0] ?? 'a method')
       throw new Fault(`${names.join(', ')}: not in the list, and served in a batch`, {
         expected: 'no result',
-        actual: describe(answer),
+        actual: describeAnswer(answer),
         answer,
       })
     })

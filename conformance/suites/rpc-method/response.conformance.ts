@@ -1,6 +1,6 @@
-import { type Answer, describe, objectOf } from '../../lib/answer.ts'
+import { type Answer, describeAnswer, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { askSamples, requireService } from '../../lib/eth-rpc/sample-requests.ts'
+import { askSamples, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
@@ -8,7 +8,7 @@ import { errorOf, requireServed } from '../../lib/rpc-answer.ts'
 
 function expectEnvelope(answer: Answer): void {
   const fault = (message: string, expected: string) =>
-    new Fault(message, { expected, actual: describe(answer), answer })
+    new Fault(message, { expected, actual: describeAnswer(answer), answer })
   const body = objectOf(answer)
   if (!body) throw fault('the body is no JSON object', 'a response object')
   if (body['jsonrpc'] !== '2.0') throw fault('jsonrpc is missing or another', 'jsonrpc "2.0"')
@@ -20,7 +20,7 @@ function expectEnvelope(answer: Answer): void {
 /** @throws Untestable when there is no error to judge: that there must be one is a matter of other clauses */
 function requireError(answer: Answer): unknown {
   const error = errorOf(answer)
-  if (error === undefined) throw new Untestable(`the answer holds no error: ${describe(answer)}`)
+  if (error === undefined) throw new Untestable(`the answer holds no error: ${describeAnswer(answer)}`)
   return error
 }
 
@@ -45,7 +45,7 @@ export default [
   clause('eth-rpc.response.envelope', (check) => {
     for (const kind of ['served', 'refused'] as const) {
       check(`of a request that is ${kind}`, async (t) => {
-        await requireService(t)
+        await requireRpcService(t)
         for (const { answer } of await askSamples(t, kind)) expectEnvelope(answer)
       })
     }
@@ -60,14 +60,14 @@ export default [
     }
     for (const [name, idOf] of Object.entries(ids)) {
       check(`${name} comes back as it was`, async (t) => {
-        await requireService(t)
+        await requireRpcService(t)
         for (const kind of ['served', 'refused'] as const) {
           for (const { id, answer } of await askSamples(t, kind, idOf)) {
             const found = objectOf(answer)?.['id']
             if (found === id) continue
             throw new Fault('the id is not that of the request', {
               expected: JSON.stringify(id),
-              actual: `${JSON.stringify(found) ?? 'no id'} in ${describe(answer)}`,
+              actual: `${JSON.stringify(found) ?? 'no id'} in ${describeAnswer(answer)}`,
               answer,
               // Another number is the identifier of another request, which the document itself does not allow.
               ...(typeof id === 'number' && typeof found === 'number' ? { of: 'eth-rpc.envelope.id-integer' } : {}),
@@ -80,7 +80,7 @@ export default [
 
   clause('eth-rpc.response.error-object', (check) => {
     check('has an integer code and a string message', async (t) => {
-      await requireService(t)
+      await requireRpcService(t)
       for (const { answer } of await askSamples(t, 'refused')) {
         const error = requireError(answer) as { code?: unknown; message?: unknown }
         expect(error.code, 'the code of the error').shownBy(answer).to.satisfy(Number.isInteger)

@@ -1,5 +1,5 @@
 import { getAddress } from 'ethers'
-import { describe } from '../../lib/answer.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
@@ -53,7 +53,7 @@ export default [
     // The document says that it does not work as expected and shows no errors: whatever it answers breaks nothing.
     check('what "earliest" answers is told and not judged', async (t) => {
       const answer = await t.rpc.call('eth_getBalance', [sampleAddress, 'earliest'])
-      t.observe(`"earliest" is answered with ${describe(answer)}`)
+      t.observe(`"earliest" is answered with ${describeAnswer(answer)}`)
     })
   }),
 
@@ -71,7 +71,7 @@ export default [
       if (isNumber(result, truth)) return
       throw new Fault('the balance at that block is another', {
         expected: `${truth}`,
-        actual: describe(answer),
+        actual: describeAnswer(answer),
         answer,
         of: 'eth-rpc.eth_getBalance.success',
       })

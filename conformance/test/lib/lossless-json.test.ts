@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import {
-  compare,
+  compareDecimals,
   type Decimal,
   minus,
   NumberLiteral,
@@ -47,9 +47,9 @@ describe('an exact amount', () => {
 
   it('tells apart what a double does not', () => {
     const [a, b] = [read('1000000000000000000000000'), read('999999999999999999999999')]
-    expect(compare(a, b)).to.be.above(0)
+    expect(compareDecimals(a, b)).to.be.above(0)
     expect(showDecimal(minus(a, b))).to.equal('1')
-    expect(compare(read('1.0'), read('1'))).to.equal(0)
+    expect(compareDecimals(read('1.0'), read('1'))).to.equal(0)
     expect(toNumber(minus(read('0.3'), read('0.1')))).to.equal(0.2)
   })
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CheckResult, CheckStatus, ClauseResult, Report } from '../../lib/report-types.ts'
-import { clauseStatus, exitCodeOf, findCauses, summarise, verdictOf } from '../../lib/verdict.ts'
+import { clauseStatus, exitCodeOf, findCauses, countByLevel, verdictOf } from '../../lib/verdict.ts'
 
 const check = (status: CheckStatus) => ({ title: 't', status, durationMs: 0, exchanges: [] })
 
@@ -70,7 +70,7 @@ describe('the verdict', () => {
       clause('recommended', 'passed'),
       clause('unspecified', 'observed'),
     ]
-    expect(summarise(results)).to.deep.equal({
+    expect(countByLevel(results)).to.deep.equal({
       required: { passed: 0, failed: 1, untestable: 0 },
       recommended: { passed: 1, failed: 0, untestable: 0 },
       unspecified: { observed: 1, untestable: 0 },

@@ -16,7 +16,7 @@ function asker(accepts: Accepts, start: number, latency: number, options: { risi
     now += latency
     const isServed = accepts(timestamp, sentAt + latency / 2) && !(options.rising && timestamp < last)
     if (isServed) last = Math.max(last, timestamp)
-    return { timestamp, isServed, sentAt, receivedAt: now }
+    return { timestamp, toldQuota: isServed, sentAt, receivedAt: now }
   }
   const untilWhole = async (away: number): Promise<void> => {
     now += Math.ceil(now + away) - (now + away) + 0.005
@@ -87,7 +87,7 @@ describe('the window of accepted timestamps', () => {
     for (const start of phases) {
       const asking = asker((at, now) => Math.abs(at - now) <= 5, start, 0.02, { rising: true })
       const first = await asking.ask(-20)
-      const window = await measureRising(asking, { ...first, isServed: true, timestamp: start, sentAt: start }, 5)
+      const window = await measureRising(asking, { ...first, toldQuota: true, timestamp: start, sentAt: start }, 5)
       expect(window.leastWidth).to.be.within(7.5, most)
       expect(window.mostWidth).to.be.at.least(least)
     }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { compareHtml } from '../../../lib/report/html/comparison.ts'
 import { compareMarkdown } from '../../../lib/report/markdown.ts'
 import { compareTerminal } from '../../../lib/report/terminal.ts'
-import { compare } from '../../../lib/report/compare.ts'
+import { compareReports } from '../../../lib/report/compare.ts'
 import { clauseOf, failed, observed, passed, reportOf, untestable } from './sample-report.ts'
 
 const first = reportOf([
@@ -19,7 +19,7 @@ const second = reportOf([
   clauseOf('relay.quota.window', { ...passed, observations: ['edge at 5 s'] }),
 ])
 const third = reportOf([clauseOf('relay.quota.unit', untestable), clauseOf('relay.quota.window', passed)])
-const comparison = compare([
+const comparison = compareReports([
   { name: 'one', report: first },
   { name: 'two <b>', report: second },
   { name: 'three', report: third },
@@ -41,7 +41,7 @@ describe('compare', () => {
   it('does not call it a difference when an answer names another address, time or amount', () => {
     const told = (text: string) => reportOf([clauseOf('eth-rpc.limits.rate', { ...observed, observations: [text] })])
     const differences = (one: string, two: string) =>
-      compare([
+      compareReports([
         { name: 'one', report: told(one) },
         { name: 'two', report: told(two) },
       ]).differences.length

@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core'
 import { axeViolations } from '../../../../scripts/test/support/axe.ts'
 import { launchBrowser, type Browser } from '../../../../scripts/test/support/browser.ts'
 import { compareHtml } from '../../../lib/report/html/comparison.ts'
-import { compare } from '../../../lib/report/compare.ts'
+import { compareReports } from '../../../lib/report/compare.ts'
 import { renderHtml } from '../../../lib/report/html.ts'
 import { renderJunit } from '../../../lib/report/junit.ts'
 import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
@@ -27,7 +27,7 @@ describe('the HTML report in a browser', function () {
     folder = await mkdtemp(join(tmpdir(), 'touchstone-html-'))
     await writeFile(join(folder, 'report.html'), renderHtml(sampleReport))
     const other = reportOf([clauseOf('eth-rpc.eth_chainId.success', failed)])
-    const sides = compare([
+    const sides = compareReports([
       { name: 'one', report: sampleReport },
       { name: 'two', report: other },
     ])

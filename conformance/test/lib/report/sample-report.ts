@@ -1,6 +1,6 @@
 import { clauses, type ClauseId } from '../../../../specs/index.ts'
 import type { CheckResult, ClauseResult, Exchange, Report } from '../../../lib/report-types.ts'
-import { clauseStatus, summarise, verdictOf } from '../../../lib/verdict.ts'
+import { clauseStatus, countByLevel, verdictOf } from '../../../lib/verdict.ts'
 
 /** What a hostile target may answer: markup that closes ours, control characters, marks that reorder text. */
 export const hostileBody =
@@ -90,7 +90,7 @@ export function reportOf(results: readonly ClauseResult[], changes: Partial<Repo
     startedAt: '2026-01-01T00:00:00.000Z',
     durationMs: 4200,
     verdict: verdictOf(results, false),
-    summary: summarise(results),
+    summary: countByLevel(results),
     clauses: results,
     options: { timeoutMs: 5000, readOnly: false, only: null },
     traffic: { requests: 40, timeouts: 1, unanswered: 1 },
