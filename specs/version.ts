@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The version of Touchstone, from the nearest package.json above. */
+/** The version of Touchstone, read from the nearest package.json above this file. */
 export function packageVersion(): string {
   for (let folder = new URL('./', import.meta.url); folder.pathname !== '/'; folder = new URL('../', folder)) {
     try {

@@ -1,14 +1,17 @@
 import type { Exchange, ExchangeFailure } from './report-types.ts'
 
-/** What became of one request: an answer of any kind, or none. */
+/** What became of one request: an answer of any kind, or the reason why there is none. */
 export interface Answer {
-  /** HTTP status; undefined without an answer. */
+  /** HTTP status; undefined when there is no answer. */
   readonly status: number | undefined
-  /** Lower-case names. */
+  /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body as text, up to the cap. */
+  /** The body as text, cut at the cap of the HTTP client. */
   readonly text: string
-  /** The body as JSON; undefined when it is none. Integers above 2^53 have lost digits: use `text` for those. */
+  /**
+   * The body as JSON; undefined when the body is no JSON. Integers above 2^53 have lost digits here: read them from
+   * `text`.
+   */
   readonly json: unknown
   /** Why there is no answer; undefined when there is one. */
   readonly failure: ExchangeFailure | undefined
@@ -16,7 +19,7 @@ export interface Answer {
   readonly exchange: Exchange
 }
 
-/** The body as an object; undefined when it is anything else. */
+/** The body as an object; undefined when the body is anything else. */
 export function objectOf(answer: Answer): Readonly<Record<string, unknown>> | undefined {
   const { json } = answer
   return typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -24,12 +27,12 @@ export function objectOf(answer: Answer): Readonly<Record<string, unknown>> | un
     : undefined
 }
 
-/** Whether the status is one of success. */
+/** Whether the status is a 2xx. */
 export function isSuccess(answer: Answer): boolean {
   return answer.status !== undefined && answer.status >= 200 && answer.status < 300
 }
 
-/** One line for a message: `401 {"code":…}`, or why there is no answer. */
+/** One line on the answer for a message: `401 {"code":…}`, or why there is no answer. */
 export function describeAnswer(answer: Answer): string {
   if (answer.failure) return answer.failure.message
   const text = answer.text.replace(/\s+/g, ' ').trim()

@@ -15,7 +15,7 @@ declare global {
     interface Assertion {
       /** A JSON-RPC answer: a status of success with a result and no error. */
       readonly served: Assertion
-      /** An answer of any endpoint: no result, below HTTP 500, and an error or a status of the 4xx. */
+      /** An answer of any endpoint without a result: a status of the 4xx, or an error with a status below 500. */
       readonly refused: Assertion
       /** An answer of `POST /execute`: a status of success and the hash of a transaction. */
       readonly accepted: Assertion
@@ -26,20 +26,20 @@ declare global {
       /** An answer of `POST /quota`: an amount, and members of the types that the document gives them. */
       tellQuota(): Assertion
       /**
-       * A value by one of Touchstone's schemas.
+       * The value fits one of Touchstone's schemas.
        *
        * @param reference path and pointer: `rpc-method/eth_chainId#/properties/result`
        */
       fit(reference: string): Assertion
       /**
-       * An accepted answer whose transaction is mined and succeeds. Must be awaited.
+       * The answer is accepted, and its transaction is mined and succeeds. The assertion must be awaited.
        *
-       * @param options `timeoutMs` for the transaction to be mined; absent: 60,000
+       * @param options `timeoutMs`: how long to wait until the transaction is mined; absent: 60,000
        */
       execute(options: { readonly rpcUrl: string; readonly timeoutMs?: number }): Promise<void>
-      /** The answer that shows what is asserted: reports put it first. */
+      /** Names the answer that shows what is asserted. Reports show this answer first. */
       shownBy(answer: Answer): Assertion
-      /** The clause whose sentence a failure contradicts; absent: the one that is being checked. */
+      /** Names the clause that a failure contradicts; absent: the clause that is being checked. */
       against(clause: ClauseId): Assertion
     }
   }
@@ -48,9 +48,9 @@ declare global {
 /** What an assertion about an answer found. */
 type Judgement = FaultDetails & {
   readonly holds: boolean
-  /** Said when it does not hold. */
+  /** The message when the assertion fails. */
   readonly fault: string
-  /** Said when it holds, and must not. */
+  /** The message when the negated assertion fails. */
   readonly unexpected: string
 }
 
@@ -150,8 +150,8 @@ async function findExecution(answer: Answer, options: ExecuteOptions): Promise<J
 }
 
 /**
- * A chai plugin: assertions about the answers of a transaction relay service. A failed one is a `Fault`, which is an
- * `AssertionError`.
+ * A chai plugin: assertions about the answers of a transaction relay service. A failed assertion throws a `Fault`,
+ * which is an `AssertionError`.
  *
  * @example
  * use(relayAssertions)
@@ -166,7 +166,7 @@ export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.C
     throw new Fault(about === undefined ? text : `${about}: ${text}`, { ...details, ...shownOn(assertion) })
   }
 
-  /** What `shownBy` and `against` have said. */
+  /** The answer and the clause that `shownBy` and `against` named. */
   function shownOn(assertion: object): Pick<FaultDetails, 'answer' | 'of'> {
     const answer = flag(assertion, 'answer') as Answer | undefined
     const of = flag(assertion, 'clause') as ClauseId | undefined
@@ -207,7 +207,7 @@ export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.C
 
 type Assert = (this: object, ...args: unknown[]) => void
 
-/** Lets the assertions of chai itself throw a `Fault` as well, where the test names an answer or a clause. */
+/** Makes the assertions of chai itself throw a `Fault` where the test names an answer or a clause. */
 function alsoShow(
   prototype: { assert: Assert },
   shownOn: (assertion: object) => Pick<FaultDetails, 'answer' | 'of'>,
@@ -226,8 +226,8 @@ function alsoShow(
 }
 
 /**
- * Why the answer is no error of the caller's; undefined when it is one. A JSON-RPC error with any status below 500 is one,
- * and so is an HTTP status of the 4xx.
+ * Why the answer is no refusal; undefined when it is one. A status of the 4xx is a refusal, and so is an error with
+ * any status below 500.
  */
 function whyNotRefused(answer: Answer): string | undefined {
   const { status } = answer

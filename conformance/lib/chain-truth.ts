@@ -4,11 +4,14 @@ import { Untestable } from './outcome.ts'
 
 const requestTimeoutMs = 30_000
 
-/** A node's JSON-RPC as the truth. Whatever goes wrong with it is Untestable, never the target's fault. */
+/**
+ * A node of the user's choice, whose JSON-RPC answers count as the truth. A failure of this node makes a check
+ * untestable and never accuses the target.
+ */
 export interface ChainTruth {
   /** @throws Untestable when the node does not answer, or answers with an error */
   send(method: string, params?: readonly unknown[]): Promise<unknown>
-  /** Like `send`, with the node's error object handed over: for calls that may revert. */
+  /** Like `send`, but returns the node's error object instead of throwing: for calls that may revert. */
   attempt(
     method: string,
     params?: readonly unknown[],
@@ -17,7 +20,7 @@ export interface ChainTruth {
   readonly chainId: bigint
 }
 
-/** JSON-RPC to one URL, without a truth claim: what `connectChain` is built from. */
+/** Sends JSON-RPC requests to one URL. */
 function createSender(rpcUrl: string) {
   let id = 0
   return async (method: string, params: readonly unknown[]) => {
@@ -71,7 +74,7 @@ export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
   return { send, attempt, chainId: BigInt(String(await send('eth_chainId'))) }
 }
 
-/** Stands where no chain is: every use is Untestable. */
+/** Takes the place of the node when there is none: every use throws Untestable. */
 export function noChain(reason: string): ChainTruth {
   const refuse = (): never => {
     throw new Untestable(reason)

@@ -1,20 +1,25 @@
 import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
 import type { CheckContext } from './context.ts'
 
-/** Makes the requests and judges the answers. @throws Fault, AssertionError (failed), Untestable, anything else (ours) */
+/**
+ * Makes the requests and judges the answers.
+ *
+ * @throws Fault or AssertionError when the target is at fault; Untestable when the check cannot judge; anything else
+ * is a fault of the suite
+ */
 export type CheckBody = (t: CheckContext) => Promise<void>
 
-/** One check of a clause, as written in a suite file. */
+/** One check of a clause, as a suite file writes it. */
 export interface CheckDefinition {
   readonly title: string
-  /** What this check wants beyond the URL; absent: what the clause's row says. */
+  /** What the check needs beside the URL; absent: the needs in the clause's row of `specs/clauses`. */
   readonly needs: readonly ClauseNeed[] | undefined
-  /** Made when all other checks of the run are done. */
+  /** The run makes this check after all others. */
   readonly isLast?: boolean
   readonly body: CheckBody
 }
 
-/** A clause and its checks: what a suite file exports a list of. */
+/** A clause and its checks. A suite file exports a list of these. */
 export interface ClauseSuite {
   readonly id: ClauseId
   readonly checks: readonly CheckDefinition[]
@@ -32,7 +37,7 @@ export interface DefineCheck {
 }
 
 /**
- * Names the checks of one clause. Nothing runs here.
+ * Defines the checks of one clause. This function runs no check.
  *
  * @example
  * export default [

@@ -8,47 +8,50 @@ import type { AdjustableClock } from './target-clock.ts'
 import type { WayOfPaging } from './options.ts'
 import type { RelayTarget, RpcTarget } from './endpoint.ts'
 
-/** Random requests, beside the fixed ones. */
+/** How many random requests the run makes in addition to the fixed ones, and the seed that they follow from. */
 export interface FuzzOptions {
   readonly cases: number
   readonly seed: number
 }
 
-/** What a check works with. Every request through it is recorded in the report under the check. */
+/** What a check works with. The report records every request of the context under the check. */
 export interface CheckContext {
   readonly edition: Edition
   /** POST /execute and POST /quota of the target. */
   readonly relay: RelayTarget
   /** POST /api/eth-rpc of the target. */
   readonly rpc: RpcTarget
-  /** A node of our own choice: the truth to compare with. Its failures are Untestable, never the target's. */
+  /** A node of the user's choice, whose answers count as the truth. Its failures make a check untestable. */
   readonly chain: ChainTruth
   /** @throws Untestable when there is none */
   readonly fixture: Fixture
   readonly hasChain: boolean
   readonly hasFixture: boolean
-  /** How long to wait for transactions. */
+  /** How long the run waits for transactions, rate limits and restarts. */
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: Spending
-  /** How many random cases, and the seed that they follow from. */
   readonly fuzz: FuzzOptions
   /**
-   * Work whose exchanges are recorded only when asked for.
-   * @returns what the work threw, if anything, and how to record its exchanges
+   * Does some work and records its exchanges only when the caller asks for them.
+   *
+   * @returns what the work threw, if anything, and `keep`, which records the exchanges
    */
   aside(work: (t: CheckContext) => Promise<void>): Promise<{ readonly error?: unknown; keep(): void }>
-  /** How the target takes the pagination options of eth_getLogs; undefined: to be found out. */
+  /** How the target takes the pagination options of eth_getLogs; undefined: the checks find it out. */
   readonly paging: WayOfPaging | undefined
-  /** Says what a reader must know of the whole run, once: a spent quota, a member that is sent to every request. */
+  /** Adds a note to the report, once: what a reader must know of the whole run, such as a spent quota. */
   note(text: string): void
-  /** Records what is seen and not judged. */
+  /** Records what the check saw and does not judge. */
   observe(text: string): void
-  /** Hands in what speaks against a clause, this one or the fault's `of`, and lets the check go on. */
+  /**
+   * Records a fault against a clause, and lets the check go on. The clause is `of` of the fault, or the one being
+   * checked.
+   */
   accuse(fault: Fault): void
   /**
-   * Work that several checks share, done by the first that asks. Its exchanges appear under each of them.
-   * What it throws, it throws at each of them.
+   * Returns what several checks share. The first check that asks does the work; each check shows its exchanges and
+   * gets what it threw.
    */
   once<T>(key: string, make: (t: CheckContext) => Promise<T>): Promise<T>
 }

@@ -5,10 +5,13 @@ import { redactUrl } from './redact.ts'
 import { endpointsOf, normaliseTarget } from './target.ts'
 import { createTargetClock, ourTimeMs } from './target-clock.ts'
 
-/** What was found out about one thing that a run depends on. */
+/** What `doctor` found out about one thing that a run depends on. */
 export interface Finding {
   readonly about: 'reachable' | 'tls' | 'base path' | 'cors' | 'clock' | 'chain'
-  /** `wrong`: a run could not judge, or would judge something else. `note`: worth knowing. */
+  /**
+   * `wrong`: a run could not judge, or would judge another service. `note`: a run can judge, and the user should
+   * know this.
+   */
   readonly state: 'well' | 'note' | 'wrong'
   readonly text: string
 }
@@ -22,11 +25,11 @@ export interface DiagnoseOptions {
 }
 
 const CHAIN_ID = '{"id":1,"jsonrpc":"2.0","method":"eth_chainId","params":[]}'
-/** Where services are found when the base URL that was given is not one. */
+/** Paths at which services are often found when the given base URL has none. */
 const USUAL_PATHS = ['', '/api', '/relayer', '/relay', '/v1', '/api/v1']
 const DAY_MS = 86_400_000
 const SOON_DAYS = 14
-/** The least that `/quota` allows. */
+/** How far the target's clock may be off in the narrower edition, in seconds: half of the window of `/quota`. */
 const WINDOW_SECONDS = 5
 
 const found = (about: Finding['about'], state: Finding['state'], text: string): Finding => ({ about, state, text })
@@ -69,7 +72,7 @@ async function tls(base: URL, timeoutMs: number): Promise<Finding> {
   return found('tls', days < SOON_DAYS ? 'note' : 'well', `the certificate is valid for ${days} more days`)
 }
 
-/** Another base URL at the same host where both endpoints are, if there is one. */
+/** Another base URL on the same host at which both endpoints answer; undefined: none was found. */
 async function betterBase(http: HttpClient, base: URL): Promise<string | undefined> {
   const trimmed = base.pathname.replace(/\/(execute|quota|api\/eth-rpc|eth-rpc)\/?$/, '')
   const paths = new Set([trimmed, ...USUAL_PATHS].map((path) => path.replace(/\/$/, '')))
@@ -137,9 +140,9 @@ async function chain(http: HttpClient, rpc: Answer, rpcUrl: string | undefined):
 }
 
 /**
- * Looks at what a run of `check` depends on, all of it at once. Nothing that is sent can spend.
+ * Looks at everything that a run of `check` depends on. No request of this function can spend.
  *
- * @throws UsageError for what is no URL
+ * @throws UsageError when the URL is none
  */
 export async function diagnose({ url, rpcUrl, headers, timeoutMs }: DiagnoseOptions): Promise<Finding[]> {
   const target = normaliseTarget({ relayUrl: url, ethRpcUrl: url })

@@ -10,52 +10,57 @@ import type { Exchange } from './report-types.ts'
 import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
 import { isServed } from './rpc-answer.ts'
 
-/** After so many requests in a row without an answer nothing more is sent there: a silent target ends in bounded time. */
+/**
+ * After this many requests in a row without an answer, the run sends nothing more to the URL, so that a silent
+ * target ends in bounded time.
+ */
 const silentAfter = 3
-/** And after so many in all. */
+/** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
 const silentAfterInAll = 20
 
 export interface SendOptions {
   readonly method?: string
-  /** Instead of `Content-Type: application/json`. */
+  /** Sent in place of `Content-Type: application/json`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** A connection of its own, never repeated: for requests that spend. */
+  /** Uses a connection of its own, and never sends the request again: for requests that spend. */
   readonly once?: boolean
-  /** Hand over an answer that tells of a rate limit as it is, instead of waiting and asking again. */
+  /** Returns an answer that tells of a rate limit, instead of waiting and asking again. */
   readonly takeRateLimit?: boolean
-  /** The clause by which this request must be served: a target that dies of it breaks that clause. */
+  /** The clause that promises an answer to this request. A target that dies of the request breaks this clause. */
   readonly owedBy?: ClauseId
 }
 
 /** One URL of the target, used by one check. */
 export interface Endpoint {
   /**
-   * Sends a value as JSON; bigints keep all of their digits. A function is asked for the value before each attempt, for
-   * bodies that age while a rate limit is waited for.
+   * Sends a value as JSON; bigints keep all of their digits. A function is called for the value before each attempt,
+   * since a signed timestamp ages while the run waits for a rate limit.
    *
-   * @throws Untestable when the target is silent or gone; Fault of `owedBy` when it dies of this request
+   * @throws Untestable when the target is silent or gone; Fault of `owedBy` when the target dies of this request
    */
   send(body: unknown, options?: SendOptions): Promise<Answer>
-  /** Sends a body as it stands; undefined: none. */
+  /** Sends a body as it is; undefined: no body. */
   sendRaw(body: string | Uint8Array | undefined, options?: SendOptions): Promise<Answer>
 }
 
-/** What all checks know together of the host of a URL. */
+/** What all checks of the run know of one host. */
 export interface HostState {
-  /** The last request that was sent there: verb and path. */
+  /** The last request that the run sent to the host: verb and path. */
   last?: string
-  /** Set when nobody listens there any more: after which request, and the clause that fails by it, if any. */
+  /**
+   * Set when nobody listens at the host any more: the request after which, and the clause that fails by it, if any.
+   */
   death?: { readonly after: string; readonly of?: ClauseId | undefined; isFinal: boolean }
 }
 
-/** What all checks know together of a URL. */
+/** What all checks of the run know of one URL. */
 export interface EndpointState {
   readonly url: string
   readonly host: HostState
-  /** A valid request that is always cheap to serve; absent: there is none. */
+  /** A valid request that a service can always answer cheaply; absent: the path has none. */
   readonly cheapRequest?: string
   silentInARow: number
-  /** Requests without an answer in all. */
+  /** How many requests had no answer in the whole run. */
   silent: number
 }
 
@@ -71,7 +76,7 @@ function nameOf({ request }: Exchange): string {
 
 type Body = string | Uint8Array | undefined
 
-/** @throws Untestable when nothing is sent there any more, or nobody listens there again in time */
+/** @throws Untestable when the run sends nothing more to the URL, or when nobody listens there again in time */
 async function requireListener(state: EndpointState, patience: Patience): Promise<void> {
   const { host, url } = state
   if (state.silentInARow >= silentAfter || state.silent >= silentAfterInAll) {
@@ -88,14 +93,17 @@ async function requireListener(state: EndpointState, patience: Patience): Promis
   throw new Untestable(`not asked: the target stopped answering after ${death.after}`, because)
 }
 
-/** A closed connection is a way to refuse. When nobody listens there afterwards, the target has died. */
+/**
+ * Tells a death from a refusal: a target may close a connection to refuse. When nobody listens afterwards, the
+ * target has died.
+ */
 async function withDeath(answer: Answer, url: string): Promise<Answer> {
   if (answer.failure?.kind !== 'closed' || !(await hasDied(url))) return answer
   const failure = { kind: 'died', message: 'the target closed the connection and listens no more' } as const
   return { ...answer, failure, exchange: { ...answer.exchange, failure } }
 }
 
-/** @param record is told each exchange */
+/** @param record called with each exchange */
 export function createEndpoint(
   { http, clock, patience }: EndpointTools,
   state: EndpointState,
@@ -122,7 +130,7 @@ export function createEndpoint(
 
   /** @throws Fault of the clause that promised an answer, when the target died of the request */
   function noticeDeath(answer: Answer, { owedBy }: SendOptions): void {
-    // The target listened when the run began: a refused connection says that it died before this request.
+    // The target listened when the run began. So a refused connection says that the target died before this request.
     if (answer.failure?.kind === 'refused') {
       state.host.death ??= { after: state.host.last ?? 'the first requests', isFinal: false }
     }
@@ -138,7 +146,7 @@ export function createEndpoint(
     })
   }
 
-  /** Whether a request that costs nothing is limited too: then a limit does not mean the one request. */
+  /** Whether a rate limit meets a cheap request as well. If not, the answer was about the other request alone. */
   async function isLimited(): Promise<boolean> {
     if (state.cheapRequest === undefined) return false
     const headers = { 'content-type': 'application/json' }
@@ -171,10 +179,10 @@ export function createEndpoint(
 
 const connectTimeoutMs = 2000
 const pauseMs = 100
-/** A process that ends closes its connections before its port: looked at this often. */
+/** A process that ends closes its connections before its port, so the port is looked at this many times. */
 const looks = 3
 
-/** Whether a TCP connection to the host and port of the URL is taken. */
+/** Whether the host of the URL takes a TCP connection at the port. */
 function listens(url: URL): Promise<boolean> {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port, timeout: connectTimeoutMs })
@@ -189,7 +197,7 @@ function listens(url: URL): Promise<boolean> {
   })
 }
 
-/** Whether nobody listens at the URL any more, a moment after it closed a connection without an answer. */
+/** Whether nobody listens at the URL any more, shortly after the target closed a connection without an answer. */
 export async function hasDied(url: string): Promise<boolean> {
   for (let look = 0; look < looks; look++) {
     if (await listens(new URL(url))) return false
@@ -198,7 +206,11 @@ export async function hasDied(url: string): Promise<boolean> {
   return true
 }
 
-/** Waits until somebody listens at the URL again. @returns false when nobody does within `timeoutMs` */
+/**
+ * Waits until somebody listens at the URL again.
+ *
+ * @returns false when nobody listens within `timeoutMs`
+ */
 export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs
   while (!(await listens(new URL(url)))) {
@@ -210,11 +222,14 @@ export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
 
 /** The two paths of the relay under {relay_url}. */
 export interface RelayTarget {
-  /** POST /execute with any body. Spends when the target takes it: ask `spending` first (the drivers do). */
+  /**
+   * Sends POST /execute with any body. The target may turn the body into a transaction, so `execute` of
+   * `relay/call.ts` asks `spending` first.
+   */
   execute(body: unknown, options?: SendOptions): Promise<Answer>
-  /** POST /quota with any body. */
+  /** Sends POST /quota with any body. */
   quota(body: unknown, options?: SendOptions): Promise<Answer>
-  /** The paths as they are, for bodies that are no JSON and for other verbs. */
+  /** The same paths for bodies that are no JSON and for other verbs. */
   readonly paths: { readonly execute: Endpoint; readonly quota: Endpoint }
 }
 
@@ -228,7 +243,7 @@ export function createRelayTarget(execute: Endpoint, quota: Endpoint): RelayTarg
 
 /** POST {base_url}/api/eth-rpc of the target. */
 export interface RpcTarget extends Endpoint {
-  /** The documented envelope with an integer id of its own; `params` default to the empty array. */
+  /** Sends the documented envelope with an integer id of its own; absent `params`: the empty array. */
   call(method: string, params?: readonly unknown[], options?: SendOptions): Promise<Answer>
 }
 
@@ -237,8 +252,8 @@ export function createRpcTarget(endpoint: Endpoint, nextId: () => number): RpcTa
     endpoint.send({ id: nextId(), jsonrpc: '2.0', method, params }, options)
 
   /**
-   * "Limit exceeded" (-32005) is said of requests, which are waited for, and of what a filter selects, which no wait
-   * makes less. Where another request is served in between, the filter is meant.
+   * Tells the two meanings of "limit exceeded" (-32005) apart. A rate limit ends by waiting; a filter that selects
+   * too much stays too large. When the target serves another request in between, the error is about the filter.
    */
   async function getLogs(params: readonly unknown[], options: SendOptions): Promise<Answer> {
     const method = 'eth_getLogs'

@@ -12,26 +12,26 @@ import type { SpendingAccount } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
 import type { WayOfPaging } from './options.ts'
 
-/** What all checks of a run have together. */
+/** What all checks of a run share. */
 export interface Environment {
   readonly edition: Edition
   readonly http: HttpClient
   readonly endpoints: { readonly execute: EndpointState; readonly quota: EndpointState; readonly rpc: EndpointState }
   readonly chain: ChainTruth
-  /** Or why there is none. */
+  /** The fixture, or why there is none. */
   readonly fixture: Fixture | { readonly missing: string }
   readonly hasChain: boolean
   readonly patience: Patience
   readonly clock: AdjustableClock
   readonly spending: SpendingAccount
-  /** How the target takes the pagination options of eth_getLogs; undefined: to be found out. */
+  /** How the target takes the pagination options of eth_getLogs; undefined: the checks find it out. */
   readonly paging: WayOfPaging | undefined
-  /** What was seen against clauses other than the one being checked. */
+  /** What checks saw against clauses other than their own. */
   readonly evidence: Evidence
   readonly fuzz: FuzzOptions
   /** What a reader must know of the whole run. */
   readonly notes: string[]
-  /** Results of `once`, by key. */
+  /** Results of `once` by key. */
   readonly shared: Map<string, Promise<Shared>>
   nextRpcId: number
 }
@@ -43,7 +43,7 @@ interface Shared {
   readonly accusations: readonly Fault[]
 }
 
-/** What a check leaves behind. */
+/** What a check leaves behind: exchanges, observations and faults. */
 export interface CheckRecord {
   readonly exchanges: Exchange[]
   readonly observations: string[]
@@ -51,7 +51,7 @@ export interface CheckRecord {
   readonly accusations: Fault[]
 }
 
-/** @throws Untestable with the first of the needs that is not met */
+/** @throws Untestable for the first need that is not met */
 export function requireNeeds(needs: readonly ClauseNeed[], t: CheckContext): void {
   if (needs.includes('fixture')) void t.fixture.profile
   if (needs.includes('chain')) void t.chain.chainId

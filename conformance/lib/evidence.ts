@@ -2,29 +2,30 @@ import type { ClauseId } from '../../specs/index.ts'
 import type { Fault } from './outcome.ts'
 import type { CheckError, CheckResult, Exchange } from './report-types.ts'
 
-/** So many pieces of evidence against one clause are enough to show. */
+/** The report shows at most this many pieces of evidence against one clause. */
 const shownOfClause = 3
 
-/** The check in which something was seen that speaks against another clause. */
+/** The check that saw something against another clause. */
 interface Place {
   readonly id: ClauseId
   readonly title: string
 }
 
-/** Collects what the checks of some clauses show against others, so that each sentence is judged by all that was seen. */
+/** Collects what the checks of some clauses show against others, so that all that a run saw judges each sentence. */
 export interface Evidence {
-  /** Takes in a fault whose `of` is not the clause that was being checked. */
+  /** Adds a fault whose `of` is not the clause that was being checked. */
   add(fault: Fault, place: Place, error: CheckError, exchanges: readonly Exchange[]): void
   /**
    * The evidence as failed checks of the clauses that it speaks against.
    *
-   * @param isSaid whether the clause's own checks have failed with this message: then it is not said again
+   * @param isSaid whether a check of the clause itself has failed with this message; the evidence then does not
+   * repeat it
    */
   charges(isSaid: (id: ClauseId, message: string) => boolean): { readonly id: ClauseId; readonly result: CheckResult }[]
 }
 
 export function createEvidence(): Evidence {
-  /** Shared work throws one fault at each check that asks for it: it is one piece of evidence. */
+  /** Work that checks share throws the same fault at each of them. The set keeps it from counting twice. */
   const seen = new Set<Fault>()
   const charged: { id: ClauseId; result: CheckResult }[] = []
   return {

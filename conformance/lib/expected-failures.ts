@@ -4,7 +4,7 @@ import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { ClauseResult, KnownFailure, Report } from './report-types.ts'
 import { UsageError } from './usage-error.ts'
 
-/** An entry of the file; its id may name no clause, which is stale and no usage error. */
+/** An entry of the file. An id that names no clause makes the entry stale; it is no usage error. */
 export interface ExpectedFailure {
   readonly id: string
   readonly reason: string
@@ -36,7 +36,7 @@ export async function readExpectedFailures(path: string): Promise<ExpectedFailur
   return value as ExpectedFailure[]
 }
 
-/** Marks the failures that were expected, and finds the entries that are not true any more. */
+/** Marks the failures that the file expects, and finds the entries that are no longer true. */
 export function applyExpectedFailures(
   results: readonly ClauseResult[],
   expected: readonly ExpectedFailure[],
@@ -46,7 +46,7 @@ export function applyExpectedFailures(
   const stale = expected.flatMap(({ id }) => {
     if (!Object.hasOwn(clauses, id)) return [{ id, why: 'there is no such clause' }]
     const status = statuses.get(id)
-    // What was not asked, or could not be judged, says nothing of the entry.
+    // A clause that was not selected, or that no check could judge, does not make its entry stale.
     return status === 'passed' || status === 'observed' ? [{ id, why: `it is expected to fail and ${status}` }] : []
   })
   const marked = results.map((result) => {
@@ -56,7 +56,7 @@ export function applyExpectedFailures(
   return { results: marked, stale }
 }
 
-/** Entries that expect exactly what failed. */
+/** Entries that expect exactly the failures of these results. */
 export function expectedFrom(results: readonly ClauseResult[]): ExpectedFailure[] {
   return results
     .filter(({ status }) => status === 'failed')
@@ -69,10 +69,10 @@ export function expectedFrom(results: readonly ClauseResult[]): ExpectedFailure[
 const heading = ' Clauses that are known to fail: why, and where it is followed up.'
 
 /**
- * The file that expects what failed, in YAML. An entry that stands in it already keeps its words and comments; entries
- * of clauses that passed go; those of clauses that nobody judged stay.
+ * Writes the file that expects these failures, in YAML. An entry that is already there keeps its words and comments.
+ * Entries of clauses that passed are removed. Entries of clauses that nobody judged stay.
  *
- * @param before the text of the present file; absent: there is none
+ * @param before the text of the present file; absent: there is no file
  */
 export function writeExpectedFailures(results: readonly ClauseResult[], before?: string): string {
   const document = before === undefined ? new Document([]) : parseDocument(before)

@@ -7,7 +7,7 @@ export interface Account {
   readonly privateKey: string
 }
 
-/** A profile on a chain and what belongs to it; `specs/schemas/fixture.json`. */
+/** A profile on a chain with its key manager and controllers; `specs/schemas/fixture.json`. */
 export interface Fixture {
   readonly chain: { readonly rpcUrl: string; readonly chainId: number }
   readonly server?: { readonly relayUrl?: string; readonly ethRpcBaseUrl?: string }
@@ -19,7 +19,10 @@ export interface Fixture {
     readonly fromBlock: number
     readonly toBlock: number
     readonly count: number
-    /** Logs of two contracts: some with long data, and then more than a page in turn in one block. */
+    /**
+     * Logs of two contracts: first some with long data; then, in the last block, more than a page, by the two
+     * contracts in turn.
+     */
     readonly paired?: {
       readonly emitters: readonly [string, string]
       readonly fromBlock: number
@@ -27,12 +30,12 @@ export interface Fixture {
       readonly count: number
     }
   }
-  /** Hashes of mined transactions, by what they are for: legacy, accessList, reverted, creation, largeValue, … */
+  /** Hashes of mined transactions by their kind, for example legacy, accessList, reverted, creation, largeValue. */
   readonly transactions?: Readonly<Record<string, string>>
   readonly funder?: Account
 }
 
-/** @throws UsageError that names each wrong field and repeats no value: there are private keys among them */
+/** @throws UsageError that names each wrong field. The message repeats no value, since the file holds private keys. */
 export function parseFixture(value: unknown, source: string): Fixture {
   const found = violations(value, 'fixture')
   if (found.length > 0) throw new UsageError(`${source} is not a fixture: ${found.join('; ')}`)

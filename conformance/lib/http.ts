@@ -8,9 +8,9 @@ import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 
-/** More than any answer of the documents needs: 1000 log entries are about 1 MB. */
+/** No answer of the documents needs more: 1000 log entries are about 1 MB. */
 const bodyCapBytes = 8 * 1024 * 1024
-/** What of a body stays in the report. */
+/** The report keeps this much of a body. */
 const recordedCapChars = 20_000
 
 export interface HttpRequest {
@@ -19,21 +19,21 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /**
-   * Use a connection of its own and never send again: for requests that spend. Others may be sent a second time, once,
-   * when a kept-open connection turns out to be closed by the target.
+   * Uses a connection of its own and never sends again: for requests that spend. The client sends other requests a
+   * second time when the target has closed a kept-open connection.
    */
   readonly once?: boolean
 }
 
 export interface HttpClient {
-  /** Never throws for what the target does: an answer of any kind, or `failure`. */
+  /** Sends the request. Never throws for what the target does: returns an answer of any kind, or `failure`. */
   send(request: HttpRequest): Promise<Answer>
   readonly traffic: { requests: number; timeouts: number; unanswered: number }
   readonly census: AnswerCensus
   close(): Promise<void>
 }
 
-/** RFC 9110, 10.1.5: some services refuse who does not say what they are. */
+/** Some services refuse a client that does not name itself (RFC 9110, 10.1.5). */
 const userAgent = `touchstone/${packageVersion()}`
 
 function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
@@ -72,7 +72,7 @@ const decoders: Readonly<Record<string, (body: Buffer) => Promise<Buffer>>> = {
   br: (body) => unbrotli(body, limit),
 }
 
-/** Takes the content codings off, the last one first; a body with a coding that is not known here stays as it is. */
+/** Decodes the content codings in reverse order. A body in an unknown coding stays as it is. */
 async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
   let decoded = body
   if (body.length === 0) return body
@@ -82,7 +82,7 @@ async function decode(body: Buffer, contentEncoding: string): Promise<Buffer> {
   return decoded
 }
 
-/** What came back, with the known content codings taken off. */
+/** An answer with its known content codings decoded. */
 interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -110,7 +110,7 @@ async function receive({ statusCode, headers, body }: Dispatcher.ResponseData): 
   }
 }
 
-/** What of an exchange stays in the report, without signatures and credentials. */
+/** What the report keeps of an exchange: no signatures and no credentials. */
 function recordOf(
   sent: HttpRequest,
   hidden: Readonly<Record<string, string>>,
@@ -136,10 +136,12 @@ function recordOf(
 }
 
 /**
- * HTTP as a stranger does it: no redirects, capped bodies, one deadline for the whole exchange. No content coding is
- * asked for; who asks for none must be ready for any (RFC 9110, 12.5.3), so the known ones are decoded.
+ * Creates the HTTP client of a run. It follows no redirects, cuts long bodies, and sets one deadline for the whole
+ * exchange. It asks for no content coding, so a target may use any (RFC 9110, 12.5.3), and the client decodes the
+ * known ones.
  *
- * @param extraHeaders sent with each request that does not set them itself; their values are recorded nowhere
+ * @param extraHeaders sent with each request that does not set them itself; the record shows their names and not
+ * their values
  */
 export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Record<string, string>> = {}): HttpClient {
   const hidden = Object.fromEntries(Object.keys(extraHeaders).map((name) => [name, '(redacted)']))
@@ -160,14 +162,14 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
     return receive(response)
   }
 
-  /** Sends again, once, what a kept-open connection could not carry. */
+  /** Sends a request, and sends it once again when a kept-open connection was closed. */
   async function exchangeOnceOrTwice(sent: HttpRequest): Promise<Received> {
     try {
       return await exchange(sent, sent.once ?? false)
     } catch (error) {
       if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
       return exchange(sent, true).catch((again: unknown) => {
-        // The first attempt ended the target, and is the one to tell of.
+        // A refused second attempt says that the first one ended the target, so the error of the first is thrown.
         throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
       })
     }

@@ -1,7 +1,7 @@
 /** `JSON.rawJSON` of the ECMAScript proposal, which Node has and TypeScript's libraries do not declare. */
 const { rawJSON } = JSON as unknown as { rawJSON: (this: void, text: string) => unknown }
 
-/** A number literal to be written as it stands, e.g. `1.5` behind 40 digits. */
+/** A number that is written as its text stands, for example `1.5` with 40 digits before the point. */
 export class NumberLiteral {
   readonly text: string
 
@@ -10,7 +10,7 @@ export class NumberLiteral {
   }
 }
 
-/** JSON text of a value that may hold bigints, which are written with all of their digits, and number literals. */
+/** JSON text of a value that may hold bigints and number literals. Both keep all of their digits. */
 export function stringify(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => {
     if (typeof member === 'bigint') return rawJSON(String(member))
@@ -19,7 +19,11 @@ export function stringify(value: unknown): string {
   })
 }
 
-/** `JSON.parse` with integers beyond 2^53 as bigints instead of rounded numbers. @throws SyntaxError */
+/**
+ * `JSON.parse` that returns integers beyond 2^53 as bigints.
+ *
+ * @throws SyntaxError
+ */
 export function parseLossless(text: string): unknown {
   const revive = (_key: string, value: unknown, context?: { source?: string }): unknown =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
@@ -28,7 +32,7 @@ export function parseLossless(text: string): unknown {
   return JSON.parse(text, revive)
 }
 
-/** The numbers of a JSON object's own members as they are written; empty for any other text. */
+/** The numbers among the own members of a JSON object, as the text writes them; empty for any other text. */
 export function numberSources(text: string): ReadonlyMap<string, string> {
   const sources = new Map<string, string>()
   const revive = (_key: string, value: unknown, context?: { source?: string }): unknown => {
@@ -46,7 +50,7 @@ export function numberSources(text: string): ReadonlyMap<string, string> {
   return sources
 }
 
-/** More digits than this are no amount of anything. */
+/** A number with more digits is taken for no amount. */
 const mostDigits = 1000
 
 /** A number of a JSON text with all of its digits: `units / 10^scale`. */
@@ -56,7 +60,7 @@ export interface Decimal {
   readonly scale: number
 }
 
-/** Reads a number as JSON writes it, exponents included; undefined for one of absurdly many digits. */
+/** Reads a number as JSON writes it, with its exponent; undefined for a number of more than 1000 digits. */
 export function parseDecimal(source: string): Decimal | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
@@ -71,7 +75,7 @@ function unitsAt({ units, scale }: Decimal, wanted: number): bigint {
   return units * 10n ** BigInt(wanted - scale)
 }
 
-/** `a - b`, exact. */
+/** `a - b`, exactly. */
 export function minus(a: Decimal, b: Decimal): Decimal {
   const scale = Math.max(a.scale, b.scale)
   return { units: unitsAt(a, scale) - unitsAt(b, scale), scale }
@@ -83,12 +87,12 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return units < 0n ? -1 : units > 0n ? 1 : 0
 }
 
-/** The nearest double: for ratios, where digits do not matter. */
+/** The nearest double, for ratios, where the last digits do not matter. */
 export function toNumber({ units, scale }: Decimal): number {
   return Number(`${units}e-${scale}`)
 }
 
-/** All digits, without exponent. */
+/** All digits, without an exponent. */
 export function showDecimal({ units, scale }: Decimal): string {
   const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
   const [whole, fraction] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)]

@@ -1,11 +1,15 @@
-/** A signal that comes twice within this time was sent to the process and to its group: it is one. */
+/**
+ * A terminal sends a signal to the process and to its group. A second signal within this time counts as the same
+ * one.
+ */
 const sameSignalMs = 500
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * Calls back at the first Ctrl-C (or SIGTERM), so that the work can be wound up; a later one ends the process at once.
+ * Calls `onFirst` at the first Ctrl-C or SIGTERM, so that the run can end in order. A later signal ends the process
+ * at once.
  *
- * @param onFirst is called once
+ * @param onFirst called once
  */
 export function onInterrupt(onFirst: () => void): { stop(): void } {
   let firstMs: number | undefined

@@ -10,17 +10,17 @@ export function parsePositiveInteger(text: string): number {
   return value
 }
 
-/** They follow from the request, or from the connection. */
+/** The HTTP client sets these headers for each request or connection. */
 const OF_THE_CONNECTION = new Set(['content-length', 'transfer-encoding', 'host', 'connection', 'expect', 'upgrade'])
 
 /**
- * Adds what an option `--header "Name: value"` says to those before it, by names in lower case.
+ * Adds the header of an option `--header "Name: value"` to the headers before it, by its name in lower case.
  *
- * @throws UsageError when it is no header; without its value, which may be a credential
+ * @throws UsageError when the text is no header; the message leaves the value out, which may be a credential
  */
 export function collectHeaders(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
   const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/.exec(text) ?? []
-  // RFC 9110, 5.5: what may stand in a value.
+  // RFC 9110, 5.5 says which characters a value may hold.
   if (name === undefined || value === undefined || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw new UsageError('--header takes "Name: value"')
   }
@@ -32,7 +32,10 @@ type Scalar = string | number | boolean
 
 const isScalar = (value: unknown): value is Scalar => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** The values of one option: a list stands for the option several times, a map for `name=value` or `Name: value`. */
+/**
+ * The values of one option. A list stands for the option several times; a map stands for `name=value`, or for `Name:
+ * value` of a header.
+ */
 function valuesOf(name: string, value: unknown): Scalar[] | undefined {
   if (isScalar(value)) return [value]
   if (Array.isArray(value)) return value.every(isScalar) ? value : undefined
@@ -42,15 +45,16 @@ function valuesOf(name: string, value: unknown): Scalar[] | undefined {
   return entries.map(([key, member]) => `${key}${name === 'header' ? ': ' : '='}${member as Scalar}`)
 }
 
-/** What an option file says: the URL of the relay, and arguments as on a command line, by option. */
+/** What an option file says: the URL of the relay, and for each option its arguments as on a command line. */
 export interface OptionFile {
   readonly relayUrl: string | undefined
   readonly options: readonly { readonly flag: string; readonly argv: readonly string[] }[]
 }
 
 /**
- * Reads a file of options in YAML or JSON: members are the long names of the options without `--`, and `relay-url`.
- * `true` stands for an option without a value; what is false is left out. Whether the names are known is not judged here.
+ * Reads a file of options in YAML or JSON. Its members are the long names of the options without `--`, and
+ * `relay-url`. `true` stands for an option without a value; an option that is false is left out. The caller judges
+ * whether an option is known.
  *
  * @throws UsageError
  */
@@ -78,21 +82,25 @@ export async function readOptionFile(path: string): Promise<OptionFile> {
 }
 
 /**
- * Where the keys are put and which. The document says that the request is repeated "with pagination options" and does
- * not show where these sit, nor the third of the three parameters that it says are required.
+ * Where a request for the next page holds its keys, and which keys. The document says that the client repeats the
+ * request "with pagination options". It shows neither the place of these options nor the third of the three required
+ * parameters.
  */
 export interface WayOfPaging {
   /**
-   * `filter`: among the members of the filter; `second`: an object as second parameter; `second.<name>`: under a name in
-   * that; any other: under this name in the filter.
+   * `filter`: among the members of the filter; `second`: in an object as second parameter; `second.<name>`: under
+   * this name in the second parameter; any other name: under this name in the filter.
    */
   readonly container: string
-  /** The name of a third key, taken from the last entry as well; `name=value`: with this value; absent: two keys. */
+  /**
+   * The name of a third key. Its value is taken from the last entry; `name=value` gives the value instead. Absent:
+   * two keys.
+   */
   readonly thirdKey?: string
 }
 
 /**
- * Reads `<container>[:<third key>]`, as `paging_options:transactionIndex`.
+ * Reads `<container>[:<third key>]`, for example `paging_options:transactionIndex`.
  *
  * @throws UsageError
  */

@@ -5,15 +5,15 @@ import type { Answer } from './answer.ts'
 export interface FaultDetails {
   readonly expected?: string
   readonly actual?: string
-  /** The answer that shows the fault: reports show it first. */
+  /** The answer that shows the fault. Reports show this answer first. */
   readonly answer?: Answer
-  /** The clause whose sentence the evidence contradicts; absent: the clause that is being checked. */
+  /** The clause that the evidence contradicts; absent: the clause that is being checked. */
   readonly of?: ClauseId
 }
 
 /**
- * The target did what a clause forbids, or did not do what it asks: an assertion about the target that failed. The check fails when the clause is its own. When
- * `of` names another clause, that clause fails, and the check is untestable because of it.
+ * The target did what a clause forbids, or did not do what a clause asks. The check fails when the clause is its
+ * own. When `of` names another clause, that clause fails, and the check is untestable because of it.
  */
 export class Fault extends AssertionError<FaultDetails> {
   readonly expected: string | undefined
@@ -30,10 +30,10 @@ export class Fault extends AssertionError<FaultDetails> {
   }
 }
 
-/** The check could not be made, and says nothing of the target: a need is not met, or another clause failed before. */
+/** The check could not judge the target: a need is not met, or another clause failed before. */
 export class Untestable extends Error {
   override readonly name = 'Untestable'
-  /** The clause whose failure is the cause. */
+  /** The clause whose failure is the reason. */
   readonly because: ClauseId | undefined
 
   constructor(message: string, { because }: { readonly because?: ClauseId } = {}) {
@@ -42,7 +42,7 @@ export class Untestable extends Error {
   }
 }
 
-/** A compared value as text: integers with all digits. */
+/** A compared value as text. Integers keep all digits. */
 export function showValue(value: unknown): string {
   if (typeof value === 'string' || typeof value === 'bigint') return String(value)
   return (

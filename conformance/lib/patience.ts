@@ -1,32 +1,38 @@
 import type { Answer } from './answer.ts'
 
-/** After a hash that the chain never came to know, others are waited for this long at most. */
+/** After the chain did not come to know one hash, the run waits this long at most for others. */
 const disappointedMs = 5000
-/** A single rate limit is waited for this long at most. */
+/** The run waits this long at most for one rate limit. */
 const longestWaitMs = 120_000
 
 export interface PatienceOptions {
-  /** For a transaction to be mined. */
+  /** How long to wait until a transaction is mined. */
   readonly receiptMs: number
-  /** For all rate limits of the run together. */
+  /** How long to wait for all rate limits of the run together. */
   readonly rateLimitMs: number
-  /** For a target that died to listen again. */
+  /** How long to wait until a target that died listens again. */
   readonly restartMs: number
-  /** Between the last call that must not be executed and the last look for its effect; absent: 0. */
+  /** How long to wait between the last call that must not be executed and the last look for its effect; absent: 0. */
   readonly lingerMs?: number
 }
 
-/** How long the run waits for what; shared by the whole run, so that a target that keeps it waiting ends in time. */
+/**
+ * How long the run waits for what. All checks share it, so that a target that keeps the run waiting does not keep it
+ * for ever.
+ */
 export interface Patience {
-  /** For a transaction to be mined, in ms. */
+  /** How long to wait until a transaction is mined, in ms. */
   receiptMs(): number
-  /** The chain did not come to know a hash in all of that time. */
+  /** Says that the chain did not come to know a hash in all of that time. */
   disappointed(): void
-  /** Whether a rate limit of so many ms may still be waited for; the time is then taken for spent. */
+  /**
+   * Whether the run may still wait this long for a rate limit. The answer `true` takes the time from the run's
+   * budget.
+   */
   mayWait(waitMs: number): boolean
-  /** For a target that died to listen again, in ms. */
+  /** How long to wait until a target that died listens again, in ms. */
   readonly restartMs: number
-  /** Between the last call that must not be executed and the last look for its effect, in ms. */
+  /** How long to wait between the last call that must not be executed and the last look for its effect, in ms. */
   readonly lingerMs: number
 }
 
@@ -50,9 +56,9 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
 
 /** JSON-RPC's usual code for "limit exceeded" (EIP-1474). */
 const limitExceeded = -32005
-/** Where the target names no time: twice as long at each attempt, from this. */
+/** The first wait where the target names no time. Each further wait is twice as long. */
 const firstWaitMs = 1000
-/** A `Retry-After` of zero is no reason to ask without a pause. */
+/** The shortest wait, also for a `Retry-After` of zero. */
 const leastWaitMs = 200
 
 /** Whether the body is the JSON-RPC error "limit exceeded". */
@@ -61,7 +67,7 @@ export function isLimitError(body: unknown): boolean {
   return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === limitExceeded
 }
 
-/** What `Retry-After` asks for, in ms (RFC 9110, 10.2.3): seconds, or a date by the clock of the target. */
+/** The wait that `Retry-After` asks for, in ms (RFC 9110, 10.2.3): seconds, or a date by the target's clock. */
 function retryAfterMs({ headers }: Answer): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
@@ -75,15 +81,15 @@ function retryAfterMs({ headers }: Answer): number | undefined {
 /** What an answer says of a rate limit. */
 export interface RateLimit {
   readonly waitMs: number
-  /** False where the answer may mean the one request instead: nodes use -32005 for too large a query as well. */
+  /** False where the answer may be about the one request: nodes answer -32005 to too large a query as well. */
   readonly isCertain: boolean
 }
 
 /**
- * How long a rate limit asks to wait. The documents show no rate limits and so forbid none: HTTP 429, HTTP 503 with
- * `Retry-After`, and the JSON-RPC error -32005 are waited for.
+ * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
+ * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for the JSON-RPC error -32005.
  *
- * @param attempt how often the request has been limited before
+ * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
  */
 export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefined {

@@ -13,13 +13,13 @@ import { Untestable } from './outcome.ts'
 async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {
   const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body: stringify(body) }
   const first = await http.send(request)
-  // The first request may wake a sleeping service; a refused connection will not change.
+  // The first request may wake a sleeping service, so a timeout is asked again.
   return first.failure?.kind === 'timeout' ? http.send(request) : first
 }
 
 /**
- * Makes sure that somebody is there before anything is judged, and reads the target's clock. Nothing that is sent here
- * can spend.
+ * Makes sure that the target answers before a check judges it, and reads the target's clock. No request of this
+ * function can spend.
  *
  * @throws UsageError when nobody answers at one of the hosts
  */
@@ -43,7 +43,8 @@ export async function probe(http: HttpClient, target: Target, clock: AdjustableC
   const hosts = Map.groupBy(answers, ([url]) => new URL(url).host)
   for (const found of hosts.values()) {
     const [first] = found
-    // To close the connection is a way to refuse the empty body of POST /quota: where that is all, somebody may be there.
+    // A service may close the connection to refuse the empty body of POST /quota. Where this is the only request, it is
+    // no proof that nobody is there.
     const mayRefuse = found.every(([url]) => url === quota.url)
     if (first && found.every(([, { failure }]) => failure && !(mayRefuse && failure.kind === 'closed'))) {
       throw new UsageError(`the target does not answer at ${redactUrl(first[0])}: ${first[1].failure?.message}`)
@@ -63,8 +64,9 @@ async function holds(chain: ChainTruth, profile: string, controller: Account): P
 }
 
 /**
- * Whether the chain is as the fixture says: what rests on a wrong fixture would be blamed on the target.
- * @returns what does not fit, in one line; undefined when all fits
+ * Compares the chain with the fixture, since the checks would blame the target for a wrong fixture.
+ *
+ * @returns the first difference, in one line; undefined when the fixture fits
  * @throws Untestable when the node does not answer
  */
 export async function verifyFixture(chain: ChainTruth, fixture: Fixture): Promise<string | undefined> {
@@ -90,7 +92,9 @@ interface Given {
   readonly fixture?: Fixture
 }
 
-/** A chain, or why there is none. Not having one is no reason not to judge the rest. */
+/**
+ * Connects to the chain's node, or says why there is none. Without a chain the run still judges what needs no chain.
+ */
 export async function chainOf(
   { rpcUrl, fixture }: Given,
   notes: string[],
@@ -107,7 +111,11 @@ export async function chainOf(
   }
 }
 
-/** @throws UsageError for a fixture of another chain: whatever were judged with it would be about nothing */
+/**
+ * The fixture, or why the run has none.
+ *
+ * @throws UsageError when the fixture is of another chain than the node
+ */
 export async function fixtureOf(
   { fixture }: Given,
   chain: ChainTruth,

@@ -1,12 +1,12 @@
 const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'apikey'])
 
-/** Shortens what could be used again: enough stays to tell two apart and to see a wrong length. */
+/** Shortens a signature: what stays tells two signatures apart and shows a wrong length. */
 function shortenHex(hex: string): string {
   const bytes = (hex.length - 2) / 2
   return `${hex.slice(0, 10)}…${hex.slice(-4)} (${bytes} bytes, shortened)`
 }
 
-/** A body for the record: each `"signature"` of 32 bytes and more is shortened. Bodies need not be JSON. */
+/** A body for the record: each `"signature"` of 32 bytes or more is shortened. The body need not be JSON. */
 export function redactBody(body: string): string {
   return body.replace(
     /("signature"\s*:\s*\[?\s*")(0x[0-9a-fA-F]{64,})(")/g,
@@ -14,7 +14,7 @@ export function redactBody(body: string): string {
   )
 }
 
-/** Headers for the record: values that are credentials are left out. */
+/** Headers for the record, without the values that are credentials. */
 export function redactHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -24,14 +24,14 @@ export function redactHeaders(headers: Readonly<Record<string, string>>): Record
   )
 }
 
-/** Short words, media types and the like are no credentials, and stand in every answer. */
+/** Whether a text may be a credential. Short words and media types are none, and stand in every answer. */
 export const isSecret = (text: string): boolean => text.length >= 8 && !/^[a-z]+\/[a-z0-9.+*-]+$/i.test(text)
 
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * A private key as a target may write it: hex, base64 and decimal. Of hex either end is enough, 8 bytes long: where a long
- * answer is cut in the middle of a key, the rest of the key would be soon found.
+ * A private key in the forms in which a target may write it: hex, base64 and decimal. Either end of the hex counts
+ * as the key from 8 bytes on, since a report may cut a long answer in the middle of a key.
  */
 function patternsOfKey(privateKey: string): string[] {
   const hex = privateKey.replace(/^0x/i, '')
@@ -42,7 +42,7 @@ function patternsOfKey(privateKey: string): string[] {
 }
 
 /**
- * A value with none of these texts in any of its strings, however they are written.
+ * A copy of the value whose strings hold none of these texts, in upper or lower case.
  *
  * @param secrets texts; none is empty
  * @param privateKeys hex of 32 bytes, with or without 0x
@@ -64,7 +64,7 @@ export function withoutSecrets<Value>(
   return without(value) as Value
 }
 
-/** A URL for the record: without user, password and the values of the query, where keys travel. */
+/** A URL for the record, without user, password and the values of the query, which may hold keys. */
 export function redactUrl(url: string): string {
   const parsed = new URL(url)
   parsed.username = ''

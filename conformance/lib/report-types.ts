@@ -1,9 +1,9 @@
 import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
 
-/** `documents`: the two documents as they stand; `lip`: the public LSP15 text (quota window of 300 s). */
+/** `documents`: the two documents as they are; `lip`: the public text of LSP15, with a quota window of 300 s. */
 export type Edition = 'documents' | 'lip'
 
-/** `observed` is the outcome of a question about what the documents leave open: it has no verdict. */
+/** `observed` is the outcome of a question about what the documents leave open. It has no verdict. */
 export type CheckStatus = 'passed' | 'failed' | 'untestable' | 'observed'
 
 /**
@@ -12,37 +12,39 @@ export type CheckStatus = 'passed' | 'failed' | 'untestable' | 'observed'
  * - `conformant`: every required clause of both documents passed
  * - `passed`: only a part was selected, and every selected required clause passed
  * - `nonconformant`: a required clause failed, expected or not
- * - `partial`: nothing failed, but a required clause was untestable or no required clause ran
- * - `error`: the harness could not judge
+ * - `partial`: no required clause failed, but a required clause was untestable or no required clause ran
+ * - `error`: the suite could not judge
  */
 export type Verdict = 'conformant' | 'passed' | 'nonconformant' | 'partial' | 'error'
 
-/** What was sent. Credentials and signatures are shortened before they are recorded. */
+/** A request as the report records it: credentials and signatures are shortened. */
 export interface RecordedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The raw text; absent when there was none. */
+  /** The raw text; absent: no body. */
   readonly body?: string
 }
 
-/** What came back, as raw text, whatever it was. */
+/** An answer as raw text. */
 export interface RecordedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The body was longer than what is kept here. */
+  /** The body was longer than the part that the report keeps. */
   readonly truncated?: boolean
 }
 
 /** Why a request got no answer. */
 export interface ExchangeFailure {
-  /** `closed`: the target closed the connection; `died`: it did, and nobody listens there any more. */
+  /**
+   * `closed`: the target closed the connection; `died`: it closed the connection, and nobody listens there any more.
+   */
   readonly kind: 'timeout' | 'refused' | 'closed' | 'died' | 'tls' | 'dns' | 'other'
   readonly message: string
 }
 
-/** One request and what became of it: exactly one of `response` and `failure` is there. */
+/** One request and its answer. Either `response` or `failure` is there. */
 export interface Exchange {
   readonly request: RecordedRequest
   readonly response: RecordedResponse | null
@@ -55,7 +57,10 @@ export interface CheckError {
   readonly message: string
   readonly expected?: string
   readonly actual?: string
-  /** Which of the exchanges of the check shows it, counted from zero; absent: none alone, or not known. */
+  /**
+   * The index of the exchange that shows the fault, from zero; absent: no single exchange shows it, or it is not
+   * known.
+   */
   readonly exchange?: number
 }
 
@@ -64,13 +69,13 @@ export interface CheckResult {
   readonly title: string
   readonly status: CheckStatus
   readonly durationMs: number
-  /** Of a failed check: what was expected and what was there. */
+  /** Why a failed check failed. */
   readonly error?: CheckError
-  /** Of an untestable check: why. */
+  /** Why an untestable check could not judge. */
   readonly reason?: string
-  /** Of an untestable check: the clause whose failure is the cause. */
+  /** The clause whose failure made the check untestable. */
   readonly because?: ClauseId
-  /** What was seen and is not judged. */
+  /** What the check saw and does not judge. */
   readonly observations?: readonly string[]
   readonly exchanges: readonly Exchange[]
 }
@@ -82,20 +87,23 @@ export interface KnownFailure {
   readonly link?: string
 }
 
-/** A clause and all of its checks. */
+/** A clause and its checks. */
 export interface ClauseResult {
   readonly id: ClauseId
   readonly document: 'eth-rpc' | 'relay'
   readonly level: ClauseLevel
   /** Sections of the document. */
   readonly section: string
-  /** The sentence, in the edition that was checked. */
+  /** The sentence of the edition that was checked. */
   readonly text: string
-  /** `failed` before `untestable` before `passed`; for an unspecified clause `observed` or `untestable`. */
+  /**
+   * `failed` counts before `untestable`, and `untestable` before `passed`. An unspecified clause is `observed` or
+   * `untestable`.
+   */
   readonly status: CheckStatus
   /** All observations of the checks, joined by "; ". */
   readonly observation?: string
-  /** The failure was expected. */
+  /** The entry that expected the failure. */
   readonly known?: KnownFailure
   readonly tests: readonly CheckResult[]
 }
@@ -105,7 +113,7 @@ export interface CausedTransaction {
   readonly hash: string
   /** The clause whose check asked for it. */
   readonly clause: ClauseId
-  /** Absent when the chain could not be asked or does not have it. */
+  /** Absent: the run could not ask the chain. */
   readonly status?: 'succeeded' | 'reverted' | 'not found'
   /** Decimal. */
   readonly gasUsed?: string
@@ -113,7 +121,7 @@ export interface CausedTransaction {
   readonly feeWei?: string
 }
 
-/** A clause that failed, and the clauses that could not be judged because of it. */
+/** A clause that failed, and the clauses that no check could judge because of it. */
 export interface Cause {
   readonly clause: ClauseId
   readonly notJudged: readonly ClauseId[]
@@ -125,7 +133,7 @@ export interface LevelCounts {
   readonly untestable: number
 }
 
-/** The outcome of a run; the JSON report is this object as it stands. */
+/** The outcome of a run. The JSON report is this object. */
 export interface Report {
   readonly suite: { readonly name: 'touchstone'; readonly version: string; readonly edition: Edition }
   readonly target: { readonly relayUrl: string | null; readonly ethRpcUrl: string | null }
@@ -146,51 +154,51 @@ export interface Report {
   readonly clauses: readonly ClauseResult[]
   readonly options: {
     readonly timeoutMs: number
-    /** For a transaction to be mined. */
+    /** How long to wait until a transaction is mined. */
     readonly receiptTimeoutMs?: number
     readonly maxTransactions?: number
     readonly readOnly: boolean
-    /** Random requests beside the fixed ones; absent: none. */
+    /** The random requests of the run; absent: none. */
     readonly fuzz?: { readonly cases: number; readonly seed: number }
     /** Clause id or prefix; null: everything. */
     readonly only: string | null
   }
-  /** The target's clock minus ours; absent: not measured. */
+  /** The target's clock minus the clock of this machine; absent: not measured. */
   readonly clock?: { readonly offsetSeconds: number; readonly measuredBy: 'date header' | 'accepted window' }
-  /** Requests to the target, unanswered ones among them. */
+  /** Requests to the target, with those that had no answer. */
   readonly traffic: { readonly requests: number; readonly timeouts: number; readonly unanswered: number }
   /** Every transaction that the run caused, in the order of the answers. */
   readonly transactions: readonly CausedTransaction[]
-  /** Only with a file of expected failures: entries that did not fail, or that name no clause. */
+  /** Entries that did not fail, or that name no clause; absent without a file of expected failures. */
   readonly staleExpectedFailures?: readonly { readonly id: string; readonly why: string }[]
-  /** The chain's id as its node says, and what the node calls itself; absent: no node was asked. */
+  /** The chain's id and the name of its node; absent: the run asked no node. */
   readonly chain?: { readonly chainId: number; readonly node?: string }
   /** The profile that the run was given, and its key manager; absent: none. */
   readonly profile?: { readonly address: string; readonly keyManager: string }
-  /** Why the harness could not judge, or judged only a part: chain not reachable, no fixture. */
+  /** Why the suite could not judge, or judged only a part: for example, no fixture. */
   readonly notes: readonly string[]
 }
 
-/** What a reporter that shows progress is told, in this order. */
+/** A reporter that shows progress. The run calls these functions in this order. */
 export interface Progress {
-  /** Before the first check. */
+  /** Called before the first check. */
   started?(plan: Plan): void
-  /** After each check. */
+  /** Called after each check. */
   checked?(clause: Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>, check: CheckResult): void
-  /** After the last check. */
+  /** Called after the last check. */
   finished?(report: Report): void
 }
 
-/** What a run is going to do, said before anything is sent. */
+/** What a run is going to do. The run says it before it sends anything. */
 export interface Plan {
   readonly target: Report['target']
   readonly edition: Edition
   readonly checks: number
-  /** Required clauses that are selected, and of how many. */
+  /** How many required clauses are selected, of how many. */
   readonly required: number
   readonly ofRequired: number
-  /** The relay calls that a target may be made to send: about one for each check that spends. */
+  /** How many relay calls the target may have to send: about one for each check that spends. */
   readonly transactions: number
-  /** What they cost the relay, about. */
+  /** About how much gas these calls cost the relay. */
   readonly gas: number
 }

@@ -18,7 +18,10 @@ function errorOf({ message, expected, actual, answer }: Fault, exchanges: readon
   }
 }
 
-/** What is thrown decides: the target's fault, no judgement, or a fault of this suite, which accuses nobody. */
+/**
+ * Turns what a check threw into its outcome. A fault of the suite itself makes the check untestable and accuses
+ * nobody.
+ */
 function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[]): Outcome {
   if (error instanceof Untestable) {
     const { message: reason, because } = error
@@ -37,12 +40,12 @@ function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[])
   return { status: 'untestable', reason: `a fault of the suite itself, not of the target: ${name}: ${message}` }
 }
 
-/** What was sent in one check may show its effect in a later one. */
+/** Adds the exchange that shows a fault: a later check may see the effect of an earlier request. */
 function keepExchange({ answer }: Fault, { exchanges }: CheckRecord): void {
   if (answer && !exchanges.includes(answer.exchange)) exchanges.push(answer.exchange)
 }
 
-/** Runs one check and says what came of it. Never throws. */
+/** Runs one check and returns its result. Never throws. */
 export async function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
   const { level, needs } = clauses[id]
   const record: CheckRecord = { exchanges: [], observations: [], accusations: [] }
@@ -65,7 +68,7 @@ export async function runCheck(environment: Environment, id: ClauseId, check: Ch
       outcome = outcomeOf(fault, id, record.exchanges)
     }
   }
-  // A question has no verdict: what went wrong with it is an answer as well.
+  // A question has no verdict, so a failed assertion is an observation as well.
   if (level === 'unspecified' && outcome.status === 'failed') {
     record.observations.push(outcome.error?.message ?? '')
     outcome = { status: 'observed' }

@@ -11,13 +11,13 @@ type OnChecked = (id: ClauseId, result: CheckResult) => void
 const clauseOf = new WeakMap<Mocha.Suite, ClauseId>()
 const checkResults = new WeakMap<Mocha.Runnable, CheckResult>()
 
-/** What mocha says of a test that never reached its own result: an error that came from somewhere else. */
+/** The result of a test that ended by an error from elsewhere. */
 function unexplained(test: Mocha.Test): CheckResult {
   const reason = `a fault of the suite itself, not of the target: ${test.err?.message ?? 'no result'}`
   return { title: test.title, status: 'untestable', reason, durationMs: test.duration ?? 0, exchanges: [] }
 }
 
-/** A mocha reporter that prints nothing and hands each result on. */
+/** A mocha reporter that prints nothing and calls `onChecked` with each result. */
 function collector(onChecked: OnChecked) {
   return class Collector {
     constructor(runner: Mocha.Runner) {
@@ -29,29 +29,34 @@ function collector(onChecked: OnChecked) {
   }
 }
 
-/** What could spend, or is only recommended, comes later: a target that dies of it has been judged by then. */
+/**
+ * The stage of a clause. Clauses that spend, and recommended ones, come later: a target that dies of them has been
+ * judged on the others.
+ */
 function stageOf({ id, checks }: ClauseSuite): number {
   if (checks.every(({ isLast }) => isLast)) return 4
   const { level, needs } = clauses[id]
   return (level === 'required' ? 0 : 2) + (needs.includes('spend') ? 1 : 0)
 }
 
-/** The checks that come when all others are done stand for themselves. */
+/** Splits a clause in two: the checks that come last are a clause suite of their own. */
 function withoutLast({ id, checks }: ClauseSuite): ClauseSuite[] {
   const parts = [checks.filter(({ isLast }) => !isLast), checks.filter(({ isLast }) => isLast)]
   return parts.filter((part) => part.length > 0).map((part) => ({ id, checks: part }))
 }
 
 /**
- * Runs the checks under mocha: one suite per document and stage, in it one per clause. Required clauses come before
- * the others, and in both halves what spends nothing comes first; then come the checks that are to be the last.
+ * Runs the checks with mocha: one suite for each document and stage, and in it one for each clause. Required clauses
+ * come before the others. In both halves, clauses that spend nothing come first. Checks that are marked as last come
+ * at the end.
  *
- * The command `mocha` could not do this: it knows passed and failed, and a clause may also be untestable or observed; the
- * target, the fixture and the order of the stages are known at run time only; and a run writes one report, also when it is
- * used as a library. So the suites are data (`clause()`), and mocha is given them through its own API.
+ * The command `mocha` cannot run these suites for three reasons. It knows passed and failed, while a clause may also
+ * be untestable or observed. The target, the fixture and the order of the stages are known at run time only. A run
+ * writes one report, also when another program calls it as a library. So a suite file holds data (`clause()`), and
+ * this function hands the data to mocha through mocha's own API.
  *
- * @param onChecked is told each result as it comes, in order
- * @param isHopeless asked after each check; when it says so, the rest is not run
+ * @param onChecked called with each result, in order
+ * @param isHopeless called after each check; `true` ends the run
  */
 export function runSuites(
   suites: readonly ClauseSuite[],
@@ -81,7 +86,7 @@ export function runSuites(
     }
   }
   return new Promise((resolve) => {
-    // Disposed of, so that run after run in one process leaves no listeners behind.
+    // `dispose` removes mocha's listeners, so that many runs in one process leave none behind.
     const runner = mocha.run(() => {
       mocha.dispose()
       resolve()

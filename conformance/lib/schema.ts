@@ -16,7 +16,7 @@ function validator(reference: string): ValidateFunction {
 }
 
 /**
- * What is wrong with a value by a schema of `specs/schemas`.
+ * Says how a value breaks a schema of `specs/schemas`.
  *
  * @param reference path and pointer: `rpc-method/eth_chainId#/properties/result`
  * @returns one line per violation; empty when the value is valid

@@ -1,24 +1,28 @@
 import type { ClauseId } from '../../specs/index.ts'
 import { Untestable } from './outcome.ts'
 
-/** What the run may cost the relay, and what it has cost. */
+/** What the run may cost the relay, and what it has cost. One check sees the account of the run through this. */
 export interface Spending {
-  /** Call it before any request that the target could turn into a transaction. @throws Untestable when it may not be */
+  /**
+   * Must be called before any request that the target could turn into a transaction.
+   *
+   * @throws Untestable when the run may send no more of these
+   */
   ask(): void
-  /** A transaction that the target says it sent. */
+  /** Records a transaction that the target says it sent. */
   caused(hash: string): void
-  /** A request that could have spent, with no answer: counted as spent. */
+  /** Records a request without an answer that could have spent. It counts as spent. */
   unknown(): void
 }
 
 /** The account of a whole run. */
 export interface SpendingAccount {
-  /** The view of one check. */
+  /** What one check sees of the account. */
   of(clause: ClauseId): Spending
   readonly transactions: readonly { readonly hash: string; readonly clause: ClauseId }[]
 }
 
-/** @param maxTransactions after so many nothing more is sent that spends; 0 with `readOnly` */
+/** @param maxTransactions the run sends nothing that spends after this many transactions */
 export function createSpending({
   readOnly,
   maxTransactions,

@@ -7,8 +7,8 @@ const folder = new URL('../suites/', import.meta.url)
 const order = Object.keys(clauses)
 
 /**
- * The checks of every clause, from each `suites/<folder>/<id>.conformance.ts`, in the order of the documents. Several
- * files may hold checks of one clause.
+ * Loads the checks of every clause from each `suites/<folder>/<id>.conformance.ts`, in the order of the documents.
+ * Several files may hold checks of one clause.
  */
 export async function loadSuites(): Promise<ClauseSuite[]> {
   const paths = (await readdir(folder, { recursive: true }))
@@ -24,12 +24,12 @@ export async function loadSuites(): Promise<ClauseSuite[]> {
   return [...byId.values()].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
 }
 
-/** Whether `--only` means this clause: it names ids, or what they begin with, separated by commas. */
+/** Whether `--only` selects this clause. The option names ids, or the beginnings of ids, separated by commas. */
 export function isSelected(id: string, only: string | null): boolean {
   return only === null || only.split(',').some((name) => id.startsWith(name.replace(/\*$/, '')))
 }
 
-/** Gas of one relay call of the suite: `setData` of a short value through LSP6, with some room. */
+/** About the gas of one relay call of the suite: `setData` of a short value through the key manager. */
 const gasOfCall = 120_000
 
 /** How many required clauses both documents have. */
@@ -37,7 +37,7 @@ export function countRequired(): number {
   return Object.values(clauses).filter(({ level }) => level === 'required').length
 }
 
-/** @param maxTransactions the budget of the run; 0 when it is read-only or has no fixture to sign with */
+/** @param maxTransactions the budget of the run; 0 when the run is read-only or has no fixture to sign with */
 export function planOf(
   suites: readonly ClauseSuite[],
   { target, edition, maxTransactions }: Pick<Plan, 'target' | 'edition'> & { readonly maxTransactions: number },

@@ -1,31 +1,31 @@
 import { performance } from 'node:perf_hooks'
 
-/** The target's clock, as far as its answers show it. */
+/** The target's clock, as its answers show it. */
 export interface TargetClock {
   /** The target's time in whole Unix seconds. */
   now(): number
-  /** The target's time minus ours, in seconds. */
+  /** The target's time minus the time of this machine, in seconds. */
   readonly offsetSeconds: number
-  /** How it is known; null: not yet, and our own clock is used. */
+  /** How the offset is known; null: not yet, so the clock of this machine counts. */
   readonly measuredBy: 'date header' | 'accepted window' | null
 }
 
-/** A clock that is set from outside. */
+/** A clock that answers and checks can set. */
 export interface AdjustableClock extends TargetClock {
-  /** Takes in a `Date` header that came with a request sent and answered at these times of ours, in ms since 1970. */
+  /** Reads a `Date` header of an answer. `sentAtMs` and `receivedAtMs` are times of this machine in ms since 1970. */
   see(dateHeader: string | undefined, sentAtMs: number, receivedAtMs: number): void
-  /** Sets the offset measured by other means, in seconds. */
+  /** Sets the offset that a check measured, in seconds. */
   set(offsetSeconds: number): void
 }
 
-/** Our time in ms since 1970, which does not jump during a run. */
+/** The time of this machine in ms since 1970. It does not jump during a run. */
 export function ourTimeMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
 /**
- * Each `Date` header bounds the offset: the target's time lay within that second when it answered. The bounds of many
- * answers are cut with each other, which gives more than the resolution of one second.
+ * Creates the clock of a run. Each `Date` header bounds the offset: the target's time lay within that second when
+ * the target answered. Many answers together bound it to less than one second.
  */
 export function createTargetClock(): AdjustableClock {
   let low = -Infinity
@@ -42,7 +42,7 @@ export function createTargetClock(): AdjustableClock {
       seen = true
       low = Math.max(low, bounds[0])
       high = Math.min(high, bounds[1])
-      // Several machines behind one URL, or a clock that was set: what holds is the latest.
+      // Several machines may stand behind one URL, or somebody may have set the clock. The latest answer counts.
       if (low > high) [low, high] = bounds
     },
     set(offsetSeconds) {

@@ -1,7 +1,7 @@
 import type { EndpointState, HostState } from './endpoint.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Where the two documents are served; null: not to be judged. */
+/** Where the two documents are served; null: the run does not judge this document. */
 export interface Target {
   /** {relay_url} */
   readonly relayUrl: string | null
@@ -19,7 +19,7 @@ function parseBase(text: string): URL {
     throw new UsageError(`"${text}" is no URL${meant}`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    // "localhost:3000" is a URL, of the scheme "localhost".
+    // "localhost:3000" parses as a URL of the scheme "localhost".
     const meant = URL.canParse(`http://${text}`) && !text.includes('//') ? `; did you mean http://${text}?` : ''
     throw new UsageError(`"${text}" is no http or https URL${meant}`)
   }
@@ -45,7 +45,7 @@ export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
 
 const chainIdRequest = '{"id":1,"jsonrpc":"2.0","method":"eth_chainId","params":[]}'
 
-/** The URLs of the three endpoints; those of a document that is left out are never asked. */
+/** The URLs of the three endpoints. The run never asks those of a document that is left out. */
 export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' | 'quota' | 'rpc', EndpointState> {
   const unused = 'http://invalid.invalid'
   const hosts = new Map<string, HostState>()

@@ -1,15 +1,15 @@
 import type { Exchange } from './report-types.ts'
 
-/** With fewer answers, valid and broken requests may be answered alike by chance. */
+/** With fewer answers, a target may answer valid and broken requests alike by chance. */
 const fewest = 2
-/** After so many answers that are all alike, nothing more is asked. */
+/** After this many answers that are all alike, the run ends. */
 const enough = 10
 const shownChars = 60
 
 interface Kind {
-  /** Answers of one kind are equal in this. */
+  /** Answers of one kind have the same key. */
   readonly key: string
-  /** What all answers have in common, and what to look at. */
+  /** Says what all answers have in common, and what the user should look at. */
   readonly sentence: string
 }
 
@@ -18,7 +18,7 @@ function shown(body: string): string {
   return text.length > shownChars ? `${text.slice(0, shownChars)}…` : text
 }
 
-/** What an answer has in common with those that a wrong URL, a proxy or an empty server gives to everything. */
+/** The kind of an answer: what it has in common with the answers of a wrong URL, a proxy or an empty server. */
 function kindOf({ response, failure }: Exchange): Kind {
   if (!response) return { key: failure?.kind ?? 'no answer', sentence: 'no request is answered' }
   const { status, headers, body } = response
@@ -44,15 +44,15 @@ function kindOf({ response, failure }: Exchange): Kind {
   }
 }
 
-/** Takes in the exchanges of a run and finds out whether the target answers everything alike. */
+/** Collects the answers of a run and finds out whether the target answers everything alike. */
 export interface AnswerCensus {
   see(exchange: Exchange): void
   /**
-   * One sentence on what all answers have in common; undefined when two differ. Then nothing was judged: what answers
-   * valid and broken requests alike is no service that can be accused of anything.
+   * One sentence on what all answers have in common; undefined when two answers differ. A target that answers valid
+   * and broken requests alike is no relay service, so no clause can be judged.
    */
   uniform(): string | undefined
-  /** Whether more requests would tell no more. */
+  /** Whether the answers are alike and many enough to end the run. */
   isHopeless(): boolean
 }
 

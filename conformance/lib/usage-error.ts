@@ -1,4 +1,4 @@
-/** The run cannot start: wrong usage, unreadable fixture, unreachable target. Exit code 2. */
+/** The run cannot start: wrong usage, an unreadable fixture or an unreachable target. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -10,7 +10,7 @@ import type {
   Edition,
 } from './report-types.ts'
 
-/** The status of a clause: one failed check fails it, and one that could not be made leaves it open. */
+/** The status of a clause. One failed check fails the clause; one untestable check leaves it open. */
 export function clauseStatus(checks: readonly CheckResult[]): CheckStatus {
   const statuses = checks.map(({ status }) => status)
   for (const status of ['failed', 'observed', 'untestable'] as const) if (statuses.includes(status)) return status
@@ -38,7 +38,7 @@ function count(results: readonly ClauseResult[], level: 'required' | 'recommende
   return { passed: of('passed'), failed: of('failed'), untestable: of('untestable') }
 }
 
-/** Counts by level. A failure that was expected is counted as a failure. */
+/** Counts the clauses by level and status. An expected failure counts as a failure. */
 export function countByLevel(results: readonly ClauseResult[]): Report['summary'] {
   const questions = results.filter(({ level }) => level === 'unspecified')
   const observed = questions.filter(({ status }) => status === 'observed').length
@@ -49,13 +49,13 @@ export function countByLevel(results: readonly ClauseResult[]): Report['summary'
   }
 }
 
-/** The clauses whose failure left an untestable clause without a judgement. */
+/** The clauses whose failure made this clause untestable. */
 function causesOf({ status, tests }: ClauseResult): ClauseId[] {
   if (status !== 'untestable') return []
   return tests.flatMap((test) => (test.status === 'untestable' && test.because !== undefined ? [test.because] : []))
 }
 
-/** Each failed clause that left others without a judgement, with those, in the order of the documents. */
+/** The failed clauses that made others untestable, each with these, in the order of the documents. */
 export function findCauses(results: readonly ClauseResult[]): Cause[] {
   return results.flatMap(({ id: clause }) => {
     const notJudged = results.filter((result) => causesOf(result).includes(clause)).map(({ id }) => id)
@@ -64,9 +64,9 @@ export function findCauses(results: readonly ClauseResult[]): Cause[] {
 }
 
 /**
- * What the run says of the target: required clauses alone decide, and a known failure is a failure.
+ * The verdict on the target. Only required clauses decide, and an expected failure is a failure.
  *
- * @param isPart whether clauses were left out by choice: then the target was not judged as a whole
+ * @param isPart whether the user left clauses out: the run then did not judge the whole target
  */
 export function verdictOf(results: readonly ClauseResult[], isPart: boolean): Verdict {
   const required = results.filter(({ level }) => level === 'required')
@@ -75,7 +75,7 @@ export function verdictOf(results: readonly ClauseResult[], isPart: boolean): Ve
   return isPart ? 'passed' : 'conformant'
 }
 
-/** Whether a clause has no judgement for another reason than a failure that is known. */
+/** Whether a required clause is untestable for another reason than an expected failure. */
 function isOpen(result: ClauseResult, known: ReadonlySet<ClauseId>): boolean {
   if (result.level !== 'required' || result.status !== 'untestable') return false
   const open = result.tests.filter(({ status }) => status === 'untestable')
@@ -83,8 +83,8 @@ function isOpen(result: ClauseResult, known: ReadonlySet<ClauseId>): boolean {
 }
 
 /**
- * The exit code of `check`, which is about the run: 0 conformant, passed, or nonconformant exactly as expected; 1 a
- * required clause failed unexpectedly, or the list of expected failures is stale; 2 the harness could not judge; 3
+ * The exit code of `check`, which is about the run. 0: conformant, passed, or nonconformant exactly as expected. 1:
+ * a required clause failed unexpectedly, or the list of expected failures is stale. 2: the suite could not judge. 3:
  * a required clause was untestable, or none ran.
  */
 export function exitCodeOf({ verdict, clauses: results, staleExpectedFailures = [] }: Report): 0 | 1 | 2 | 3 {
