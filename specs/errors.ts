@@ -3,6 +3,11 @@ import catalogue from './errors.json' with { type: 'json' }
 /** The code of an error of the reference server; what is not a row of `specs/errors.json` does not compile. */
 export type ErrorCode = keyof typeof catalogue
 
+/** Of them, those with an HTTP status: what a relay answers outside of JSON-RPC. */
+export type HttpErrorCode = {
+  [Code in ErrorCode]: (typeof catalogue)[Code] extends { readonly status: number } ? Code : never
+}[ErrorCode]
+
 /** How one error is told to a caller. */
 export interface ErrorEntry {
   /** HTTP status outside of JSON-RPC; absent for the errors that only JSON-RPC knows. */

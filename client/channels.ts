@@ -1,0 +1,95 @@
+/** The place of one call in a channel. It is given back when the call has come to its end. */
+export interface Place {
+  readonly channel: bigint
+  readonly nonce: bigint
+  /**
+   * Lets the next call into the channel.
+   *
+   * @param next its nonce, when this one was accepted; absent: the chain is asked
+   */
+  release(next?: bigint): void
+}
+
+export interface Channels {
+  /** A place in a channel where nothing is under way. */
+  free(): Promise<Place>
+  /** The next place of a channel, once the call before it is answered. */
+  inTurn(channel: bigint | string): Promise<Place>
+}
+
+interface Idle {
+  readonly channel: bigint
+  readonly next: bigint
+  readonly sinceMs: number
+}
+
+/** A call that is not mined by then is not waited for: its channel is left alone. */
+const PENDING_MS = 10 * 60_000
+const INDEX_BITS = 32n
+
+/**
+ * Chooses channels (LSP25): calls in different ones do not wait for each other, and the first one in a channel costs
+ * about 20,000 gas more than those after it. Therefore a channel is used again once its last call is mined.
+ *
+ * @param readNonce the key manager's next nonce in a channel
+ * @param randomBits 96 bits: other clients of the same controller use channels of their own
+ */
+export function createChannels(
+  readNonce: (channel: bigint) => Promise<bigint>,
+  randomBits: bigint = random96(),
+): Channels {
+  const base = randomBits << INDEX_BITS
+  let opened = 0n
+  const open = () => base + opened++
+  const idle: Idle[] = []
+  const named = new Map<string, bigint>()
+  const turns = new Map<bigint, { last: Promise<void>; next?: bigint | undefined }>()
+
+  const placeOf = (channel: bigint, nonce: bigint): Place => ({
+    channel,
+    nonce,
+    release: (next) => {
+      if (next !== undefined) idle.push({ channel, next, sinceMs: performance.now() })
+    },
+  })
+
+  return {
+    async free() {
+      const oldest = idle.shift()
+      if (oldest) {
+        const nonce = await readNonce(oldest.channel)
+        if (nonce >= oldest.next) return placeOf(oldest.channel, nonce)
+        if (performance.now() - oldest.sinceMs < PENDING_MS) idle.unshift(oldest)
+      }
+      const channel = open()
+      return placeOf(channel, await readNonce(channel))
+    },
+    async inTurn(name) {
+      const channel = typeof name === 'bigint' ? name : (named.get(name) ?? open())
+      if (typeof name === 'string') named.set(name, channel)
+      const turn = turns.get(channel) ?? { last: Promise.resolve() }
+      turns.set(channel, turn)
+      const before = turn.last
+      const { promise, resolve } = Promise.withResolvers<void>()
+      turn.last = promise
+      await before
+      const release = (next?: bigint) => {
+        turn.next = next
+        resolve()
+      }
+      try {
+        const onChain = await readNonce(channel)
+        const nonce = turn.next !== undefined && turn.next > onChain ? turn.next : onChain
+        return { channel, nonce, release }
+      } catch (error) {
+        release(turn.next)
+        throw error
+      }
+    },
+  }
+}
+
+function random96(): bigint {
+  const bytes = crypto.getRandomValues(new Uint8Array(12))
+  return bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n)
+}

@@ -1,0 +1,132 @@
+import { addressOf, personalDigest } from './digest.ts'
+import { isAddress, isHex, type Hex } from './abi.ts'
+import { RelayError } from './relay-error.ts'
+import type { Eip1193Provider } from './rpc.ts'
+
+/**
+ * Who signs for the profile:
+ *
+ * - a local account of viem, or what has its `sign({ hash })`
+ * - a `Wallet` or `SigningKey` of ethers
+ * - an own object with `signDigest`, which signs 32 bytes as they are
+ * - a wallet (EIP-1193), a signer of ethers or an account of viem in front of one: for `quota()` alone, since wallets sign
+ *   personal messages, and no digest of LSP25
+ */
+export type Controller =
+  | { readonly address: string; signDigest(digest: Hex): Promise<string> | string }
+  | { readonly address: string; sign(parameters: { hash: Hex }): Promise<string> }
+  | { readonly address: string; readonly signingKey: SigningKey }
+  | (SigningKey & { readonly publicKey: string })
+  | { readonly address: string; signMessage(message: Uint8Array): Promise<string> }
+  | Eip1193Provider
+
+interface SigningKey {
+  sign(digest: string): { readonly serialized: string }
+}
+
+/** The same for every kind of {@link Controller}. */
+export interface Signer {
+  address(): Promise<Hex>
+  /** 65 bytes over 32 bytes as they are. @throws RelayError CANNOT_SIGN */
+  signDigest(digest: Hex): Promise<Hex>
+  /** 65 bytes over 32 bytes as a personal message (EIP-191). @throws RelayError CANNOT_SIGN */
+  signPersonal(message: Hex): Promise<Hex>
+}
+
+/** @throws TypeError it is none of the kinds */
+export function signerOf(controller: Controller): Signer {
+  const sign = digestSigner(controller)
+  if (sign) {
+    const address = checkedAddress('address' in controller ? controller.address : addressOfKey(controller))
+    const signDigest = async (digest: Hex) => normalise(await sign(digest))
+    return {
+      address: () => Promise.resolve(address),
+      signDigest,
+      signPersonal: (message) => signDigest(personalDigest(message)),
+    }
+  }
+  if ('request' in controller) return walletSigner(controller)
+  if ('signMessage' in controller) {
+    const { address } = controller
+    return {
+      address: () => Promise.resolve(checkedAddress(address)),
+      signDigest: () => Promise.reject(cannotSign(`the signer of ${address}`)),
+      signPersonal: async (message) => normalise(await controller.signMessage(bytesOf(message))),
+    }
+  }
+  const has = typeof controller === 'object' && 'type' in controller ? ` of type ${String(controller['type'])}` : ''
+  throw new TypeError(
+    `the controller${has} cannot sign: give a local account of viem, a Wallet of ethers, { address, signDigest } or a wallet (EIP-1193)`,
+  )
+}
+
+type SignDigest = (digest: Hex) => Promise<string> | string
+
+/** By what it can do: neither viem nor ethers is known here. */
+function digestSigner(controller: Controller): SignDigest | undefined {
+  if ('signDigest' in controller) return (digest) => controller.signDigest(digest)
+  if ('signingKey' in controller) return (digest) => controller.signingKey.sign(digest).serialized
+  if (isSigningKey(controller)) return (digest) => controller.sign(digest).serialized
+  if ('sign' in controller)
+    return (hash) => (controller as { sign: (of: { hash: Hex }) => Promise<string> }).sign({ hash })
+  return undefined
+}
+
+const isSigningKey = (controller: Controller): controller is SigningKey & { readonly publicKey: string } =>
+  'publicKey' in controller && 'sign' in controller && !('address' in controller)
+
+function addressOfKey(controller: Controller): string {
+  return 'publicKey' in controller ? addressOf(controller.publicKey) : ''
+}
+
+function walletSigner(wallet: Eip1193Provider): Signer {
+  const address = async () => {
+    const [first] = (await wallet.request({ method: 'eth_requestAccounts' })) as string[]
+    return checkedAddress(first)
+  }
+  return {
+    address,
+    signDigest: () => Promise.reject(cannotSign(nameOf(wallet))),
+    signPersonal: async (message) => {
+      const signature = await wallet.request({ method: 'personal_sign', params: [message, await address()] })
+      return normalise(String(signature))
+    },
+  }
+}
+
+/** Wallets say who they are by a flag such as `isMetaMask`; some carry the flag of another beside their own. */
+function nameOf(wallet: Eip1193Provider): string {
+  const flags = Object.entries(wallet).flatMap(([key, value]) =>
+    value === true ? (/^is([A-Z].*)$/.exec(key)?.[1] ?? []) : [],
+  )
+  const name =
+    flags.find((flag) => !/^(?:MetaMask|Connected|Unlocked)$/.test(flag)) ?? flags.find((flag) => flag === 'MetaMask')
+  return name === undefined ? 'the wallet' : `the wallet ${name}`
+}
+
+function cannotSign(controller: string): RelayError {
+  const reason =
+    'a relay call is signed as a digest of 32 bytes without a prefix (LSP25), and personal_sign and eth_signTypedData put one before it'
+  const advice =
+    'give a controller with a key at hand (a local account of viem, a Wallet of ethers) or one with signDigest'
+  return new RelayError('CANNOT_SIGN', `${controller} cannot sign relay calls: ${reason}; ${advice}`, {
+    details: { controller },
+    broadcast: false,
+  })
+}
+
+function checkedAddress(address: unknown): Hex {
+  if (isAddress(address)) return address
+  throw new TypeError(`the controller's address is no address: ${String(address)}`)
+}
+
+/** The key manager takes 65 bytes with v 27 or 28; some signers write 0 or 1. @throws TypeError */
+function normalise(signature: string): Hex {
+  if (!isHex(signature) || signature.length !== 132) {
+    throw new TypeError(`the controller's signature has not 65 bytes: ${signature}`)
+  }
+  const v = Number.parseInt(signature.slice(130), 16)
+  return v < 27 ? `0x${signature.slice(2, 130)}${(v + 27).toString(16)}` : signature
+}
+
+const bytesOf = (hex: Hex) => Uint8Array.from(hex.slice(2).match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))

@@ -1,0 +1,164 @@
+import { encodeExecutePayload, isHash, type Hex } from './abi.ts'
+import { objectOf } from './answer.ts'
+import { payloadOf, type Call } from './call.ts'
+import type { Channels, Place } from './channels.ts'
+import type { Signer } from './controller.ts'
+import { relayDigest } from './digest.ts'
+import { fateOf } from './fate.ts'
+import { post, type Fetch, type Patience, type Reply } from './post.ts'
+import type { Profile } from './profile.ts'
+import { isRelayError, RelayError, remedies } from './relay-error.ts'
+import type { Rpc } from './rpc.ts'
+
+export interface ExecuteOptions {
+  /** Calls of one name are relayed one after the other, in the order of their `execute`. */
+  readonly order?: string
+  /** The same by the number of a channel (LSP25), which outlives this client. */
+  readonly channel?: bigint
+  /** `start << 128 | end` in Unix seconds; absent: always valid. */
+  readonly validityTimestamps?: bigint
+  /** A call that was sent before may still be executed. */
+  readonly signal?: AbortSignal
+}
+
+export interface Execution {
+  readonly transactionHash: Hex
+  /** `transaction`: the relay refused it, and `fallback` sent it. */
+  readonly via: 'relay' | 'transaction'
+}
+
+/** The transaction that has the effect of a relay call, for the controller to send and to pay. */
+export interface FallbackTransaction {
+  readonly from: Hex
+  /** The key manager. */
+  readonly to: Hex
+  readonly data: Hex
+}
+
+/** Sends a transaction; the result is its hash. */
+export type Fallback = (transaction: FallbackTransaction) => Promise<string>
+
+export interface ExecuteContext {
+  readonly relayUrl: string
+  readonly profile: Profile
+  readonly signer: Signer
+  readonly channels: Channels
+  readonly rpc: Rpc
+  readonly fetch: Fetch
+  readonly patience: Patience
+  readonly nonceForm: 'number' | 'string'
+  readonly fallback?: Fallback | undefined
+}
+
+/** `POST /execute`, from the call to its transaction. Clause relay.execute.post. */
+export function createExecute(context: ExecuteContext) {
+  const { profile, channels, fallback, signer } = context
+  return async (call: Call, options: ExecuteOptions = {}): Promise<Execution> => {
+    const { order, channel } = options
+    if (order !== undefined && channel !== undefined) throw new TypeError('give an order or a channel, not both')
+    const payload = payloadOf(call, profile.address)
+    const name = order ?? channel
+    const place = await (name === undefined ? channels.free() : channels.inTurn(name))
+    let next: bigint | undefined
+    try {
+      const { transactionHash, nonce } = await relay(context, payload, place, options)
+      next = nonce + 1n
+      return { transactionHash, via: 'relay' }
+    } catch (error) {
+      if (isRelayError(error, 'INVALID_SIGNATURE')) profile.forget()
+      if (!fallback || !mayFallBack(error)) throw error
+      const transaction = {
+        from: await signer.address(),
+        to: await profile.keyManager(),
+        data: encodeExecutePayload(payload),
+      }
+      return { transactionHash: checkedHash(await fallback(transaction)), via: 'transaction' }
+    } finally {
+      place.release(next)
+    }
+  }
+}
+
+/** A transaction reverts where the relay call does. */
+const mayFallBack = (error: unknown) =>
+  isRelayError(error) && error.broadcast === false && error.code !== 'RELAY_CALL_REVERTS'
+
+/** Relays the payload. When the nonce is refused, and nothing was sent, it is signed once more with the expected one. */
+async function relay(context: ExecuteContext, payload: Hex, place: Place, options: ExecuteOptions) {
+  const { relayUrl, fetch, patience } = context
+  let { nonce } = place
+  for (let isFirst = true; ; isFirst = false) {
+    const { body, signature } = await sign(context, payload, nonce, options.validityTimestamps ?? 0n)
+    const reply = await post(`${relayUrl}/execute`, { ...patience, fetch, body, signal: options.signal })
+    const transactionHash = hashOf(reply)
+    if (transactionHash) return { transactionHash, nonce }
+    if (reply.isLost || !isRelayError(reply.error)) return await resolve(context, { reply, nonce, body, signature })
+    const expected = isFirst ? await expectedNonce(context, reply.error, place.channel) : undefined
+    if (expected === undefined || expected === nonce) throw reply.error
+    nonce = expected
+  }
+}
+
+/** Looks at the chain for what no answer told. @throws RelayError ANSWER_LOST */
+async function resolve(
+  { profile, signer, rpc }: ExecuteContext,
+  { reply, nonce, body, signature }: { reply: Reply; nonce: bigint; body: string; signature: Hex },
+) {
+  const { isExecuted, transactionHash } = await fateOf(rpc, profile, await signer.address(), { nonce, signature })
+  if (transactionHash) return { transactionHash, nonce }
+  const fate = { true: 'was executed', false: 'is not executed so far', undefined: 'may have been executed' }[
+    `${isExecuted}`
+  ]
+  const cause = reply.error
+  const reason = cause?.message ?? `the relay answers ${reply.answer?.status} without a transactionHash`
+  throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${fate}: ${reason}`, {
+    details: { isExecuted, nonce, body },
+    status: reply.answer?.status,
+    cause,
+  })
+}
+
+function hashOf({ answer, error }: Reply): Hex | undefined {
+  const hash = answer && !error ? objectOf(answer.text)?.['transactionHash'] : undefined
+  return isHash(hash) ? hash : undefined
+}
+
+/** By the relay, which knows of calls that are not mined, or by the chain; undefined: another nonce does not help. */
+async function expectedNonce(
+  { profile, signer }: ExecuteContext,
+  error: RelayError,
+  channel: bigint,
+): Promise<bigint | undefined> {
+  const { code } = error
+  if (
+    !Object.hasOwn(remedies, code) ||
+    remedies[code as keyof typeof remedies] !== 'nonce' ||
+    error.broadcast !== false
+  )
+    return
+  const { expectedNonce: told } = error.details as { expectedNonce?: unknown }
+  const expected = typeof told === 'string' && /^\d{1,78}$/.test(told) ? BigInt(told) : undefined
+  return expected !== undefined && expected >> 128n === channel
+    ? expected
+    : profile.nonce(await signer.address(), channel)
+}
+
+/** The body of `POST /execute` (LSP15); the nonce keeps all of its digits. */
+async function sign(
+  { profile, signer, nonceForm }: ExecuteContext,
+  payload: Hex,
+  nonce: bigint,
+  validityTimestamps: bigint,
+) {
+  const [keyManager, chainId] = await Promise.all([profile.keyManager(), profile.chainId()])
+  const signature = await signer.signDigest(relayDigest({ keyManager, chainId, nonce, validityTimestamps, payload }))
+  const validity = validityTimestamps === 0n ? '' : `,"validityTimestamps":"0x${validityTimestamps.toString(16)}"`
+  const digits = nonceForm === 'string' ? `"${nonce}"` : String(nonce)
+  const transaction = `{"abi":"${payload}","signature":"${signature}","nonce":${digits}${validity}}`
+  return { signature, body: `{"address":"${profile.address}","transaction":${transaction}}` }
+}
+
+function checkedHash(hash: unknown): Hex {
+  if (isHash(hash)) return hash
+  throw new TypeError(`fallback answers no transaction hash: ${String(hash)}`)
+}

@@ -1,0 +1,102 @@
+import type { QuotaResponse } from '../specs/index.ts'
+import { objectOf, serverTimeMs, type Answer } from './answer.ts'
+import type { Signer } from './controller.ts'
+import { quotaMessage } from './digest.ts'
+import { post, type Fetch, type Patience } from './post.ts'
+import type { Profile } from './profile.ts'
+import { isRelayError, RelayError } from './relay-error.ts'
+
+/** What a profile may still spend. Amounts have all of their digits: in gas, in wei where the unit is lyx, or in transactions. */
+export interface Quota {
+  readonly quota: bigint
+  readonly unit: QuotaResponse['unit']
+  /** Available plus used since the last reset; absent under pay as you go. */
+  readonly totalQuota?: bigint
+  /** Absent under pay as you go. */
+  readonly resetDate?: Date
+}
+
+export interface QuotaContext {
+  readonly relayUrl: string
+  readonly profile: Profile
+  readonly signer: Signer
+  readonly fetch: Fetch
+  readonly patience: Patience
+}
+
+const LYX_DECIMALS = 18
+/** A clock that is closer than this to the relay's is not why the timestamp is refused. */
+const CLOCK_TOLERANCE_MS = 2_000
+
+/**
+ * `POST /quota`. Clause relay.quota.post. The request is signed for this second, anew for each attempt; when the relay
+ * refuses the time of this machine's clock, its own is taken once.
+ */
+export function createQuota({ relayUrl, profile, signer, fetch, patience }: QuotaContext) {
+  /** Of the relay's clock against this one. */
+  let aheadMs = 0
+  const body = async () => {
+    const timestamp = Math.floor((Date.now() + aheadMs) / 1000)
+    const signature = await signer.signPersonal(quotaMessage(profile.address, timestamp))
+    return JSON.stringify({ address: profile.address, timestamp, signature })
+  }
+  return async ({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Quota> => {
+    for (let isFirst = true; ; isFirst = false) {
+      const { answer, error } = await post(`${relayUrl}/quota`, { ...patience, fetch, signal, body })
+      if (answer && !error) return quotaOf(answer)
+      const relayTimeMs = answer && isFirst && answer.status < 500 ? timeOf(answer, error) : undefined
+      if (relayTimeMs === undefined || Math.abs(relayTimeMs - (Date.now() + aheadMs)) < CLOCK_TOLERANCE_MS) {
+        throw isRelayError(error) ? error : noAnswer(error)
+      }
+      aheadMs = relayTimeMs - Date.now()
+    }
+  }
+}
+
+/** The relay's clock in Unix milliseconds: as it says beside a refused timestamp, or by the header `Date`. */
+function timeOf({ headers }: Answer, error: unknown): number | undefined {
+  if (!isRelayError(error, 'STALE_TIMESTAMP')) return isRelayError(error, 'UNKNOWN') ? serverTimeMs(headers) : undefined
+  const { serverTime } = error.details
+  return serverTime === undefined ? serverTimeMs(headers) : serverTime * 1000
+}
+
+function noAnswer(cause: unknown): RelayError {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  return new RelayError('UNKNOWN', `the relay does not answer: ${text}`, { details: { text }, cause })
+}
+
+/** @throws RelayError UNKNOWN the answer is not the document's */
+function quotaOf({ status, text }: Answer): Quota {
+  // Numbers as they are spelt: JSON.parse would round them.
+  const spelt = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : `"${token}"`,
+  )
+  const { quota, unit, totalQuota, resetDate } = (objectOf(text) && objectOf(spelt)) ?? {}
+  const unknown = () =>
+    new RelayError('UNKNOWN', `the relay's answer is no quota: ${text.slice(0, 300)}`, { status, details: { text } })
+  if (!isUnit(unit)) throw unknown()
+  const amount = (spelling: unknown) => {
+    const value = amountOf(spelling, unit === 'lyx' ? LYX_DECIMALS : 0)
+    if (value === undefined) throw unknown()
+    return value
+  }
+  return {
+    quota: amount(quota),
+    unit,
+    ...(totalQuota !== undefined && totalQuota !== null && { totalQuota: amount(totalQuota) }),
+    ...(resetDate !== undefined && resetDate !== null && { resetDate: new Date(Number(resetDate) * 1000) }),
+  }
+}
+
+const isUnit = (unit: unknown): unit is Quota['unit'] => unit === 'gas' || unit === 'lyx' || unit === 'transactionCount'
+
+/** A decimal literal as an integer of its smallest part, rounded down; undefined when it is none. */
+function amountOf(spelling: unknown, decimals: number): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(spelling)) ?? []
+  if (whole === '') return undefined
+  const shift = Number(exponent) + decimals - fraction.length
+  const digits = BigInt(whole + fraction)
+  const amount = shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift)
+  return sign === '-' ? -amount : amount
+}

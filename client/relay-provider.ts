@@ -1,0 +1,60 @@
+import { isRelayError } from './relay-error.ts'
+import type { RelayClient } from './relay-client.ts'
+import type { Eip1193Provider } from './rpc.ts'
+
+/** "Transaction rejected" of EIP-1474: clients do not send such a call again by themselves. */
+const TRANSACTION_REJECTED = -32003
+
+interface TransactionRequest {
+  readonly from?: string
+  readonly to?: string
+  readonly value?: string
+  readonly data?: string
+  /** The name of older clients. */
+  readonly input?: string
+}
+
+/**
+ * An EIP-1193 provider whose account is the profile: `eth_sendTransaction` becomes a relay call, everything else goes to
+ * the other provider. For ethers `new BrowserProvider(…)`, for viem `custom(…)`.
+ *
+ * Errors of the relay have the code -32003 and the {@link RelayError} as `cause`.
+ */
+export function createRelayProvider<Provider extends Eip1193Provider>(
+  client: RelayClient,
+  provider: Provider,
+): Provider {
+  const isProfile = (address: string | undefined) =>
+    address === undefined || address.toLowerCase() === client.profile.toLowerCase()
+  const request: Eip1193Provider['request'] = async ({ method, params }) => {
+    if (method === 'eth_accounts' || method === 'eth_requestAccounts') return [client.profile]
+    const [transaction] = (method === 'eth_sendTransaction' ? params : []) as [TransactionRequest?]
+    if (!transaction || !isProfile(transaction.from)) {
+      return provider.request(params === undefined ? { method } : { method, params })
+    }
+    const { to, value, data = transaction.input } = transaction
+    try {
+      const { transactionHash } = await client.execute({
+        ...(to !== undefined && { to }),
+        ...(value !== undefined && { value }),
+        ...(data !== undefined && { data }),
+      })
+      return transactionHash
+    } catch (cause) {
+      if (!isRelayError(cause)) throw cause
+      const { code, details, broadcast } = cause
+      throw Object.assign(new Error(cause.message, { cause }), {
+        code: TRANSACTION_REJECTED,
+        data: { code, broadcast, details },
+      })
+    }
+  }
+  // Events and flags of the other provider stay: what is called on the proxy is called there.
+  return new Proxy(provider, {
+    get: (target, name) => {
+      if (name === 'request') return request
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    },
+  })
+}

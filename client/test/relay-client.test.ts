@@ -1,0 +1,378 @@
+import { expect } from 'chai'
+import { hexlify, Interface, randomBytes } from 'ethers'
+import { targetInterface } from '../../contracts/deploy/target.ts'
+import { createRelayClient, isRelayError, type Eip1193Provider, type FallbackTransaction } from '../index.ts'
+import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
+
+const profileInterface = new Interface([
+  'function setData(bytes32 dataKey, bytes dataValue)',
+  'function getData(bytes32 dataKey) view returns (bytes)',
+])
+
+interface SentBody {
+  readonly transaction: { readonly signature: string; readonly nonce: string }
+}
+
+/** The body of an execute request, its nonce with all digits. */
+const readBody = (text: string) => JSON.parse(text.replace(/"nonce":(\d+)/, '"nonce":"$1"')) as SentBody
+const channelOf = (body: SentBody) => BigInt(body.transaction.nonce) >> 128n
+const idOf = (body: SentBody) => BigInt(body.transaction.nonce) & ((1n << 128n) - 1n)
+
+const REFUSED: Fault = {
+  status: 503,
+  text: JSON.stringify({ code: 'SIGNERS_UNAVAILABLE', message: 'no', details: {}, broadcast: false }),
+}
+
+describe('a relay client', function () {
+  this.timeout(60_000)
+  let world: World
+  before(async () => {
+    world = await startWorld()
+  })
+  after(() => world?.close())
+
+  const bodiesOf = (front: { requests: readonly { path: string; body: string }[] }) =>
+    front.requests.filter(({ path }) => path === '/execute').map(({ body }) => readBody(body))
+
+  describe('execute', () => {
+    it('calls another contract, with coins of the profile', async () => {
+      const client = world.client()
+      const balance = () => world.chain.provider.request({ method: 'eth_getBalance', params: [world.target, 'latest'] })
+      const before = BigInt((await balance()) as string)
+      const { transactionHash, via } = await client.execute({ ...succeed(world.target, 42), value: 5n })
+      expect(await client.wait(transactionHash)).to.include({ status: 'executed', transactionHash })
+      expect(via).to.equal('relay')
+      expect(BigInt((await balance()) as string) - before).to.equal(5n)
+    })
+
+    it('takes call data of the profile, as it is or as a transaction to the profile', async () => {
+      const client = world.client()
+      const { address } = world.fixture.profile
+      for (const asCall of [(data: string) => data, (data: string) => ({ to: address.toLowerCase(), data })]) {
+        const key = hexlify(randomBytes(32))
+        const { transactionHash } = await client.execute(
+          asCall(profileInterface.encodeFunctionData('setData', [key, '0xabcd'])),
+        )
+        await client.wait(transactionHash)
+        const data = profileInterface.encodeFunctionData('getData', [key])
+        const read: unknown = await world.chain.provider.request({
+          method: 'eth_call',
+          params: [{ to: address, data }, 'latest'],
+        })
+        expect(profileInterface.decodeFunctionResult('getData', read as string)[0]).to.equal('0xabcd')
+      }
+    })
+
+    it('creates a contract where the call goes nowhere', async () => {
+      const client = world.client()
+      // Creation code that returns one byte of code, STOP.
+      const { transactionHash } = await client.execute({ data: '0x60016000f3' })
+      expect((await client.wait(transactionHash)).status).to.equal('executed')
+    })
+
+    it('refuses what is no call before anything is sent', async () => {
+      const client = world.client({ relayUrl: 'http://127.0.0.1:9', node: 'http://127.0.0.1:9' })
+      const { address } = world.fixture.profile
+      for (const call of [
+        '0x12',
+        'hello',
+        {},
+        { to: '0x12' },
+        { to: world.target, data: '0x1' },
+        { to: address, value: 1n, data: '0x12345678' },
+      ]) {
+        expect(
+          await thrownBy(client.execute(call)),
+          JSON.stringify(call, (_, v: unknown) => String(v)),
+        ).to.be.instanceOf(TypeError)
+      }
+      const both = thrownBy(client.execute('0x12345678', { order: 'a', channel: 1n }))
+      expect(await both).to.be.instanceOf(TypeError)
+    })
+
+    it('says that an address is no profile', async () => {
+      const client = world.client({ profile: world.target })
+      expect(isRelayError(await thrownBy(client.execute('0x12345678')), 'PROFILE_NOT_FOUND')).to.equal(true)
+    })
+
+    it('tells a refusal by its code, with its facts', async () => {
+      const error = await thrownBy(
+        world.client().execute({ to: world.target, data: targetInterface.encodeFunctionData('refuse', [7]) }),
+      )
+      if (!isRelayError(error, 'RELAY_CALL_REVERTS')) throw error as Error
+      expect(error).to.include({ status: 422, broadcast: false })
+      expect(error.details.data).to.equal(
+        targetInterface.encodeErrorResult('Refused', [world.fixture.profile.address, 7]),
+      )
+    })
+  })
+
+  describe('channels', () => {
+    it('are one for each call under way, and used again once it is mined', async () => {
+      await using front = await startFront(world.relayUrl, () => undefined)
+      const client = world.client({ relayUrl: front.url })
+      const first = await Promise.all(Array.from({ length: 8 }, () => client.execute(succeed(world.target))))
+      for (const { transactionHash } of first) await client.wait(transactionHash)
+      expect(new Set(bodiesOf(front).map(channelOf)).size).to.equal(8)
+      const { transactionHash } = await client.execute(succeed(world.target))
+      await client.wait(transactionHash)
+      const bodies = bodiesOf(front)
+      expect(new Set(bodies.map(channelOf)).size, 'channels').to.equal(8)
+      expect(bodies.map(idOf)).to.deep.equal([...Array<bigint>(8).fill(0n), 1n])
+      expect(bodies.every(({ transaction }) => BigInt(transaction.nonce) > 2n ** 128n)).to.equal(true)
+    })
+
+    it('are those of one client alone', async () => {
+      await using front = await startFront(world.relayUrl, () => undefined)
+      const clients = [1, 2, 3].map(() => world.client({ relayUrl: front.url }))
+      await Promise.all(clients.map((client) => client.execute(succeed(world.target))))
+      expect(new Set(bodiesOf(front).map(channelOf)).size).to.equal(3)
+    })
+
+    it('do not wait for each other, and calls of one order do', async () => {
+      const held = Promise.withResolvers<void>()
+      let posted = 0
+      const client = world.client({
+        fetch: async (url, init) => {
+          if (url.endsWith('/execute') && posted++ === 0) await held.promise
+          return fetch(url, init)
+        },
+      })
+      const ordered = [1, 2, 3].map((value) => client.execute(succeed(world.target, value), { order: 'a' }))
+      await client.execute(succeed(world.target), { order: 'b' })
+      await client.execute(succeed(world.target))
+      expect(posted, 'of order a one alone').to.equal(3)
+      held.resolve()
+      const outcomes = await Promise.all(ordered.map(async (call) => client.wait((await call).transactionHash)))
+      const blocks = outcomes.map((outcome) => ('blockNumber' in outcome ? outcome.blockNumber : -1n))
+      expect(blocks).to.deep.equal([...blocks].sort((a, b) => Number(a - b)))
+    })
+
+    it('serve what follows a refused call in order', async () => {
+      const client = world.client()
+      const refused = client.execute(
+        { to: world.target, data: targetInterface.encodeFunctionData('refuse', [1]) },
+        { order: 'a' },
+      )
+      const next = client.execute(succeed(world.target), { order: 'a' })
+      expect(isRelayError(await thrownBy(refused), 'RELAY_CALL_REVERTS')).to.equal(true)
+      await client.wait((await next).transactionHash)
+    })
+
+    it('of a given number are shared by two clients: a nonce that the other used is taken anew', async () => {
+      const channel = BigInt(hexlify(randomBytes(8)))
+      const before = await world.calls()
+      const clients = [world.client(), world.client()]
+      // Different calls: the same one, signed twice with one nonce, is one call.
+      const calls = clients.flatMap((client, index) =>
+        [1, 2].map((value) => client.execute(succeed(world.target, 10 * index + value), { channel })),
+      )
+      const results = await Promise.allSettled(calls)
+      // A nonce may be lost twice in a row to the other one; then the call is refused, and nothing was sent.
+      for (const result of results) {
+        if (result.status === 'fulfilled') await clients[0]?.wait(result.value.transactionHash)
+        else expect(result.reason).to.include({ broadcast: false })
+      }
+      const executed = results.filter(({ status }) => status === 'fulfilled').length
+      expect(executed).to.be.above(1)
+      expect((await world.calls()) - before).to.equal(executed)
+    })
+  })
+
+  it('signs once more with the nonce that the relay expects', async () => {
+    const channel = BigInt(hexlify(randomBytes(8)))
+    const { transactionHash } = await world.client().execute(succeed(world.target), { channel })
+    await world.client().wait(transactionHash)
+    let isStale = true
+    const provider = world.chain.provider
+    const node: Eip1193Provider = {
+      request: (call) => {
+        const isNonce = JSON.stringify(call).includes('"data":"0xb44581d9')
+        if (!isNonce || !isStale) return provider.request(call)
+        isStale = false
+        return Promise.resolve(`0x${(channel << 128n).toString(16).padStart(64, '0')}`)
+      },
+    }
+    await using front = await startFront(world.relayUrl, () => undefined)
+    await world.client({ relayUrl: front.url, node }).execute(succeed(world.target, 2), { channel })
+    expect(bodiesOf(front).map(idOf)).to.deep.equal([0n, 1n])
+  })
+
+  describe('an answer that is lost', () => {
+    it('200 calls through a proxy that cuts every third answer have one effect each', async () => {
+      await using front = await startFront(world.relayUrl, (index) => (index % 3 === 2 ? 'cut after' : undefined))
+      const client = world.client({ relayUrl: front.url })
+      const before = await world.calls()
+      const hashes = new Set<string>()
+      const next = Array.from({ length: 200 }, (_, index) => index).values()
+      const worker = async () => {
+        for (const value of next) hashes.add((await client.execute(succeed(world.target, value))).transactionHash)
+      }
+      await Promise.all(Array.from({ length: 10 }, worker))
+      for (const hash of hashes) await client.wait(hash)
+      expect(front.requests.length).to.be.above(250)
+      expect(hashes.size).to.equal(200)
+      expect((await world.calls()) - before).to.equal(200)
+    })
+
+    it('is asked for again by the very same body', async () => {
+      await using front = await startFront(world.relayUrl, (index) => (index < 2 ? 'cut after' : undefined))
+      await world.client({ relayUrl: front.url }).execute(succeed(world.target))
+      const bodies = front.requests.map(({ body }) => body)
+      expect(bodies).to.have.length(3)
+      expect(new Set(bodies).size).to.equal(1)
+    })
+
+    it('for good: the transaction is found on the chain', async () => {
+      await using front = await startFront(world.relayUrl, () => 'cut after')
+      const client = world.client({ relayUrl: front.url, attempts: 2 })
+      const before = await world.calls()
+      const { transactionHash } = await client.execute(succeed(world.target))
+      const outcome = await world.client().wait(transactionHash)
+      expect(outcome).to.include({ status: 'executed', transactionHash })
+      expect((await world.calls()) - before).to.equal(1)
+    })
+
+    it('for good, and nothing is on the chain: says so, with the request to send again', async () => {
+      await using front = await startFront(world.relayUrl, () => 'cut before')
+      const client = world.client({ relayUrl: front.url, attempts: 2 })
+      const error = await thrownBy(client.execute(succeed(world.target)))
+      if (!isRelayError(error, 'ANSWER_LOST')) throw error as Error
+      expect(error.details.isExecuted).to.equal(false)
+      expect(error.broadcast).to.equal(undefined)
+      const headers = { 'content-type': 'application/json' }
+      const again = await fetch(`${world.relayUrl}/execute`, { method: 'POST', headers, body: error.details.body })
+      expect(again.status).to.equal(200)
+    })
+
+    it('is not made up for by a transaction: the call may have been sent', async () => {
+      let isFirst = true
+      await using front = await startFront(world.relayUrl, () => {
+        const fault = isFirst ? 'cut after' : REFUSED
+        isFirst = false
+        return fault
+      })
+      const fallback = () => Promise.reject(new Error('sent twice'))
+      const client = world.client({ relayUrl: front.url, attempts: 2, fallback })
+      const { via } = await client.execute(succeed(world.target))
+      expect(via).to.equal('relay')
+    })
+
+    it('ends with the deadline', async () => {
+      const never = new Promise<never>(() => {})
+      const client = world.client({
+        fetch: (url, init) =>
+          url.endsWith('/execute')
+            ? Promise.race([
+                never,
+                new Promise<never>((_, reject) =>
+                  init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+                ),
+              ])
+            : fetch(url, init),
+        timeoutMs: 100,
+        deadlineMs: 300,
+        attempts: 100,
+      })
+      const startMs = performance.now()
+      expect(isRelayError(await thrownBy(client.execute(succeed(world.target))), 'ANSWER_LOST')).to.equal(true)
+      expect(performance.now() - startMs).to.be.below(3_000)
+    })
+
+    it('ends with the signal', async () => {
+      const abort = new AbortController()
+      await using front = await startFront(world.relayUrl, () => {
+        abort.abort(new Error('enough'))
+        return 'cut before'
+      })
+      const call = world.client({ relayUrl: front.url }).execute(succeed(world.target), { signal: abort.signal })
+      expect(await thrownBy(call)).to.include({ message: 'enough' })
+      expect(front.requests).to.have.length(1)
+    })
+  })
+
+  describe('Retry-After', () => {
+    for (const [name, header, atLeastMs] of [
+      ['in seconds', () => '1', 900],
+      ['as a date', () => new Date(Date.now() + 2_000).toUTCString(), 900],
+    ] as const) {
+      it(`${name} is kept to`, async () => {
+        await using front = await startFront(world.relayUrl, (index) =>
+          index === 0
+            ? { ...(REFUSED as object), status: 503, text: 'busy', headers: { 'retry-after': header() } }
+            : undefined,
+        )
+        const startMs = performance.now()
+        await world.client({ relayUrl: front.url }).execute(succeed(world.target))
+        expect(performance.now() - startMs).to.be.above(atLeastMs)
+        expect(front.requests).to.have.length(2)
+        expect(front.requests[0]?.body).to.equal(front.requests[1]?.body)
+      })
+    }
+
+    it('beyond the deadline is told at once', async () => {
+      const text = JSON.stringify({ code: 'RATE_LIMITED', message: 'slow down', details: {}, broadcast: false })
+      await using front = await startFront(world.relayUrl, () => ({
+        status: 429,
+        headers: { 'retry-after': '3600' },
+        text,
+      }))
+      const error = await thrownBy(world.client({ relayUrl: front.url }).execute(succeed(world.target)))
+      expect(error).to.include({ code: 'RATE_LIMITED', retryAfterSeconds: 3600, broadcast: false })
+      expect(front.requests).to.have.length(1)
+    })
+  })
+
+  describe('the fallback', () => {
+    const send = async (transaction: FallbackTransaction) =>
+      (await world.chain.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
+
+    it('sends what the relay refuses, when it says that it sent nothing', async () => {
+      await using front = await startFront(world.relayUrl, () => REFUSED)
+      const client = world.client({ relayUrl: front.url, attempts: 1, fallback: send })
+      const before = await world.calls()
+      const { via, transactionHash } = await client.execute(succeed(world.target))
+      expect(via).to.equal('transaction')
+      expect((await client.wait(transactionHash)).status).to.equal('executed')
+      expect((await world.calls()) - before).to.equal(1)
+    })
+
+    for (const [name, status, text] of [
+      ['the relay says nothing about it', 400, JSON.stringify({ code: 'INVALID_REQUEST', message: 'no' })],
+      ['the relay has sent something', 500, JSON.stringify({ code: 'INTERNAL', message: 'no', broadcast: true })],
+      ['the call reverts', 422, JSON.stringify({ code: 'RELAY_CALL_REVERTS', message: 'no', broadcast: false })],
+      ['the relay is another one', 400, 'Failed to execute'],
+    ] as const) {
+      it(`is not asked where ${name}`, async () => {
+        await using front = await startFront(world.relayUrl, () => ({ status, text }))
+        const fallback = () => Promise.reject(new Error('sent'))
+        const error = await thrownBy(
+          world.client({ relayUrl: front.url, attempts: 1, fallback }).execute(succeed(world.target)),
+        )
+        expect(error).to.include({ name: 'RelayError' })
+      })
+    }
+  })
+
+  it('writes the nonce in quotes for relays that lose digits', async () => {
+    await using front = await startFront(world.relayUrl, () => undefined)
+    await world.client({ relayUrl: front.url, nonceForm: 'string' }).execute(succeed(world.target))
+    expect(front.requests[0]?.body).to.match(/"nonce":"\d{20,}"/)
+  })
+
+  it('refuses options that cannot be used', () => {
+    const usable = {
+      relayUrl: world.relayUrl,
+      profile: world.target,
+      node: world.rpcUrl,
+      controller: { address: world.target, signDigest: () => '0x' },
+    }
+    expect(() => createRelayClient({ ...usable, relayUrl: 'relay' })).to.throw(TypeError, 'relayUrl')
+    expect(() => createRelayClient({ ...usable, profile: '0x12' })).to.throw(TypeError, 'profile')
+    expect(() => createRelayClient({ ...usable, controller: { address: '0x12', signDigest: () => '0x' } })).to.throw(
+      TypeError,
+      'controller',
+    )
+    expect(() => createRelayClient({ ...usable, controller: {} as never })).to.throw(TypeError, 'controller')
+  })
+})

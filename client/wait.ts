@@ -1,0 +1,91 @@
+import type { TransactionStatus } from '../specs/index.ts'
+import { isHash, type Hex } from './abi.ts'
+import { objectOf } from './answer.ts'
+import { post, sleep, type Fetch, type Patience } from './post.ts'
+import { RelayError } from './relay-error.ts'
+import type { Rpc } from './rpc.ts'
+
+export interface WaitOptions {
+  /** Blocks from that of the transaction to the head, both counted. Default 1: it is mined. */
+  readonly confirmations?: number
+  /** Default 120,000. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What became of a transaction. */
+export type Outcome =
+  | {
+      /** `reverted`: mined, without an effect. */
+      readonly status: 'executed' | 'reverted'
+      /** Of the mined transaction: the relay may have replaced the one that was asked for. */
+      readonly transactionHash: Hex
+      readonly blockNumber: bigint
+      readonly gasUsed: bigint
+    }
+  /** The relay has given it up: it is never mined. */
+  | { readonly status: 'abandoned'; readonly transactionHash: Hex }
+
+interface Receipt {
+  readonly transactionHash: Hex
+  readonly blockNumber: Hex
+  readonly gasUsed: Hex
+  readonly status: Hex
+}
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2_000
+
+/**
+ * Waits for the receipt of a transaction. The reference server tells at `GET /transactions/{hash}` which transaction has
+ * taken its place; where a relay has no such path, the transaction itself is waited for.
+ */
+export function createWait(relayUrl: string, rpc: Rpc, options: Patience & { readonly fetch: Fetch }) {
+  const receiptOf = async (hash: Hex) => (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
+  const statusOf = async (hash: Hex, signal?: AbortSignal): Promise<TransactionStatus | undefined> => {
+    const { answer, error } = await post(`${relayUrl}/transactions/${hash}`, { ...options, signal })
+    return answer && !error ? asStatus(answer.text) : undefined
+  }
+
+  return async (
+    hash: string,
+    { confirmations = 1, timeoutMs = 120_000, signal }: WaitOptions = {},
+  ): Promise<Outcome> => {
+    if (!isHash(hash)) throw new TypeError(`no transaction hash: ${hash}`)
+    const endMs = performance.now() + timeoutMs
+    let latest: Hex = hash
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      signal?.throwIfAborted()
+      const receipt = await receiptOf(latest)
+      if (receipt && (confirmations <= 1 || (await depthOf(rpc, receipt)) >= BigInt(confirmations)))
+        return outcomeOf(receipt)
+      if (!receipt) {
+        const status = await statusOf(hash, signal)
+        if (status?.status === 'abandoned') return { status: 'abandoned', transactionHash: latest }
+        const replaced = status && status.transactionHash.toLowerCase() !== latest.toLowerCase()
+        if (replaced) latest = status.transactionHash as Hex
+      }
+      if (performance.now() + pauseMs > endMs) {
+        const words = `${latest} is not mined ${confirmations > 1 ? `${confirmations} blocks deep ` : ''}after ${timeoutMs} ms`
+        throw new RelayError('WAIT_TIMED_OUT', words, { details: { transactionHash: latest } })
+      }
+      await sleep(pauseMs, signal)
+    }
+  }
+}
+
+function asStatus(text: string): TransactionStatus | undefined {
+  const said = objectOf(text)
+  return isHash(said?.['transactionHash']) ? (said as TransactionStatus) : undefined
+}
+
+async function depthOf(rpc: Rpc, { blockNumber }: Receipt): Promise<bigint> {
+  return BigInt(String(await rpc('eth_blockNumber', []))) - BigInt(blockNumber) + 1n
+}
+
+const outcomeOf = ({ status, transactionHash, blockNumber, gasUsed }: Receipt): Outcome => ({
+  status: BigInt(status) === 1n ? 'executed' : 'reverted',
+  transactionHash,
+  blockNumber: BigInt(blockNumber),
+  gasUsed: BigInt(gasUsed),
+})
