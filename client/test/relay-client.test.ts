@@ -184,7 +184,7 @@ describe('a relay client', function () {
     const { transactionHash } = await world.client().execute(succeed(world.target), { channel })
     await world.client().wait(transactionHash)
     let isStale = true
-    const provider = world.chain.provider
+    const provider: Eip1193Provider = world.chain.provider
     const node: Eip1193Provider = {
       request: (call) => {
         const isNonce = JSON.stringify(call).includes('"data":"0xb44581d9')

@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import { BrowserProvider, parseEther } from 'ethers'
+import { createPublicClient, createWalletClient, custom, parseAbi, type Hex } from 'viem'
+import { hardhat } from 'viem/chains'
+import { targetInterface } from '../../contracts/deploy/target.ts'
+import { createRelayProvider, isRelayError } from '../index.ts'
+import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
+
+const targetAbi = parseAbi([
+  'function succeed(uint256 value) payable returns (uint256)',
+  'function lastValue() view returns (uint256)',
+])
+
+describe('a relay provider', function () {
+  this.timeout(60_000)
+  let world: World
+  before(async () => {
+    world = await startWorld()
+  })
+  after(() => world?.close())
+
+  const provide = (options?: Parameters<World['client']>[0]) =>
+    createRelayProvider(world.client(options), world.chain.provider)
+  const senderOf = async (hash: string) => {
+    const transaction: unknown = await world.chain.provider.request({
+      method: 'eth_getTransactionByHash',
+      params: [hash],
+    })
+    return (transaction as { to: string }).to
+  }
+
+  it('lets ethers send as the profile', async () => {
+    const provider = new BrowserProvider(provide(), undefined, { cacheTimeout: -1 })
+    const signer = await provider.getSigner()
+    expect(signer.address).to.equal(world.fixture.profile.address)
+    const before = await provider.getBalance(world.target)
+    const sent = await signer.sendTransaction({ ...succeed(world.target, 5), value: parseEther('1') })
+    expect(await sent.wait()).to.include({ status: 1 })
+    expect((await provider.getBalance(world.target)) - before).to.equal(parseEther('1'))
+    expect((await senderOf(sent.hash)).toLowerCase()).to.equal(world.fixture.profile.keyManager.toLowerCase())
+    provider.destroy()
+  })
+
+  it('lets viem write as the profile', async () => {
+    const transport = custom(provide())
+    const wallet = createWalletClient({ chain: hardhat, transport })
+    const reader = createPublicClient({ chain: hardhat, transport })
+    const [account] = await wallet.requestAddresses()
+    expect(account).to.equal(world.fixture.profile.address)
+    const address = world.target as Hex
+    const hash = await wallet.writeContract({
+      account: account as Hex,
+      address,
+      abi: targetAbi,
+      functionName: 'succeed',
+      args: [77n],
+    })
+    expect(await reader.waitForTransactionReceipt({ hash })).to.include({ status: 'success' })
+    expect(await reader.readContract({ address, abi: targetAbi, functionName: 'lastValue' })).to.equal(77n)
+  })
+
+  it('refuses once, and with the error of the relay', async () => {
+    await using front = await startFront(world.relayUrl, () => undefined)
+    const refused = {
+      to: world.target as Hex,
+      data: targetInterface.encodeFunctionData('refuse', [1]) as Hex,
+      gas: 100_000n,
+    }
+    const wallet = createWalletClient({ chain: hardhat, transport: custom(provide({ relayUrl: front.url })) })
+    const byViem = await thrownBy(wallet.sendTransaction({ ...refused, account: world.fixture.profile.address as Hex }))
+    expect(front.requests).to.have.length(1)
+    expect(relayErrorIn(byViem)).to.include({ code: 'RELAY_CALL_REVERTS', broadcast: false })
+    const params = [{ ...refused, gas: undefined }]
+    const error = await thrownBy(provide().request({ method: 'eth_sendTransaction', params }))
+    expect(error).to.include({ code: -32003 }).and.have.nested.property('data.code', 'RELAY_CALL_REVERTS')
+  })
+
+  it('is asked once for a call whose answer is lost', async () => {
+    const fault: Fault = 'cut before'
+    await using front = await startFront(world.relayUrl, () => fault)
+    const provider = provide({ relayUrl: front.url, attempts: 1 })
+    const wallet = createWalletClient({ chain: hardhat, transport: custom(provider) })
+    const call = { ...succeed(world.target), to: world.target as Hex, data: succeed(world.target).data as Hex }
+    const error = await thrownBy(wallet.sendTransaction({ ...call, account: world.fixture.profile.address as Hex }))
+    expect(relayErrorIn(error)).to.include({ code: 'ANSWER_LOST' })
+    expect(front.requests).to.have.length(1)
+  })
+
+  it('leaves everything else to the other provider', async () => {
+    const from = world.chain.accounts[7]?.address
+    const seen: string[] = []
+    const other = {
+      isMetaMask: true,
+      name: 'other',
+      request: (call: { method: string; params?: unknown }) => {
+        seen.push(call.method)
+        return world.chain.provider.request(call as { method: string; params: unknown[] })
+      },
+      on(this: { name: string }) {
+        return this.name
+      },
+    }
+    const provider = createRelayProvider(world.client(), other)
+    expect(await provider.request({ method: 'eth_chainId' })).to.equal('0x7a69')
+    const params = [{ from, to: world.target, value: '0x1' }]
+    expect(await provider.request({ method: 'eth_sendTransaction', params })).to.match(/^0x/)
+    expect(seen).to.deep.equal(['eth_chainId', 'eth_sendTransaction'])
+    expect(provider.on()).to.equal('other')
+    expect(provider.isMetaMask).to.equal(true)
+  })
+})
+
+/** The error of the relay among what other errors name as their cause. */
+function relayErrorIn(error: unknown): unknown {
+  for (let one = error; one instanceof Error; one = one.cause) if (isRelayError(one)) return one
+  return undefined
+}
