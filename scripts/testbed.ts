@@ -8,6 +8,7 @@ import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
 import { writePrivateJson } from './private-json.ts'
+import { tryRoutes } from './try-page.ts'
 
 export interface TestbedOptions {
   /** Where the server listens; 0 or absent: any free port. */
@@ -71,8 +72,10 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
   const { port = 0, chainPort = 0 } = options
   await assertPortIsFree(port, HOST)
   const chain = await startChain({ ...options.chain, port: chainPort, host: HOST })
-  const starting = startServer(testbedConfig(chain, port, options.config), options.server)
-  const [served, provisioned] = await Promise.allSettled([starting, provisionTestbed(chain)])
+  const provisioning = provisionTestbed(chain)
+  const routes = [...tryRoutes(() => provisioning), ...(options.server?.routes ?? [])]
+  const starting = startServer(testbedConfig(chain, port, options.config), { ...options.server, routes })
+  const [served, provisioned] = await Promise.allSettled([starting, provisioning])
   let fixtureFile: string | undefined
   const close = async () => {
     if (fixtureFile !== undefined) await removeFixture(fixtureFile, chain.rpcUrl)

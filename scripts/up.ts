@@ -82,6 +82,7 @@ function describeTestbed(testbed: Testbed, startMs: number, blockTimeSeconds: nu
 The testbed is up (${(startMs / 1000).toFixed(1)} s).
 
   relay     ${relayUrl}   POST /execute, POST /quota
+  try it    ${relayUrl}/try   in a browser
   eth-rpc   ${ethRpcBaseUrl}/api/eth-rpc
   chain     ${rpcUrl}   chain id ${fixture.chain.chainId}, ${mining}
   profile   ${fixture.profile.address}

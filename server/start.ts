@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly tracing?: Tracing | undefined
   /** Runs around every request: it sees each answer as it leaves. */
   readonly middleware?: readonly Middleware[]
+  /** Served beside its own ones. */
+  readonly routes?: readonly Route[]
 }
 
 export interface RunningServer {
@@ -58,7 +60,13 @@ export interface RunningServer {
  */
 export async function startServer(
   { config, secrets, baseFolder }: LoadedConfig,
-  { clock = systemClock, log = pino({ level: config.log.level }), tracing, middleware = [] }: StartOptions = {},
+  {
+    clock = systemClock,
+    log = pino({ level: config.log.level }),
+    tracing,
+    middleware = [],
+    routes: others = [],
+  }: StartOptions = {},
 ): Promise<RunningServer> {
   const registry = createRegistry(
     [
@@ -110,6 +118,7 @@ export async function startServer(
       ...healthRoutes(look, () => http.isDraining()),
       metricsRoute(metrics),
       ...docsRoutes(),
+      ...others,
     ]
     const app = createApp({
       routes,
