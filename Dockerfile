@@ -10,6 +10,7 @@ COPY specs specs
 COPY contracts contracts
 COPY server server
 COPY conformance conformance
+COPY client client
 COPY scripts scripts
 RUN npm run build
 

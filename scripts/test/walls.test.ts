@@ -6,7 +6,7 @@ import { runIn } from './support/repository-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-describe('the walls between the rooms of the server', () => {
+describe('the walls between the rooms', () => {
   let folder: string
 
   beforeEach(async () => {
@@ -42,6 +42,10 @@ describe('the walls between the rooms of the server', () => {
     ['server/telemetry/some.ts', '../start.ts'],
     ['server/http/some.ts', '../app.ts'],
     ['server/plugins/relay/some.ts', '../../compose.ts'],
+    ['client/some.ts', '../server/http/route.ts'],
+    ['client/some.ts', '../conformance/index.ts'],
+    ['client/some.ts', 'node:fs'],
+    ['client/try/some.ts', '../../scripts/up.ts'],
   ] as const) {
     it(`${file} does not import ${imported}`, async () => {
       expect(await lint({ [file]: imported })).to.include('no-restricted-imports')
@@ -56,8 +60,20 @@ describe('the walls between the rooms of the server', () => {
       'server/telemetry/some.ts': '../services/clock.ts',
       'server/http/some.ts': '../services/clock.ts',
       'server/start.ts': './http/route.ts',
+      'client/some.ts': '../specs/index.ts',
+      'client/try/some.ts': '../index.ts',
+      'client/test/some.ts': '../../scripts/testbed.ts',
     })
-    expect(said).to.include('on 6 files').and.not.include('no-restricted-imports')
+    expect(said).to.include('on 9 files').and.not.include('no-restricted-imports')
+  })
+
+  it('let the client have types of specs, and no data', async () => {
+    await mkdir(join(folder, 'client'))
+    await writeFile(
+      join(folder, 'client/some.ts'),
+      "import { clauses } from '../specs/index.ts'\n\nexport default clauses\n",
+    )
+    expect(await lint({})).to.include('no-restricted-imports')
   })
 
   it('let no two files import each other, not even a type', async () => {
