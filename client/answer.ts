@@ -1,5 +1,4 @@
-import { RelayError, remedies } from './relay-error.ts'
-import type { HttpErrorCode } from '../specs/index.ts'
+import { isKnownCode, RelayError } from './relay-error.ts'
 
 /** A response, read to its end. */
 export interface Answer {
@@ -21,8 +20,6 @@ export function objectOf(text: string): Readonly<Record<string, unknown>> | unde
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isKnown = (code: unknown): code is HttpErrorCode => typeof code === 'string' && Object.hasOwn(remedies, code)
-
 const CLIPPED = 300
 
 /** The error of an answer that refuses. What another relay says in its own form is UNKNOWN, with the text. */
@@ -34,7 +31,7 @@ export function refusalOf(answer: Answer): RelayError {
     broadcast: typeof broadcast === 'boolean' ? broadcast : undefined,
     retryAfterSeconds: retryAfterOf(answer),
   }
-  if (isKnown(code)) {
+  if (isKnownCode(code)) {
     const words = typeof message === 'string' ? message : code
     return new RelayError(code, words, { ...options, details: isObject(details) ? details : {} })
   }

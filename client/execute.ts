@@ -7,7 +7,7 @@ import { relayDigest } from './digest.ts'
 import { fateOf } from './fate.ts'
 import { post, type Fetch, type Patience, type Reply } from './post.ts'
 import type { Profile } from './profile.ts'
-import { isRelayError, RelayError, remedies } from './relay-error.ts'
+import { isRelayError, RelayError, remedyOf } from './relay-error.ts'
 import type { Rpc } from './rpc.ts'
 
 export interface ExecuteOptions {
@@ -99,7 +99,7 @@ async function relay(context: ExecuteContext, payload: Hex, place: Place, option
   }
 }
 
-/** Looks at the chain for what no answer told. @throws RelayError ANSWER_LOST */
+/** Looks at the chain for what no answer told. @throws RelayError the relay's refusal, or ANSWER_LOST */
 async function resolve(
   { profile, signer, rpc }: ExecuteContext,
   { reply, nonce, body, signature }: { reply: Reply; nonce: bigint; body: string; signature: Hex },
@@ -110,6 +110,8 @@ async function resolve(
     `${isExecuted}`
   ]
   const cause = reply.error
+  // The relay knows its calls by their signature: what it refuses for good, it has not accepted before.
+  if (isExecuted === false && isRelayError(cause) && isForGood(cause)) throw withoutWord(cause)
   const reason = cause?.message ?? `the relay answers ${reply.answer?.status} without a transactionHash`
   throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${fate}: ${reason}`, {
     details: { isExecuted, nonce, body },
@@ -117,6 +119,13 @@ async function resolve(
     cause,
   })
 }
+
+const isForGood = ({ code, status = 0, broadcast }: RelayError) =>
+  remedyOf(code) === 'none' && status < 500 && broadcast === false
+
+/** It says nothing of `broadcast`: another relay than the reference server may have sent the request before. */
+const withoutWord = ({ code, message, details, status }: RelayError) =>
+  new RelayError(code, message, { details, status })
 
 function hashOf({ answer, error }: Reply): Hex | undefined {
   const hash = answer && !error ? objectOf(answer.text)?.['transactionHash'] : undefined
@@ -129,13 +138,7 @@ async function expectedNonce(
   error: RelayError,
   channel: bigint,
 ): Promise<bigint | undefined> {
-  const { code } = error
-  if (
-    !Object.hasOwn(remedies, code) ||
-    remedies[code as keyof typeof remedies] !== 'nonce' ||
-    error.broadcast !== false
-  )
-    return
+  if (remedyOf(error.code) !== 'nonce' || error.broadcast !== false) return
   const { expectedNonce: told } = error.details as { expectedNonce?: unknown }
   const expected = typeof told === 'string' && /^\d{1,78}$/.test(told) ? BigInt(told) : undefined
   return expected !== undefined && expected >> 128n === channel

@@ -74,7 +74,7 @@ export type RelayErrorDetails<Code extends RelayErrorCode> = Code extends keyof 
 export type Remedy = 'none' | 'nonce' | 'time'
 
 /** Every code of the catalogue that has an HTTP status, and what the client does about it. */
-export const remedies = {
+const remedies = {
   INVALID_REQUEST: 'none',
   INVALID_SIGNATURE: 'none',
   STALE_TIMESTAMP: 'none',
@@ -96,6 +96,16 @@ export const remedies = {
   UPSTREAM_UNAVAILABLE: 'time',
   SIGNERS_UNAVAILABLE: 'time',
 } as const satisfies Readonly<Record<HttpErrorCode, Remedy>>
+
+/** What helps against a code; undefined: it is none of the catalogue. */
+export const remedyOf = (code: unknown): Remedy | undefined => (isKnownCode(code) ? remedies[code] : undefined)
+
+/** Whether a relay may answer the code. */
+export const isKnownCode = (code: unknown): code is HttpErrorCode =>
+  typeof code === 'string' && Object.hasOwn(remedies, code)
+
+/** The codes of the catalogue that a relay may answer. */
+export const knownCodes = Object.keys(remedies) as readonly HttpErrorCode[]
 
 export interface RelayErrorOptions<Code extends RelayErrorCode> extends ErrorOptions {
   readonly details: RelayErrorDetails<Code>

@@ -49,12 +49,13 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
       })
     }
   }
-  // Events and flags of the other provider stay: what is called on the proxy is called there.
-  return new Proxy(provider, {
-    get: (target, name) => {
+  // Events and flags are those of the other provider. The proxy is not around it, since a frozen one forbids another `request`.
+  return new Proxy({} as Provider, {
+    has: (_target, name) => name in provider,
+    get: (_target, name) => {
       if (name === 'request') return request
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+      const member: unknown = Reflect.get(provider, name)
+      return typeof member === 'function' ? (member.bind(provider) as unknown) : member
     },
   })
 }

@@ -2,7 +2,7 @@ import type { TransactionStatus } from '../specs/index.ts'
 import { isHash, type Hex } from './abi.ts'
 import { objectOf } from './answer.ts'
 import { post, sleep, type Fetch, type Patience } from './post.ts'
-import { RelayError } from './relay-error.ts'
+import { isRelayError, RelayError } from './relay-error.ts'
 import type { Rpc } from './rpc.ts'
 
 export interface WaitOptions {
@@ -42,9 +42,14 @@ const LONGEST_PAUSE_MS = 2_000
  */
 export function createWait(relayUrl: string, rpc: Rpc, options: Patience & { readonly fetch: Fetch }) {
   const receiptOf = async (hash: Hex) => (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
+  /** Whether the relay may have the path: what answers in another form does not. */
+  let isTold = true
   const statusOf = async (hash: Hex, signal?: AbortSignal): Promise<TransactionStatus | undefined> => {
-    const { answer, error } = await post(`${relayUrl}/transactions/${hash}`, { ...options, signal })
-    return answer && !error ? asStatus(answer.text) : undefined
+    if (!isTold) return undefined
+    const { answer, error } = await post(`${relayUrl}/transactions/${hash}`, { ...options, attempts: 1, signal })
+    const status = answer && !error ? asStatus(answer.text) : undefined
+    if (answer && !status && answer.status < 500) isTold = isRelayError(error) && error.code !== 'UNKNOWN'
+    return status
   }
 
   return async (

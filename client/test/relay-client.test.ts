@@ -258,6 +258,23 @@ describe('a relay client', function () {
       expect(via).to.equal('relay')
     })
 
+    it('and then a refusal: the refusal is told, without a word that nothing was sent', async () => {
+      await using front = await startFront(world.relayUrl, (index) => (index === 0 ? 'cut after' : undefined))
+      const fallback = () => Promise.reject(new Error('sent'))
+      const data = targetInterface.encodeFunctionData('refuse', [7])
+      const error = await thrownBy(world.client({ relayUrl: front.url, fallback }).execute({ to: world.target, data }))
+      expect(error).to.include({ code: 'RELAY_CALL_REVERTS', broadcast: undefined })
+    })
+
+    it('and then no room: nobody says what became of the call', async () => {
+      const text = JSON.stringify({ code: 'RATE_LIMITED', message: 'slow down', details: {}, broadcast: false })
+      await using front = await startFront(world.relayUrl, (index) =>
+        index === 0 ? 'cut before' : { status: 429, text },
+      )
+      const error = await thrownBy(world.client({ relayUrl: front.url }).execute(succeed(world.target)))
+      expect(error).to.include({ code: 'ANSWER_LOST', status: 429 })
+    })
+
     it('ends with the deadline', async () => {
       const never = new Promise<never>(() => {})
       const client = world.client({

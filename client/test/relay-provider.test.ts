@@ -100,13 +100,14 @@ describe('a relay provider', function () {
         return this.name
       },
     }
-    const provider = createRelayProvider(world.client(), other)
+    const provider = createRelayProvider(world.client(), Object.freeze(other))
     expect(await provider.request({ method: 'eth_chainId' })).to.equal('0x7a69')
     const params = [{ from, to: world.target, value: '0x1' }]
     expect(await provider.request({ method: 'eth_sendTransaction', params })).to.match(/^0x/)
     expect(seen).to.deep.equal(['eth_chainId', 'eth_sendTransaction'])
     expect(provider.on()).to.equal('other')
     expect(provider.isMetaMask).to.equal(true)
+    expect('on' in provider).to.equal(true)
   })
 })
 

@@ -73,6 +73,17 @@ describe('wait()', function () {
     }
   })
 
+  it('asks a relay once that has no such path', async () => {
+    for (const [text, isAskedAgain] of [
+      ['Cannot GET', false],
+      [JSON.stringify({ code: 'NOT_FOUND', message: 'not yet', details: {}, broadcast: false }), true],
+    ] as const) {
+      await using relay = await serve((_request, response) => void response.writeHead(404).end(text))
+      await thrownBy(world.client({ relayUrl: relay.url }).wait(OTHER, { timeoutMs: 500 }))
+      expect(relay.requests.length > 1, text).to.equal(isAskedAgain)
+    }
+  })
+
   it('ends with the signal, and takes hashes alone', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     expect(await thrownBy(world.client().wait(OTHER, { signal }))).to.include({ message: 'enough' })

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { contrastFaults } from '../../../conformance/test/lib/report/contrast-faults.ts'
-import { startTestbed, type Testbed } from '../../../scripts/testbed.ts'
+import { startTestbed, testbedConfig, type Testbed } from '../../../scripts/testbed.ts'
+import { startServer } from '../../../server/start.ts'
 import { launchBrowser, type Browser } from '../../../scripts/test/support/browser.ts'
 
 describe('the page /try of the testbed in a browser', function () {
@@ -83,6 +84,18 @@ describe('the page /try of the testbed in a browser', function () {
       expect(await page.evaluate(contrastFaults)).to.deep.equal([])
     })
   }
+
+  it('is no part of a server that is deployed', async () => {
+    const server = await startServer(testbedConfig(testbed.chain, 0))
+    try {
+      for (const path of ['try', 'try/testbed.json', 'try/client/index.ts']) {
+        expect((await fetch(`${server.url}/${path}`)).status, path).to.equal(404)
+      }
+      expect((await fetch(`${server.url}/try/rpc`, { method: 'POST', body: '{}' })).status).to.equal(404)
+    } finally {
+      await server.close()
+    }
+  })
 
   it('serves the modules of the page, and no other files', async () => {
     for (const path of [
