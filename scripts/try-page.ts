@@ -156,7 +156,7 @@ testbed: its chain is gone when it stops. <a href="docs">The interface of the re
 <dl>
 <dt>Profile</dt><dd id="profile">not connected</dd>
 <dt>Controller</dt><dd id="controller">not connected</dd>
-<dt>Quota</dt><dd id="quota" role="status">not connected</dd>
+<dt>Quota</dt><dd><output id="quota">not connected</output></dd>
 </dl>
 <h2>A call of the profile</h2>
 <form id="call">

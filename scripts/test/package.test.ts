@@ -206,6 +206,8 @@ report.catch(() => console.log(hardhatPlugin.id, ...exported))
     const compiled = await runIn(folder, process.execPath, [tsc, ...types, '--lib', 'es2024,dom', 'library.ts'])
     expect(compiled.stdout).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
-    expect(stdout, stderr).to.equal('UsageError\ntouchstone function function function function function function ServiceError\n')
+    expect(stdout, stderr).to.equal(
+      'UsageError\ntouchstone function function function function function function ServiceError\n',
+    )
   })
 })
