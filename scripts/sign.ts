@@ -1,14 +1,9 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
-import { Contract, hexlify, Interface, JsonRpcProvider, randomBytes } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
-import { signQuota, signRelayCall } from '../contracts/lsp25.ts'
 import { UsageError } from '../conformance/lib/usage-error.ts'
-
-/** LSP0's setData (ERC725Y): a call with an effect that anybody can look up. */
-const profileInterface = new Interface(['function setData(bytes32 dataKey, bytes dataValue)'])
-const keyManagerAbi = ['function getNonce(address from, uint128 channelId) view returns (uint256)']
+import { signedCall, signedQuota } from './signed-bodies.ts'
 
 /**
  * The command `sign`: prints a signed body for `POST /execute` or `POST /quota`, made with the keys of a fixture, so that
@@ -25,8 +20,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (exitCode !== undefined) return exitCode
   const fixture = await readFixture(command.opts<{ fixture: string }>().fixture)
   const [endpoint] = command.args
-  if (endpoint === 'quota') console.log(quotaBody(fixture))
-  else if (endpoint === 'execute') console.log(await executeBody(fixture))
+  if (endpoint === 'quota') console.log(JSON.stringify(signedQuota(fixture)))
+  else if (endpoint === 'execute') console.log(JSON.stringify(await signedCall(fixture)))
   else throw new UsageError(`sign: '${endpoint}' is neither execute nor quota`)
   return 0
 }
@@ -36,27 +31,5 @@ async function readFixture(file: string): Promise<Fixture> {
     return JSON.parse(await readFile(file, 'utf8')) as Fixture
   } catch (cause) {
     throw new UsageError(`sign: ${file} cannot be read: start the testbed first, or name another --fixture`, { cause })
-  }
-}
-
-function quotaBody({ profile, controllers }: Fixture): string {
-  const message = { address: profile.address, timestampSeconds: Math.floor(Date.now() / 1000) }
-  const signature = signQuota(message, controllers.full.privateKey)
-  return JSON.stringify({ address: message.address, timestamp: message.timestampSeconds, signature })
-}
-
-/** A call that writes a random data key of the profile, with the next nonce of channel 0. */
-async function executeBody({ chain, profile, controllers }: Fixture): Promise<string> {
-  const provider = new JsonRpcProvider(chain.rpcUrl, chain.chainId, { staticNetwork: true })
-  try {
-    const keyManager = new Contract(profile.keyManager, keyManagerAbi, provider)
-    const nonce = BigInt(String(await keyManager.getFunction('getNonce').staticCall(controllers.full.address, 0)))
-    const payload = profileInterface.encodeFunctionData('setData', [hexlify(randomBytes(32)), '0x01'])
-    const message = { keyManager: profile.keyManager, chainId: chain.chainId, nonce, payload }
-    const signature = signRelayCall(message, controllers.full.privateKey)
-    // Nonces of channel 0 are small until a controller has sent 2^53 calls.
-    return JSON.stringify({ address: profile.address, transaction: { abi: payload, signature, nonce: Number(nonce) } })
-  } finally {
-    provider.destroy()
   }
 }

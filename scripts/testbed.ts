@@ -8,6 +8,7 @@ import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
 import { writePrivateJson } from './private-json.ts'
+import { signedCall, signedQuota } from './signed-bodies.ts'
 import { tryRoutes } from './try-page.ts'
 
 export interface TestbedOptions {
@@ -74,7 +75,11 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
   const chain = await startChain({ ...options.chain, port: chainPort, host: HOST })
   const provisioning = provisionTestbed(chain)
   const routes = [...tryRoutes(() => provisioning), ...(options.server?.routes ?? [])]
-  const starting = startServer(testbedConfig(chain, port, options.config), { ...options.server, routes })
+  const samples = {
+    execute: async () => signedCall(await provisioning),
+    quota: async () => signedQuota(await provisioning),
+  }
+  const starting = startServer(testbedConfig(chain, port, options.config), { samples, ...options.server, routes })
   const [served, provisioned] = await Promise.allSettled([starting, provisioning])
   let fixtureFile: string | undefined
   const close = async () => {

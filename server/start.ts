@@ -8,7 +8,7 @@ import type { LoadedConfig } from './config/load.ts'
 import { discoverExternal, discoverFolder } from './core/discover.ts'
 import { createRegistry, servicesFor, type Registry } from './core/registry.ts'
 import type { Services } from './core/define.ts'
-import { docsRoutes } from './http/docs.ts'
+import { docsRoutes, type Samples } from './http/docs/routes.ts'
 import { executeAnswers } from './http/execute.ts'
 import { createFastLane, type Answer } from './http/fast-lane.ts'
 import { createReadinessLook, healthRoutes } from './http/health.ts'
@@ -39,6 +39,8 @@ export interface StartOptions {
   readonly middleware?: readonly Middleware[]
   /** Served beside its own ones. */
   readonly routes?: readonly Route[]
+  /** Signed requests for the visitors of `/docs`. */
+  readonly samples?: Samples
 }
 
 export interface RunningServer {
@@ -66,6 +68,7 @@ export async function startServer(
     tracing,
     middleware = [],
     routes: others = [],
+    samples,
   }: StartOptions = {},
 ): Promise<RunningServer> {
   const registry = createRegistry(
@@ -117,7 +120,7 @@ export async function startServer(
       statusRoute(createServiceStatus({ registry, services, signers, plans, config, look })),
       ...healthRoutes(look, () => http.isDraining()),
       metricsRoute(metrics),
-      ...docsRoutes(),
+      ...docsRoutes(samples),
       ...others,
     ]
     const app = createApp({

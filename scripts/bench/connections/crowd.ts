@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (socket: Socket) => void>> = {
   /** Asks for much, and reads nothing. */
   slowReader: (socket) => {
     socket.pause()
-    socket.write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(10))
+    socket.write(`GET /docs/openapi.json HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(10))
   },
 }
 

@@ -60,7 +60,7 @@ export function worstRequests(): readonly SmallRequest[] {
     get('all logs', '/api/eth-rpc', logs('{"fromBlock":"earliest"}')),
     get('the interface as OpenAPI', '/docs/openapi.json'),
     get('the interface as OpenRPC', '/docs/json-rpc.json'),
-    get('the largest file', '/docs/swagger-ui-bundle.js'),
+    get('the largest file', '/docs/openapi.json'),
     get('the status page', '/'),
     get('metrics', '/metrics'),
     get('a probe', '/readyz'),

@@ -50,23 +50,67 @@ describe('the pages of the server in a browser', function () {
     await page.waitForURL('**/docs')
   })
 
-  it('shows the relay interface', async () => {
+  it('shows both interfaces, without a fault that axe knows', async () => {
     await page.goto(`${testbed.relayUrl}/docs`)
-    for (const path of ['/execute', '/quota', '/api/eth-rpc', '/transactions/{hash}']) {
-      await page.locator(`[data-path="${path}"]`).first().waitFor()
+    const requests = ['POST /execute', 'POST /quota', 'GET /transactions/{hash}', ...Object.keys(methods)]
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).to.deep.equal(requests)
+    for (const name of requests) expect(await page.getByRole('region', { name, exact: true }).count(), name).to.equal(1)
+    const errors = page.getByRole('region', { name: 'POST /quota' }).getByRole('table', { name: 'Errors' })
+    expect(await errors.innerText())
+      .to.include('STALE_TIMESTAMP')
+      .and.not.include('NONCE_USED')
+    expect(await axeViolations(page)).to.deep.equal([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(390)
+  })
+
+  it('sends a signed call and a quota request when one presses the button, and looks the call up', async () => {
+    await page.goto(`${testbed.relayUrl}/docs`)
+    const answers: string[] = []
+    for (const name of ['POST /quota', 'POST /execute', 'POST /execute']) {
+      const request = page.getByRole('region', { name })
+      await request.getByRole('button', { name: 'Send a signed example' }).click()
+      await request.locator('output pre').waitFor()
+      await request.getByText('200 OK').waitFor()
+      answers.push(await request.getByRole('status').innerText())
+      // The answer of the next press must not be taken for this one.
+      await request.locator('output').evaluate('(output) => output.replaceChildren()')
+    }
+    expect(answers[0]).to.include('"quota"').and.include('"unit"')
+    expect(answers[1]).to.match(/"transactionHash":\s*"0x[0-9a-f]{64}"/)
+    const look = page.getByRole('region', { name: 'GET /transactions/{hash}' })
+    await look.getByRole('button', { name: 'Send' }).click()
+    await look.getByText('200 OK').waitFor()
+    expect(await look.getByRole('status').innerText()).to.include('"status"')
+  })
+
+  it('sends every JSON-RPC method as it stands', async () => {
+    await page.goto(`${testbed.relayUrl}/docs`)
+    for (const [method, result] of Object.entries(methods)) {
+      const request = page.getByRole('region', { name: method })
+      await request.getByRole('button', { name: 'Send' }).click()
+      await request.getByText('200 OK').waitFor()
+      expect(await request.getByRole('status').innerText(), method).to.match(result)
     }
   })
 
-  it('shows every JSON-RPC method, and lets one try it', async () => {
-    await page.goto(`${testbed.relayUrl}/docs?urls.primaryName=Ethereum%20JSON-RPC%20(OpenRPC)`)
-    const method = page.locator('#operations-default-eth_chainId')
-    await method.waitFor()
-    expect(await page.locator('.opblock').count()).to.equal(8)
-    await method.locator('.opblock-summary-control').click()
-    await method.getByRole('button', { name: 'Try it out' }).click()
-    await method.getByRole('button', { name: 'Execute' }).click()
-    const answer = method.locator('.live-responses-table .response .highlight-code')
-    await answer.waitFor()
-    expect(await answer.innerText()).to.include('"result": "0x7a69"')
+  it('shows what a visitor has written wrong', async () => {
+    await page.goto(`${testbed.relayUrl}/docs`)
+    const request = page.getByRole('region', { name: 'eth_chainId' })
+    await request.getByRole('textbox').fill('{')
+    await request.getByRole('button', { name: 'Send' }).click()
+    await request.getByText('-32700').waitFor()
   })
 })
+
+/** What the methods answer to the examples of their schemas. */
+const methods = {
+  eth_blockNumber: /"result":\s*"0x[0-9a-f]+"/,
+  eth_chainId: /"result":\s*"0x7a69"/,
+  eth_gasPrice: /"result":\s*"0x[0-9a-f]+"/,
+  eth_getBalance: /"result":\s*"0x[0-9a-f]+"/,
+  eth_getLogs: /"result":\s*\[/,
+  eth_getTransactionByHash: /"result":\s*null/,
+  eth_getTransactionReceipt: /"result":\s*null/,
+  eth_maxPriorityFeePerGas: /"result":\s*"0x[0-9a-f]+"/,
+}

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createApp } from '../../app.ts'
-import { docsRoutes } from '../../http/docs.ts'
-import { silent } from '../support/rpc-server.ts'
+import { createApp } from '../../../app.ts'
+import { docsRoutes } from '../../../http/docs/routes.ts'
+import { silent } from '../../support/rpc-server.ts'
 
 describe('the documents that the viewer reads', () => {
   it('are made once for all who ask', async () => {
