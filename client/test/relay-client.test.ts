@@ -233,6 +233,13 @@ describe('a relay client', function () {
       expect((await world.calls()) - before).to.equal(1)
     })
 
+    it('behind a status of 500 is looked for on the chain, and not asked for again', async () => {
+      await using front = await startFront(world.relayUrl, () => 'fail after')
+      const { transactionHash } = await world.client({ relayUrl: front.url }).execute(succeed(world.target))
+      expect(await world.client().wait(transactionHash)).to.include({ status: 'executed' })
+      expect(front.requests.filter(({ path }) => path === '/execute')).to.have.length(1)
+    })
+
     it('for good, and nothing is on the chain: says so, with the request to send again', async () => {
       await using front = await startFront(world.relayUrl, () => 'cut before')
       const client = world.client({ relayUrl: front.url, attempts: 2 })
@@ -287,6 +294,8 @@ describe('a relay client', function () {
                 ),
               ])
             : fetch(url, init),
+        // Without HTTP between, whose requests would have the same time.
+        node: world.chain.provider,
         timeoutMs: 100,
         deadlineMs: 300,
         attempts: 100,
@@ -294,6 +303,20 @@ describe('a relay client', function () {
       const startMs = performance.now()
       expect(isRelayError(await thrownBy(client.execute(succeed(world.target))), 'ANSWER_LOST')).to.equal(true)
       expect(performance.now() - startMs).to.be.below(3_000)
+    })
+
+    it('ends with the signal, though the relay answers', async () => {
+      const abort = new AbortController()
+      const client = world.client({
+        fetch: async (url, init) => {
+          const response = await fetch(url, { ...init, signal: null })
+          if (url.endsWith('/execute')) abort.abort(new Error('enough'))
+          return response
+        },
+      })
+      expect(await thrownBy(client.execute(succeed(world.target), { signal: abort.signal }))).to.include({
+        message: 'enough',
+      })
     })
 
     it('ends with the signal', async () => {
@@ -336,6 +359,18 @@ describe('a relay client', function () {
       }))
       const error = await thrownBy(world.client({ relayUrl: front.url }).execute(succeed(world.target)))
       expect(error).to.include({ code: 'RATE_LIMITED', retryAfterSeconds: 3600, broadcast: false })
+      expect(front.requests).to.have.length(1)
+    })
+
+    it('of a spent quota leads to the next period, and is not waited for', async () => {
+      const text = JSON.stringify({ code: 'QUOTA_EXCEEDED', message: 'none left', details: {}, broadcast: false })
+      await using front = await startFront(world.relayUrl, () => ({
+        status: 429,
+        headers: { 'retry-after': '1' },
+        text,
+      }))
+      const error = await thrownBy(world.client({ relayUrl: front.url }).execute(succeed(world.target)))
+      expect(error).to.include({ code: 'QUOTA_EXCEEDED', retryAfterSeconds: 1 })
       expect(front.requests).to.have.length(1)
     })
   })

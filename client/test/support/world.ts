@@ -45,6 +45,7 @@ export async function startWorld(options?: TestbedOptions): Promise<World> {
 export type Fault =
   | 'cut before' // the relay gets nothing
   | 'cut after' // the relay has answered
+  | 'fail after' // the same, and the answer is of status 500
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly text: string }
 
 /** Something in front of the relay that answers as it is told; `fault` gets the number of the request, from 0, and its path. */
@@ -63,6 +64,7 @@ export function startFront(
       .then(async (answer) => {
         const text = await answer.text()
         if (wanted === 'cut after') response.destroy()
+        else if (wanted === 'fail after') response.writeHead(500).end('Internal Server Error')
         else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text)
       })
       .catch(() => response.destroy())
