@@ -43,3 +43,8 @@ export const isHex = (text: unknown): text is Hex => typeof text === 'string' &&
 export const isAddress = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{40}$/.test(text)
 
 export const isHash = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
+
+/** @throws TypeError it is no number above 0 */
+export function assertPositive(name: string, value: number): void {
+  if (!(value > 0)) throw new TypeError(`${name} is no number above 0: ${value}`)
+}

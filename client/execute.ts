@@ -56,6 +56,9 @@ export function createExecute(context: ExecuteContext) {
   return async (call: Call, options: ExecuteOptions = {}): Promise<Execution> => {
     const { order, channel } = options
     if (order !== undefined && channel !== undefined) throw new TypeError('give an order or a channel, not both')
+    if (channel !== undefined && (channel < 0n || channel >> 128n !== 0n)) {
+      throw new RangeError(`a channel has 128 bits: ${channel}`)
+    }
     const payload = payloadOf(call, profile.address)
     const name = order ?? channel
     const place = await (name === undefined ? channels.free() : channels.inTurn(name))

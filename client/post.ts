@@ -58,7 +58,8 @@ export async function post(url: string, options: PostOptions): Promise<Reply> {
 
 async function send(url: string, { fetch, body, signal, timeoutMs }: PostOptions, endMs: number): Promise<Reply> {
   const text = typeof body === 'function' ? await body() : body
-  const timeout = AbortSignal.timeout(Math.max(1, Math.min(timeoutMs, endMs - performance.now())))
+  // Node takes whole milliseconds alone.
+  const timeout = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(timeoutMs, endMs - performance.now()))))
   const init: RequestInit = {
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     ...(text !== undefined && { method: 'POST', headers: { 'content-type': 'application/json' }, body: text }),

@@ -1,3 +1,4 @@
+import { assertPositive } from './abi.ts'
 import type { Call } from './call.ts'
 import { createChannels } from './channels.ts'
 import { signerOf, type Controller } from './controller.ts'
@@ -39,7 +40,8 @@ export interface RelayClient {
    * Has the relay execute a call of the profile. It is sent again after a lost answer, with the same signature and so with
    * one effect; `Retry-After` is kept.
    *
-   * @throws RelayError the relay refuses it, or ANSWER_LOST; TypeError the call cannot be encoded; the reason of the signal
+   * @throws RelayError the relay refuses it, or ANSWER_LOST; TypeError or RangeError the call cannot
+   * be encoded; the reason of the signal
    */
   execute(call: Call, options?: ExecuteOptions): Promise<Execution>
   /** What the profile may still spend. @throws RelayError */
@@ -62,7 +64,7 @@ const usualPatience: Patience = { attempts: 5, timeoutMs: 20_000, deadlineMs: 60
 export function createRelayClient(options: RelayClientOptions): RelayClient {
   const { node, chainId, nonceForm = 'number', fallback } = options
   const relayUrl = baseOf(options.relayUrl)
-  const patience = { ...usualPatience, ...definedOf(options) }
+  const patience = patienceOf(options)
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const rpc = createRpc(node, { ...patience, fetch })
   const signer = signerOf(options.controller)
@@ -83,10 +85,13 @@ function baseOf(relayUrl: string): string {
   return relayUrl.replace(/\/+$/, '')
 }
 
-function definedOf({ attempts, timeoutMs, deadlineMs }: Partial<Patience>): Partial<Patience> {
-  return {
-    ...(attempts !== undefined && { attempts }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-  }
+/** @throws TypeError a number that is none above 0 */
+function patienceOf({
+  attempts = usualPatience.attempts,
+  timeoutMs = usualPatience.timeoutMs,
+  deadlineMs = usualPatience.deadlineMs,
+}: Partial<Patience>): Patience {
+  const patience = { attempts, timeoutMs, deadlineMs }
+  for (const [name, value] of Object.entries(patience)) assertPositive(name, value)
+  return patience
 }

@@ -1,5 +1,5 @@
 import type { TransactionStatus } from '../specs/index.ts'
-import { isHash, type Hex } from './abi.ts'
+import { assertPositive, isHash, type Hex } from './abi.ts'
 import { objectOf } from './answer.ts'
 import { post, sleep, type Fetch, type Patience } from './post.ts'
 import { isRelayError, RelayError } from './relay-error.ts'
@@ -57,6 +57,8 @@ export function createWait(relayUrl: string, rpc: Rpc, options: Patience & { rea
     { confirmations = 1, timeoutMs = 120_000, signal }: WaitOptions = {},
   ): Promise<Outcome> => {
     if (!isHash(hash)) throw new TypeError(`no transaction hash: ${hash}`)
+    assertPositive('confirmations', confirmations)
+    assertPositive('timeoutMs', timeoutMs)
     const endMs = performance.now() + timeoutMs
     let latest: Hex = hash
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {

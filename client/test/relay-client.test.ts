@@ -88,6 +88,9 @@ describe('a relay client', function () {
       }
       const both = thrownBy(client.execute('0x12345678', { order: 'a', channel: 1n }))
       expect(await both).to.be.instanceOf(TypeError)
+      for (const channel of [-1n, 2n ** 128n]) {
+        expect(await thrownBy(client.execute('0x12345678', { channel }))).to.be.instanceOf(RangeError)
+      }
     })
 
     it('says that an address is no profile', async () => {
@@ -305,6 +308,13 @@ describe('a relay client', function () {
       expect(performance.now() - startMs).to.be.below(3_000)
     })
 
+    it('may have a deadline that is shorter than the time of one answer', async () => {
+      const { transactionHash } = await world
+        .client({ timeoutMs: 20_000, deadlineMs: 9_000 })
+        .execute(succeed(world.target))
+      expect(transactionHash).to.match(/^0x/)
+    })
+
     it('ends with the signal, though the relay answers', async () => {
       const abort = new AbortController()
       const client = world.client({
@@ -425,6 +435,9 @@ describe('a relay client', function () {
       TypeError,
       'controller',
     )
+    for (const given of [{ attempts: 0 }, { timeoutMs: -1 }, { deadlineMs: NaN }]) {
+      expect(() => createRelayClient({ ...usable, ...given })).to.throw(TypeError, Object.keys(given)[0])
+    }
     expect(() => createRelayClient({ ...usable, controller: {} as never })).to.throw(TypeError, 'controller')
   })
 })

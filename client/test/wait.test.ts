@@ -87,6 +87,12 @@ describe('wait()', function () {
   it('ends with the signal, and takes hashes alone', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     expect(await thrownBy(world.client().wait(OTHER, { signal }))).to.include({ message: 'enough' })
-    expect(await thrownBy(world.client().wait('0x12'))).to.be.instanceOf(TypeError)
+    for (const [of, options] of [
+      ['0x12', {}],
+      [hash, { timeoutMs: NaN }],
+      [hash, { confirmations: -1 }],
+    ] as const) {
+      expect(await thrownBy(world.client().wait(of, options))).to.be.instanceOf(TypeError)
+    }
   })
 })
