@@ -29,7 +29,7 @@ const INDEX_BITS = 32n
 
 /**
  * Chooses channels (LSP25): calls in different ones do not wait for each other, and the first one in a channel costs
- * about 20,000 gas more than those after it. Therefore a channel is used again once its last call is mined.
+ * about 15,000 gas more than those after it. Therefore a channel is used again once its last call is mined.
  *
  * @param readNonce the key manager's next nonce in a channel
  * @param randomBits 96 bits: other clients of the same controller use channels of their own

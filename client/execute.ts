@@ -109,9 +109,11 @@ async function resolve(
 ) {
   const { isExecuted, transactionHash } = await fateOf(rpc, profile, await signer.address(), { nonce, signature })
   if (transactionHash) return { transactionHash, nonce }
-  const fate = { true: 'was executed', false: 'is not executed so far', undefined: 'may have been executed' }[
-    `${isExecuted}`
-  ]
+  const fate = {
+    true: 'was most likely executed',
+    false: 'is not executed so far',
+    undefined: 'may have been executed',
+  }[`${isExecuted}`]
   const cause = reply.error
   // The relay knows its calls by their signature: what it refuses for good, it has not accepted before.
   if (isExecuted === false && isRelayError(cause) && isForGood(cause)) throw withoutWord(cause)

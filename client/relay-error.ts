@@ -47,7 +47,10 @@ interface ClientDetails {
   UNKNOWN: { readonly text: string }
   /** The call was sent, and no answer came that says what happened. */
   ANSWER_LOST: {
-    /** `true`: the call was executed, and its transaction is not found. `false`: not yet. `undefined`: the node does not say. */
+    /**
+     * `true`: its nonce is used, by this call unless another client uses the same channel, and the transaction is not
+     * found. `false`: not yet. `undefined`: the node does not say.
+     */
     readonly isExecuted: boolean | undefined
     readonly nonce: bigint
     /** The signed request. However often it is sent again, the call is executed once. */
