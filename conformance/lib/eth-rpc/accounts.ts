@@ -8,9 +8,10 @@ import { numberOf, quantity } from './quantity.ts'
 import { sampleAddress } from './samples.ts'
 
 /**
- * Addresses of accounts that are likely to hold something: senders of mined transactions, and those of the fixture.
+ * Addresses of accounts that are likely to hold coin: senders of mined transactions, and the accounts of the
+ * fixture.
  *
- * @returns possibly none
+ * @returns the addresses; empty when none is known
  */
 export async function accountsOf(t: CheckContext): Promise<string[]> {
   const senders = await knownTransactions(t).then(
@@ -24,15 +25,16 @@ export async function accountsOf(t: CheckContext): Promise<string[]> {
 }
 
 /**
- * An address whose balance every service can tell, in checksummed case: of an account that has sent something, where one
- * is known. What is answered for an address that the chain has never seen, the document does not say.
+ * An address in checksummed case whose balance every service can tell: that of an account that has sent a
+ * transaction, where one is known. The document does not say what a service answers for an address that the chain
+ * has never seen.
  */
 export async function accountOf(t: CheckContext): Promise<string> {
   const [account = sampleAddress] = await accountsOf(t)
   return getAddress(account)
 }
 
-/** The accounts of the fixture: nobody but its owner sends anything from them. Empty without a fixture. */
+/** The accounts of the fixture, from which nobody but its owner sends. Empty without a fixture. */
 export function fixtureAccounts(t: CheckContext): string[] {
   try {
     const { profile, controllers, funder } = t.fixture
@@ -43,29 +45,32 @@ export function fixtureAccounts(t: CheckContext): string[] {
   }
 }
 
-/** What an account has at a block, by the chain's node. */
+/** The balance of an account at a block, as the chain's node tells it. */
 export interface BalanceAt {
   readonly address: string
   readonly block: bigint
   readonly balance: bigint
-  /** So far back that a node may have dropped the state. */
+  /** Whether the block is so old that a node may have dropped its state. */
   readonly isOld: boolean
-  /** What the account has had since the first block: the document says that these balances are not imported. */
+  /**
+   * Whether the account has had this balance since the first block. The document says that services do not import
+   * these balances.
+   */
   readonly isOfGenesis: boolean
 }
 
-/** More heads than this do not pass between two requests; and nodes keep the state of so many blocks at least. */
+/** Nodes keep the state of this many blocks at least. No more blocks than this are mined between two requests. */
 const keptBlocks = 64n
-/** How far back to look, in blocks: a cache, or an index that is built later, may begin anywhere. */
+/** How far back to look, in blocks. A cache or an index of the target may begin at any of these ages. */
 const depths = [4n, 10n, 24n, 50n, 64n, 120n, 1000n]
 
-/** Undefined where the chain's node does not have the state of that block. */
+/** The balance; undefined where the chain's node does not have the state of the block. */
 async function balanceAt(chain: ChainTruth, address: string, block: bigint): Promise<bigint | undefined> {
   const outcome = await chain.attempt('eth_getBalance', [address, quantity(block)])
   return 'result' in outcome ? numberOf(outcome.result) : undefined
 }
 
-/** Blocks at which something may have changed: those of known transactions and the ones before, and some of each age. */
+/** The blocks to ask about, by address: those of known transactions, the blocks before these, and some of each age. */
 async function blocksToAsk(t: CheckContext, head: bigint): Promise<Map<string, Set<bigint>>> {
   const blocks = new Map<string, Set<bigint>>()
   for (const { block, fields } of await knownTransactions(t)) {
@@ -78,8 +83,9 @@ async function blocksToAsk(t: CheckContext, head: bigint): Promise<Map<string, S
 }
 
 /**
- * What senders of known transactions have at blocks of each age: before and after a change, so that what is asked for by
- * number can be told from the latest, and such that a double cannot hold, where there are some. Read once in a run.
+ * Balances of senders of known transactions, before and after a change, at blocks of each age. They tell a balance
+ * that was asked for by number from the latest one. Some need more digits than a double has, where the chain has
+ * such. Read once in a run.
  *
  * @throws Untestable when the chain's node does not tell balances at blocks
  */
@@ -125,7 +131,10 @@ export async function balancesBetween(chain: ChainTruth, address: string, before
   return balances
 }
 
-/** With the transactions that the chain's own node has not mined yet; undefined where it does not tell. */
+/**
+ * The balance with the transactions that the chain's node has not mined yet; undefined where the node does not tell
+ * it.
+ */
 export async function pendingBalance(chain: ChainTruth, address: string): Promise<bigint | undefined> {
   const outcome = await chain.attempt('eth_getBalance', [address, 'pending'])
   return 'result' in outcome ? numberOf(outcome.result) : undefined

@@ -12,15 +12,18 @@ type BadParamsClause = Extract<ClauseId, `eth-rpc.${string}.bad-params`>
 export type BadParamsMethod = BadParamsClause extends `eth-rpc.${infer Method}.bad-params` ? Method : never
 
 export interface BadParamsCase {
-  /** The one fault, in the words of the check's title. */
+  /** The fault, in the words of the check's title. */
   readonly fault: string
-  /** Puts the fault into the parameters of the twin. What is no array is sent as it is. */
+  /** Puts the fault into the parameters of the twin. A value that is no array is sent as it is. */
   readonly spoil: (good: readonly unknown[]) => unknown
-  /** Another twin than the method's own. */
+  /** Makes the parameters of another twin than the method's own. */
   readonly twin?: (t: CheckContext) => Promise<readonly unknown[]>
 }
 
-/** The clause about the bad parameters of a method: each case is sent after its twin, which differs by that one fault. */
+/**
+ * Defines the clause about the bad parameters of a method. Each check sends the twin first, which differs by one
+ * fault alone.
+ */
 export function badParams(
   method: BadParamsMethod,
   twin: (t: CheckContext) => Promise<readonly unknown[]>,
@@ -31,7 +34,8 @@ export function badParams(
       check(`${fault}: an error`, async (t) => {
         const good = await (own ?? twin)(t)
         if (await isWithoutMeaning(t, method)) throw new Untestable(`${method} has no meaning on this chain`)
-        // Which fields a filter may have is not shown: a form of it that is refused breaks nothing, and shows nothing.
+        // The document does not show the fields of a filter. So a target that refuses a form of the filter breaks no
+        // sentence, and the check is untestable.
         if (method === 'eth_getLogs') requireServed(await t.rpc.call(method, good))
         else await expectServed(t, method, good)
         expect(await t.rpc.send({ id: 1, jsonrpc: '2.0', method, params: spoil(good) })).to.be.refused

@@ -4,14 +4,14 @@ import { Untestable } from '../outcome.ts'
 import { comparePositions, positionOf, type Log } from './logs.ts'
 import { numberOf, quantity } from './quantity.ts'
 
-/** The logs that the fixture was seeded with. */
+/** The logs that were emitted for the fixture. */
 export interface EmitterLogs {
   readonly emitter: string
   readonly fromBlock: bigint
   readonly toBlock: bigint
-  /** As the chain's node gives them, in order. */
+  /** As the chain's node returns them, in the order of the chain. */
   readonly all: readonly Log[]
-  /** The number of the block that has most of them. */
+  /** The number of the block with the most logs. */
   readonly densest: bigint
 }
 
@@ -20,7 +20,7 @@ async function ofRange(chain: ChainTruth, address: string, from: number, to: num
   return 'result' in outcome && Array.isArray(outcome.result) ? (outcome.result as Log[]) : undefined
 }
 
-/** Block by block, for a node that gives fewer in one answer. */
+/** Reads block by block, for a node that limits the logs of one answer. */
 async function ofEachBlock(chain: ChainTruth, address: string, from: number, to: number): Promise<Log[]> {
   const found: Log[] = []
   for (let block = from; block <= to; block += 1) {
@@ -51,21 +51,24 @@ async function read(t: CheckContext): Promise<EmitterLogs> {
 }
 
 /**
- * The seeded logs as the chain's node gives them, read once in a run.
+ * The logs of the fixture as the chain's node returns them. Read once in a run.
  *
- * @throws Untestable without fixture or chain, or when they do not fit together
+ * @throws Untestable without a fixture or a chain, or when the two do not fit
  */
 export function emitterLogs(t: CheckContext): Promise<EmitterLogs> {
   return t.once('eth-rpc.emitter-logs', read)
 }
 
-/** The logs of two contracts: some with long data, and then more than a page in turn in one block. */
+/**
+ * The logs of two contracts: first some with long data; then, in the last block, more than a page, by the two
+ * contracts in turn.
+ */
 export interface PairedLogs {
   readonly emitters: readonly [string, string]
   readonly fromBlock: bigint
-  /** That in which they stand in turn. */
+  /** The block in which the two contracts emit in turn. */
   readonly toBlock: bigint
-  /** As the chain's node gives them, in order. */
+  /** As the chain's node returns them, in the order of the chain. */
   readonly all: readonly Log[]
 }
 
@@ -82,15 +85,15 @@ async function readPaired(t: CheckContext): Promise<PairedLogs | undefined> {
 }
 
 /**
- * The logs of the fixture's pair of contracts, read once in a run; undefined where the fixture has none.
+ * The logs of the fixture's two contracts; undefined where the fixture has none. Read once in a run.
  *
- * @throws Untestable without fixture or chain, or when they do not fit together
+ * @throws Untestable without a fixture or a chain, or when the two do not fit
  */
 export function pairedLogs(t: CheckContext): Promise<PairedLogs | undefined> {
   return t.once('eth-rpc.paired-logs', readPaired)
 }
 
-/** Those of one block, or of several. */
+/** The logs of the blocks from `from` to `to`, both included. */
 export function logsBetween({ all }: Pick<EmitterLogs, 'all'>, from: bigint, to: bigint): Log[] {
   return all.filter((log) => {
     const block = numberOf(log['blockNumber']) ?? -1n

@@ -4,22 +4,25 @@ import { isServed, yieldsResult } from '../rpc-answer.ts'
 import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
 
-/** Waits between attempts: blocks arrive at two nodes some seconds apart. */
+/** Waits between attempts. A block arrives at two nodes some seconds apart. */
 const waitsMs = [200, 400, 800, 1600, 3000]
-/** After all of them were in vain once, others are waited for less: a target that is wrong in everything ends in time. */
+/**
+ * After all waits were in vain once, later attempts wait only this often, so that a run against a broken target ends
+ * in time.
+ */
 const shorterWaits = 3
 
-/** How often to wait: not at all for a target that serves nothing, or everything. */
+/** How often to wait: never for a target that serves nothing, or that has a result for everything. */
 async function patienceWith(t: CheckContext): Promise<{ waits: number }> {
   const serves = isServed(await t.rpc.call('eth_chainId')) && !yieldsResult(await t.rpc.call(inventedMethod))
   return { waits: serves ? waitsMs.length : 0 }
 }
 
 /**
- * Makes an attempt again, after growing waits of 6 s in all, until it is right: what is behind for a moment is not
- * wrong. A right answer at the first attempt costs no wait.
+ * Makes an attempt again until its value is right, with growing waits of 6 s in all: a target may lag for a moment.
+ * A value that is right at once costs no wait.
  *
- * @returns the last attempt, right or not
+ * @returns the last value, right or not
  */
 export async function eventually<T>(
   t: CheckContext,
@@ -38,7 +41,11 @@ export async function eventually<T>(
   return value
 }
 
-/** Compares again while a comparison fails, as `eventually`. @throws Fault of the last one */
+/**
+ * Makes a comparison again while it fails, as `eventually` does.
+ *
+ * @throws Fault of the last comparison
+ */
 export async function inTime(t: CheckContext, compare: () => Promise<void>): Promise<void> {
   const attempt = (): Promise<Fault | undefined> =>
     compare().then(

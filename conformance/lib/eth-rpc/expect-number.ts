@@ -8,8 +8,8 @@ import { inventedMethod } from './samples.ts'
 import { expectServed, type Served, type Variant } from './serve.ts'
 
 /**
- * Makes sure that an answer of this target means something where no chain tells what is right: one that has a result
- * for a method that nobody knows has one for everything, and being served by it proves nothing. Asked once in a run.
+ * Makes sure that a result of this target means something where no chain tells the right one: a target that has a
+ * result for an invented method has one for everything. Asked once in a run.
  *
  * @throws Fault of the sentence that unlisted methods are not supported
  */
@@ -28,14 +28,14 @@ export async function expectDiscerning(t: CheckContext): Promise<void> {
 
 /** A served result that is a number. */
 export interface ServedNumber extends Served {
-  /** Every number that it may stand for, the likeliest first. */
+  /** Every number that the result may mean, the most likely first. */
   readonly readings: readonly [bigint, ...bigint[]]
 }
 
 /**
- * The target serves the method, by a number.
+ * The target serves the method with a number.
  *
- * @param what names it in the message: `a price in wei`
+ * @param what names the number in the message: `a price in wei`
  * @throws Fault of the sentence that the answer contradicts
  */
 export async function expectNumber(
@@ -55,11 +55,11 @@ export async function expectNumber(
 }
 
 /**
- * The target serves eth_chainId: by the chain's node when there is one, else by a number from a target that does not
- * answer everything alike.
+ * The target serves eth_chainId. With a chain, the result is the chain's id. Without a chain, it is a number from a
+ * target that does not have a result for everything.
  *
  * @param variant absent: the documented envelope
- * @throws Fault, of the sentence that the answer contradicts
+ * @throws Fault of the sentence that the answer contradicts
  */
 export async function expectChainId(t: CheckContext, variant?: Variant): Promise<Served> {
   const served = await expectServed(t, 'eth_chainId', [], variant)

@@ -5,7 +5,10 @@ import type { Log } from './logs.ts'
 import { quantity } from './quantity.ts'
 import { unknownAddress, unknownHash } from './samples.ts'
 
-/** A filter and what it selects on the chain, found by reading the chain's logs and not by asking a node to filter. */
+/**
+ * A filter and the logs that it selects. The suite finds these by reading all logs of the chain, not by asking a
+ * node to filter.
+ */
 export interface FilterCase {
   readonly selects: string
   readonly make: (logs: EmitterLogs) => { readonly filter: Filter; readonly truth: readonly Log[] }
@@ -19,8 +22,9 @@ function topic(log: Log, position: number): string {
 }
 
 /**
- * Two neighbouring blocks with no more logs than a page, or one where no two are so small: what a filter selects there
- * is one page.
+ * Two neighbouring blocks with at most one page of logs, or one such block where no two are so small.
+ *
+ * @throws Untestable when every block has more than a page
  */
 function onePage(logs: EmitterLogs): { readonly range: Filter; readonly truth: readonly Log[]; readonly last: bigint } {
   const blocks = [...new Set(logs.all.map((log) => BigInt(String(log['blockNumber']))))]
@@ -55,7 +59,7 @@ function byTopics(
 
 const hasSameTopic = (log: Log, like: Log, position: number) => topic(log, position) === topic(like, position)
 
-/** The forms of the filter of the execution-apis. */
+/** The forms of a filter in the execution-apis. */
 export const filterCases: readonly FilterCase[] = [
   {
     selects: 'address: one',

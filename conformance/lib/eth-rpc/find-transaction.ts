@@ -6,10 +6,10 @@ import { Fault } from '../outcome.ts'
 import { eventually } from './eventually.ts'
 import { expectServed, type Served } from './serve.ts'
 
-/** Both take a hash and nothing else. */
+/** The two methods that take a hash and nothing else. */
 export type LookUp = 'eth_getTransactionByHash' | 'eth_getTransactionReceipt'
 
-/** What the target has of a transaction. */
+/** What the target returns for a transaction. */
 export interface Found extends Served {
   readonly result: Readonly<Record<string, unknown>>
 }
@@ -18,12 +18,12 @@ function isObject(value: unknown): value is Found['result'] {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** There, and not as one that waits to be mined. */
+/** Whether the target returns the transaction as mined, and not as pending. */
 function isMined({ result }: Served): boolean {
   return isObject(result) && result['blockNumber'] !== null
 }
 
-/** Whether the transaction is there under another spelling of its hash. */
+/** Whether the target finds the transaction under another spelling of its hash. */
 async function isFoundOtherwise(t: CheckContext, method: LookUp, hash: string): Promise<boolean> {
   const digits = hash.slice(2)
   for (const spelling of [digits, `0x${digits.toUpperCase()}`]) {
@@ -39,7 +39,8 @@ function sameHash(found: unknown, hash: string): boolean {
 }
 
 /**
- * Looks up a mined transaction until it is there: a target may come to know of a young one a moment later than our node.
+ * Looks up a mined transaction, again and again while it is missing: the target may learn of a young one a moment
+ * later than our node.
  *
  * @throws Fault of the sentence that the answer contradicts
  */

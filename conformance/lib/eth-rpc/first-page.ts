@@ -7,20 +7,27 @@ import { type KnownFilter, longFilters, type LongKind } from './known-filters.ts
 import { describePosition, expectSameLog, type Log, logsOf, placeOf, type Position, positionOf } from './logs.ts'
 import { describePage, pageLimit } from './paging.ts'
 
-/** Pages as they come, held against what the chain has. The document shows no order: rising and falling are both right. */
+/**
+ * Compares pages with the chain as they come. The document shows no order, so a rising and a falling one are both
+ * right.
+ */
 export interface Gathering {
-  /** Takes a page in. @throws Fault for what no page, or not this page, may hold */
+  /**
+   * Adds a page.
+   *
+   * @throws Fault when the page holds an entry that this page must not hold, or lacks one
+   */
   add(page: readonly Log[], answer: Answer): void
-  /** How many entries have come. */
+  /** How many entries the pages so far hold. */
   readonly count: number
   readonly isComplete: boolean
-  /** What the next page must hold; undefined when nothing is left. */
+  /** The entry that the next page must hold; undefined when the pages are complete. */
   readonly next: Position | undefined
 }
 
 /**
- * @param truth what the filter selects, in the order of the chain
- * @param of the clause that fails when the first page is not right, and when a later one is not
+ * @param truth the logs that the filter selects, in the order of the chain
+ * @param of the clause that fails for a wrong first page, and the clause that fails for a wrong later page
  */
 export function createGathering(truth: readonly Log[], of: { first: ClauseId; later: ClauseId }): Gathering {
   const places = new Map(truth.map((log, place) => [placeOf(log), place]))
@@ -94,7 +101,7 @@ export function createGathering(truth: readonly Log[], of: { first: ClauseId; la
   }
 }
 
-/** Pages may be smaller than 1000 entries, which is the most; a walk of more steps is not worth its requests. */
+/** A walk takes this many pages at most. A target may have smaller pages than the 1000 entries that are allowed. */
 export const maxPages = 120
 
 /** A filter that selects more than a page, and its first page. */
@@ -102,15 +109,15 @@ export interface FirstPage extends KnownFilter {
   readonly answer: Answer
   readonly page: readonly Log[]
   readonly last: Log
-  /** What the next page must hold. */
+  /** The entry that the next page must hold. */
   readonly next: Position
 }
 
 /**
- * Holds the first page against the chain.
+ * Compares the first page with the chain.
  *
  * @param later the clause that fails when a later page is not right
- * @throws Fault when the page is not what the chain has first, or longer than a page
+ * @throws Fault when the page is not the first of the chain's entries, or longer than a page
  */
 export function compareFirstPage(
   { truth }: KnownFilter,
@@ -124,7 +131,10 @@ export function compareFirstPage(
   return { gathering, page }
 }
 
-/** One that has more than a page of this size, and no more pages than a walk takes: the longest, or else the shortest. */
+/**
+ * The filter to walk: it selects more than a page and no more pages than a walk takes. The longest such filter;
+ * otherwise the shortest of the longer ones.
+ */
 function fitting(all: readonly KnownFilter[], widest: KnownFilter, pageSize: number): KnownFilter {
   if (widest.truth.length <= maxPages * pageSize) return widest
   const longer = all.filter(({ truth }) => truth.length > pageSize && truth.length < widest.truth.length)
@@ -132,9 +142,9 @@ function fitting(all: readonly KnownFilter[], widest: KnownFilter, pageSize: num
 }
 
 /**
- * The first page of a filter that selects more than one, asked for once in a run.
+ * The first page of a filter that selects more than one. Asked for once in a run.
  *
- * @throws Untestable when the target serves none; Fault when it is not the first page
+ * @throws Untestable when the target serves no such page; Fault when the page is wrong
  */
 export function firstPage(t: CheckContext, kind: LongKind): Promise<FirstPage> {
   return t.once(`eth-rpc.first-page ${kind}`, async (shared) => {

@@ -10,11 +10,11 @@ import { askPageAfter, describePage, type Paging } from './paging.ts'
 import { expectServed } from './serve.ts'
 import { findWayOfPaging } from './way-of-paging.ts'
 
-/** What a walk brought. */
+/** The pages of a walk. */
 export interface Gathered {
-  /** An empty one only as the last. */
+  /** Only the last page may be empty. */
   readonly pages: readonly (readonly Log[])[]
-  /** All that the chain has; otherwise the walk is right as far as it went. */
+  /** Whether the pages hold all entries of the chain. If not, the walk is right as far as it went. */
   readonly isComplete: boolean
 }
 
@@ -32,9 +32,9 @@ async function nextPage(t: CheckContext, filter: KnownFilter['filter'], last: Lo
 }
 
 /**
- * Walks on from the first page, until all is there that the chain has, or for so many pages as a walk takes.
+ * Asks for page after page from the first on, until the pages are complete or the walk is long enough.
  *
- * @throws Fault for a page that is not served, that repeats or leaves out entries, or is longer than a page
+ * @throws Fault for a page that is not served, that repeats or leaves out entries, or that is too long
  */
 export async function walkPages(
   t: CheckContext,
@@ -55,13 +55,13 @@ export async function walkPages(
   return { pages, isComplete: gathering.isComplete }
 }
 
-/** Pages of a filter that is checked beside others; what fits into few pages is enough to judge it. */
+/** How many pages to compare for a filter that is not about paging itself. */
 const fewPages = 30
 
 /**
- * Holds what a filter selects against the chain: page by page where the target's pages are smaller.
+ * Compares what the target selects with the chain, page by page where its pages are smaller.
  *
- * @param answer that serves the filter
+ * @param answer the answer that serves the filter
  * @throws Fault for the first difference
  */
 export async function expectSelected(t: CheckContext, known: KnownFilter, answer: Answer): Promise<void> {
@@ -75,13 +75,14 @@ export async function expectSelected(t: CheckContext, known: KnownFilter, answer
     t.observe(`only first pages were compared: ${error.message}`)
     return
   }
-  // A page that is shorter than the target's pages was not cut for its length: what it lacks, the filter should select.
+  // A page that is shorter than the target's pages was not cut for its length. So the filter, not the paging, loses the
+  // missing entries.
   const size = await pageSize(t)
   const later = page.length < size ? 'eth-rpc.eth_getLogs.success' : 'eth-rpc.eth_getLogs.next-page'
   await walkPages(t, { ...known, answer }, paging, { most: fewPages, later })
 }
 
-/** How many entries the target's pages have, as far as a long filter shows it. */
+/** How many entries the target's pages hold, as a filter with many logs shows it; 0 when none shows it. */
 async function pageSize(t: CheckContext): Promise<number> {
   for (const kind of plainKinds) {
     const first = await firstPage(t, kind).catch((error: unknown) => {
@@ -94,8 +95,8 @@ async function pageSize(t: CheckContext): Promise<number> {
 }
 
 /**
- * Logs are served as the chain has them, where a page is enough: who looks at pages beyond may go on from there. Looked
- * at once in a run.
+ * Makes sure that the target serves one page of logs as the chain has them, before a check looks at further pages.
+ * Asked once in a run.
  *
  * @throws Fault of eth_getLogs.success
  */

@@ -5,8 +5,8 @@ import { Untestable } from '../outcome.ts'
 import { numberOf, readingsOf } from './quantity.ts'
 
 /**
- * A service may know of a block so much later than another node: the document asks for "block number query", and
- * services index blocks, or wait for one on top of them, before they tell of them.
+ * How many blocks a service may be behind another node. The document asks for "block number query". Services index a
+ * block, or wait for another one, before they tell of it.
  */
 export const lagBlocks = 2n
 
@@ -18,14 +18,18 @@ export async function readHead(chain: ChainTruth): Promise<bigint> {
   return head
 }
 
-/** What was asked for between two looks at the head: heads move while checks run. */
+/** A value that was asked for between two looks at the head, since heads move while a check runs. */
 export interface Bracketed<T> {
   readonly value: T
   readonly before: bigint
   readonly after: bigint
 }
 
-/** Asks between two looks at the chain's head. @throws Untestable */
+/**
+ * Asks for a value between two looks at the chain's head.
+ *
+ * @throws Untestable when the chain's node does not answer
+ */
 export async function bracketed<T>(chain: ChainTruth, ask: () => Promise<T>): Promise<Bracketed<T>> {
   const before = await readHead(chain)
   const value = await ask()
@@ -33,9 +37,10 @@ export async function bracketed<T>(chain: ChainTruth, ask: () => Promise<T>): Pr
 }
 
 /**
- * A young block that both know: the chain's head, or that of the target where it is a little behind.
+ * A young block that the chain's node and the target both know: the chain's head, or the target's where it is a
+ * little behind.
  *
- * @throws Untestable
+ * @throws Untestable when the chain's node does not answer
  */
 export async function knownHead(t: CheckContext): Promise<bigint> {
   const own = readingsOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result'))
@@ -44,7 +49,10 @@ export async function knownHead(t: CheckContext): Promise<bigint> {
   return behind ?? head
 }
 
-/** The same without a chain as well: then what the target says, and the first block where it says nothing. */
+/**
+ * A young block. Without a chain it is the head that the target tells, or the first block where the target tells
+ * none.
+ */
 export async function youngBlock(t: CheckContext): Promise<bigint> {
   if (t.hasChain) return knownHead(t)
   return numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n

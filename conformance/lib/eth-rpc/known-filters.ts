@@ -6,7 +6,7 @@ import { type Filter, pageLimit } from './paging.ts'
 import { quantity } from './quantity.ts'
 import { unknownAddress } from './samples.ts'
 
-/** A filter and what it selects on the chain, in the order of the chain. */
+/** A filter and the logs that it selects, in the order of the chain. */
 export interface KnownFilter {
   readonly filter: Filter
   readonly truth: readonly Log[]
@@ -16,7 +16,7 @@ export interface KnownFilter {
 interface Run {
   readonly from: bigint
   readonly to: bigint
-  /** Where its logs begin and end in the list of all. */
+  /** The indices at which its logs begin and end in the list of all logs. */
   readonly begin: number
   readonly end: number
 }
@@ -28,7 +28,7 @@ function ofRun({ emitter, all }: EmitterLogs, { from, to, begin, end }: Run): Kn
   }
 }
 
-/** Every run, of one block as well. */
+/** Every run of blocks, of one block as well. */
 function runsOf({ all }: EmitterLogs): Run[] {
   const blocks: Run[] = []
   for (const [place, { blockNumber }] of all.entries()) {
@@ -45,10 +45,13 @@ function runsOf({ all }: EmitterLogs): Run[] {
 const countOf = ({ begin, end }: Run): number => end - begin
 const width = ({ from, to }: Run): bigint => to - from
 
-/** Filters with more logs than a page, the widest first, and all shorter ones to choose from for smaller pages. */
+/** Filters that select more than a page, the one over most blocks first. */
 export interface LongFilters {
   readonly long: readonly KnownFilter[]
-  /** All of the kind, those with most logs first. */
+  /**
+   * All filters of the kind, with fewer logs as well, for targets with smaller pages. The one with most logs comes
+   * first.
+   */
   readonly all: readonly KnownFilter[]
 }
 
@@ -64,7 +67,7 @@ function longAndAll(logs: EmitterLogs, runs: readonly Run[], narrow: (known: Kno
 
 const asItIs = (known: KnownFilter): KnownFilter => known
 
-/** Only the logs that have the same first topic as the first of them. */
+/** Narrows a filter to the logs with the first topic of its first log. */
 function byFirstTopic({ filter, truth }: KnownFilter): KnownFilter {
   const topicOf = (log?: Log) => (log?.['topics'] as readonly string[] | undefined)?.[0]
   const topic = topicOf(truth[0])
@@ -72,8 +75,8 @@ function byFirstTopic({ filter, truth }: KnownFilter): KnownFilter {
 }
 
 /**
- * All of them but those of one value of the third topic, which has ten: a page ends inside a block then, and what forgets
- * the topics has more.
+ * Narrows a filter to all values of the third topic but one of ten. A page then ends inside a block, and a target
+ * that forgets the topics returns more.
  */
 function byThirdTopic({ filter, truth }: KnownFilter): KnownFilter {
   const topicOf = (log?: Log) => (log?.['topics'] as readonly string[] | undefined)?.[2]
@@ -84,18 +87,18 @@ function byThirdTopic({ filter, truth }: KnownFilter): KnownFilter {
   }
 }
 
-/** By a topic of the third position; where that is refused, by one of the first. */
+/** Filters by the third topic, and for targets that refuse these, by the first topic. */
 function byTopics(logs: EmitterLogs, runs: readonly Run[]): LongFilters {
   const [third, first] = [longAndAll(logs, runs, byThirdTopic), longAndAll(logs, runs, byFirstTopic)]
   return { long: [...third.long.slice(0, 1), ...first.long], all: first.all }
 }
 
-/** What selects more than a page: several blocks, one, with a topic, of two contracts. */
+/** How a filter selects more than a page. */
 export type LongKind = 'over several blocks' | 'inside one block' | 'selected by a topic' | 'of two addresses'
 
-/** Of which every target that pages has a first page: nothing but an address and blocks is asked for. */
+/** These filters ask for nothing but an address and blocks. Every target that pages has a first page for them. */
 export const plainKinds = ['over several blocks', 'inside one block'] as const
-/** Of which the document does not show that they can be asked for: who refuses them breaks nothing. */
+/** The document does not show these filters. A target that refuses them breaks no sentence. */
 export const otherKinds = ['selected by a topic', 'of two addresses'] as const
 
 async function ofTwoAddresses(t: CheckContext, logs: EmitterLogs): Promise<LongFilters> {
@@ -132,9 +135,10 @@ export async function longFilters(t: CheckContext, kind: LongKind): Promise<Long
 }
 
 /**
- * A short run of blocks that have no more logs than a page: two or more where the fixture has such, else one.
+ * A short run of blocks with at most a page of logs: of two blocks or more where the fixture has such, otherwise of
+ * one.
  *
- * @throws Untestable when every block has more
+ * @throws Untestable when every block has more than a page
  */
 export async function shortRange(t: CheckContext): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
@@ -145,7 +149,11 @@ export async function shortRange(t: CheckContext): Promise<KnownFilter> {
   return ofRun(logs, run)
 }
 
-/** A run of blocks with an exact multiple of a page. @throws Untestable when the fixture has none */
+/**
+ * A run of blocks whose logs fill whole pages exactly.
+ *
+ * @throws Untestable when the fixture has none
+ */
 export async function exactPages(t: CheckContext): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
   const exact = runsOf(logs).find((run) => countOf(run) % pageLimit === 0)
@@ -153,7 +161,7 @@ export async function exactPages(t: CheckContext): Promise<KnownFilter> {
   return ofRun(logs, exact)
 }
 
-/** From the first block of the chain to the first that has logs. */
+/** The blocks from the first of the chain to the first that has logs. */
 export async function fromEarliest(t: CheckContext): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
   const [first] = runsOf(logs)
@@ -162,7 +170,10 @@ export async function fromEarliest(t: CheckContext): Promise<KnownFilter> {
   return { filter: { ...filter, fromBlock: 'earliest' }, truth }
 }
 
-/** From the last but one block that has logs to the head: without `toBlock`, which is the latest block then. */
+/**
+ * The blocks from the last but one that has logs to the head. The filter has no `toBlock`, which then means the
+ * latest block.
+ */
 export async function withoutEnd(t: CheckContext): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
   const toTheEnd = runsOf(logs).filter(({ end }) => end === logs.all.length)

@@ -13,20 +13,20 @@ type Members = Readonly<Record<string, unknown>>
 export interface KnownTransaction {
   readonly hash: string
   readonly block: bigint
-  /** As the chain's node gives it; only the hash when there is no chain. */
+  /** The fields that the chain's node returns; only the hash when there is no chain. */
   readonly fields: Members
 }
 
 /** How far back to look for transactions, in blocks. */
 const depth = 40n
-/** So many of different kinds are enough. */
+/** The search ends when it has this many transactions of different kinds. */
 const enough = 4
 
 interface Block {
   readonly transactions?: readonly Members[]
 }
 
-/** What makes transactions different in kind: their type, and whether they create a contract. */
+/** The kind of a transaction: its type, and whether it creates a contract. */
 function kindOf(fields: Members): string {
   return `${String(fields['type'])} ${(fields['to'] ?? null) === null}`
 }
@@ -36,7 +36,7 @@ async function ofBlock(chain: ChainTruth, number: bigint): Promise<KnownTransact
   return (block?.transactions ?? []).map((fields) => ({ hash: String(fields['hash']), block: number, fields }))
 }
 
-/** The youngest of each kind, from the head backwards; two at least, to tell one from another, where there are two. */
+/** The youngest transaction of each kind, searched from the head backwards. Two at least, where the chain has two. */
 async function fromChain(t: CheckContext, head: bigint): Promise<KnownTransaction[]> {
   const recent = Array.from({ length: Number(depth) }, (_, back) => head - BigInt(back)).filter(
     (number) => number >= 0n,
@@ -54,7 +54,7 @@ async function fromChain(t: CheckContext, head: bigint): Promise<KnownTransactio
   return [...found.values(), ...(found.size === 1 && spare ? [spare] : [])]
 }
 
-/** Those that the fixture names, as far as the chain's node has them. */
+/** The transactions that the fixture names, as far as the chain's node has them. */
 async function named(t: CheckContext): Promise<KnownTransaction[]> {
   const hashes = Object.values(t.fixture.transactions ?? {})
   const found = await Promise.all(hashes.map((hash) => t.chain.send('eth_getTransactionByHash', [hash])))
@@ -64,7 +64,7 @@ async function named(t: CheckContext): Promise<KnownTransaction[]> {
   })
 }
 
-/** Of every kind that the fixture has: also on a chain where nothing has happened for long. */
+/** Transactions of the fixture, so that each kind is there on an idle chain as well. Empty without a fixture. */
 async function fromFixture(t: CheckContext): Promise<KnownTransaction[]> {
   try {
     const { logs } = t.fixture
@@ -76,14 +76,14 @@ async function fromFixture(t: CheckContext): Promise<KnownTransaction[]> {
   }
 }
 
-/** Those in blocks that the target, which may be a little behind, knows too. */
+/** Transactions of blocks that the target knows too. The target may be a little behind the chain's node. */
 async function fromChainAndFixture(t: CheckContext): Promise<KnownTransaction[]> {
   const head = await knownHead(t)
   const found = [...(await fromChain(t, head)), ...(await fromFixture(t))]
   return found.filter(({ block }) => block <= head)
 }
 
-/** Without a chain the target itself is asked for logs: what they name is mined. */
+/** Transactions that the target's own logs name, for runs without a chain. */
 async function fromTarget(t: CheckContext): Promise<KnownTransaction[]> {
   const head = numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n
   const fromBlock = quantity(head > depth ? head - depth : 0n)
@@ -97,9 +97,9 @@ async function fromTarget(t: CheckContext): Promise<KnownTransaction[]> {
 }
 
 /**
- * Transactions that are mined, young ones first, of different kinds where there are some; looked for once in a run.
+ * Mined transactions of different kinds, young ones first. Searched once in a run.
  *
- * @throws Untestable when none is found
+ * @throws Untestable when there is none
  */
 export function knownTransactions(t: CheckContext): Promise<readonly [KnownTransaction, ...KnownTransaction[]]> {
   return t.once('eth-rpc.known-transactions', async (shared) => {
@@ -110,7 +110,7 @@ export function knownTransactions(t: CheckContext): Promise<readonly [KnownTrans
   })
 }
 
-/** What a double cannot hold is rounded by who reads numbers as doubles. */
+/** Whether a double cannot hold the number: a service that reads numbers as doubles would round it. */
 export function needsManyDigits(value: bigint): boolean {
   return BigInt(Number(value)) !== value
 }
@@ -123,7 +123,7 @@ const kinds: Readonly<Record<string, (transaction: Members, receipt: Members) =>
   'with a value beyond what a double holds': ({ value }) => needsManyDigits(numberOf(value) ?? 0n),
 }
 
-/** Tells which kinds of transactions nobody could look at: then nothing was learnt of these. */
+/** Observes which kinds of transactions neither the fixture nor the chain shows. */
 export function observeMissingKinds(
   t: CheckContext,
   seen: readonly { readonly known: KnownTransaction; readonly receipt: Members }[],
@@ -137,20 +137,20 @@ export function observeMissingKinds(
   )
 }
 
-/** A mined transaction and its receipt as the chain's node gives it. */
+/** A mined transaction and the receipt that the chain's node returns. */
 export interface KnownReceipt {
   readonly known: KnownTransaction
   readonly receipt: Readonly<Record<string, unknown>>
 }
 
-/** In so many of the youngest blocks one is looked for whose logs are not the first of their block. */
+/** How many of the youngest blocks to search for a transaction whose logs are not the first of its block. */
 const youngBlocks = 5n
 
 /**
- * The receipts of all known transactions, of one in the block with most logs, of one with long data, and of one whose
- * logs are not the first of their block, where there is one: these are seen nowhere else. Read once in a run.
+ * The receipts of all known transactions. The list also holds a transaction of the block with the most logs, one
+ * with long data, and one whose logs are not the first of its block, where the chain has these. Read once in a run.
  *
- * @throws Untestable when the chain's node does not have them
+ * @throws Untestable when the chain's node does not have a receipt
  */
 export function receiptsOf(t: CheckContext): Promise<readonly KnownReceipt[]> {
   return t.once('eth-rpc.known-receipts', async (shared) => {
@@ -181,7 +181,7 @@ async function emitting(t: CheckContext): Promise<KnownTransaction[]> {
   }
 }
 
-/** Where the youngest blocks have one: a transaction whose logs come after those of another. */
+/** A transaction of the youngest blocks whose logs come after those of another; empty when there is none. */
 async function notFirstInBlock(t: CheckContext): Promise<KnownTransaction[]> {
   const head = await knownHead(t)
   const range = { fromBlock: quantity(head < youngBlocks ? 0n : head - youngBlocks), toBlock: quantity(head) }

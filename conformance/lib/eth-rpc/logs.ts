@@ -5,16 +5,16 @@ import { Fault } from '../outcome.ts'
 import { numberOf } from './quantity.ts'
 import { expectSameFields } from './same-fields.ts'
 
-/** A log entry as it came. */
+/** A log entry as the node or the target returns it. */
 export type Log = Readonly<Record<string, unknown>>
 
-/** Where a log stands: pages go on after it. */
+/** The place of a log on the chain. A page goes on after such a place. */
 export interface Position {
   readonly block: bigint
   readonly index: bigint
 }
 
-/** The answer that shows the entries, and the clause that a fault of them speaks against. */
+/** The answer that shows the entries, and the clause that a wrong entry contradicts. */
 export interface Shown {
   readonly answer?: Answer
   readonly of?: ClauseId
@@ -23,9 +23,9 @@ export interface Shown {
 const fields = ['address', 'data', 'blockNumber', 'blockHash', 'transactionHash', 'transactionIndex', 'logIndex']
 
 /**
- * The result as log entries; null holds none, since the form of results is not shown.
+ * The result as log entries. Null holds none, since the document does not show the form of results.
  *
- * @throws Fault when it is anything else than a list of objects
+ * @throws Fault when the result is anything else than a list of objects
  */
 export function logsOf(result: unknown, shown: Shown = {}): Log[] {
   if (result === null) return []
@@ -39,7 +39,11 @@ export function logsOf(result: unknown, shown: Shown = {}): Log[] {
   })
 }
 
-/** @throws Fault when the entry does not say where it stands: the keys of the next page are taken from it */
+/**
+ * The place of a log.
+ *
+ * @throws Fault when the entry does not tell it, since the keys of the next page are taken from it
+ */
 export function positionOf(log: Log): Position {
   const [block, index] = [numberOf(log['blockNumber']), numberOf(log['logIndex'])]
   if (block !== undefined && index !== undefined) return { block, index }
@@ -50,13 +54,13 @@ export function positionOf(log: Log): Position {
   })
 }
 
-/** The same text for the same place. */
+/** The place of a log as text. */
 export function placeOf(log: Log): string {
   const { block, index } = positionOf(log)
   return `${block} ${index}`
 }
 
-/** Below zero when `a` stands before `b`, as for `sort`. */
+/** Orders two places for `sort`: below zero when `a` stands before `b`. */
 export function comparePositions(a: Position, b: Position): number {
   return Number(a.block - b.block) || Number(a.index - b.index)
 }
@@ -65,13 +69,17 @@ export function describePosition({ block, index }: Position): string {
   return `block ${block}, log ${index}`
 }
 
-/** Some nodes fill the list up to four with null. */
+/** The topics without null, with which some nodes fill the list up to four. */
 function topicsOf(log: Log): unknown {
   const { topics } = log
   return Array.isArray(topics) ? topics.filter((topic) => topic !== null) : topics
 }
 
-/** An entry has the members of the chain's. @throws Fault for the first difference */
+/**
+ * The entry has the members of the chain's entry.
+ *
+ * @throws Fault for the first difference
+ */
 export function expectSameLog(what: string, truth: Log, found: Log, shown: Shown = {}): void {
   expectSameFields(what, fields, truth, found, shown)
   if (found['removed'] === true && truth['removed'] !== true) {
@@ -86,7 +94,7 @@ export function expectSameLog(what: string, truth: Log, found: Log, shown: Shown
 }
 
 /**
- * The entries are those of the chain, in any order, member by member.
+ * The entries are those of the chain, member by member, in any order.
  *
  * @throws Fault for the first difference
  */

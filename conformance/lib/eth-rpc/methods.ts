@@ -1,7 +1,7 @@
 import { clauses } from '../../../specs/index.ts'
 import { inventedMethod, sampleAddress } from './samples.ts'
 
-/** The methods that the document lists; all others are unsupported. */
+/** The methods that the document lists. A service supports no others. */
 export const listedMethods = [
   'eth_blockNumber',
   'eth_chainId',
@@ -15,7 +15,7 @@ export const listedMethods = [
 
 export type ListedMethod = (typeof listedMethods)[number]
 
-/** Those that take no parameters. */
+/** The listed methods without parameters. */
 export const methodsWithoutParameters = [
   'eth_chainId',
   'eth_blockNumber',
@@ -23,10 +23,13 @@ export const methodsWithoutParameters = [
   'eth_maxPriorityFeePerGas',
 ] as const satisfies readonly ListedMethod[]
 
-/** A method that the document does not list, and parameters with which nodes serve it. None of them changes anything. */
+/**
+ * Methods that the document does not list, with parameters for which nodes serve them. No request of these changes
+ * anything.
+ */
 export type UnlistedMethods = Readonly<Record<string, readonly unknown[]>>
 
-/** Signed for a chain that is nobody's (id 0x7fffffff) by a key that holds nothing: a node refuses it as well. */
+/** A transaction for chain 0x7fffffff, which is nobody's, by a key that holds no coin. A node refuses it as well. */
 const foreignTransaction =
   '0xf86480843b9aca00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed808085010000002180' +
   'a01111111111111111111111111111111111111111111111111111111111111111' +
@@ -35,19 +38,19 @@ const foreignTransaction =
 const call = { to: sampleAddress, data: '0x' }
 const latest = 'latest'
 const topic = `0x${'0'.repeat(64)}`
-/** Of an account that no node has a key of, and that could pay for nothing. */
+/** An account that no node has the key of, and that holds no coin. */
 const nobody = `0x${'7'.repeat(40)}`
 const filter = { address: sampleAddress, fromBlock: latest, toBlock: latest }
 
-/** What a hash names that the chain knows: a transaction and its block. */
+/** Hashes that the chain knows: of a transaction and of its block. */
 export interface KnownHashes {
   readonly transaction: string
   readonly block: string
 }
 
 /**
- * Without the methods that have a clause of their own: that is how the catalogue says what a method beyond the list must
- * do where a service has it, and so whether it has it is not judged.
+ * Leaves out the methods that have a clause of their own. Such a clause binds only who serves the method, so serving
+ * it is no fault.
  */
 function withoutOwnClauses(methods: UnlistedMethods): UnlistedMethods {
   const ids = Object.keys(clauses)
@@ -55,7 +58,7 @@ function withoutOwnClauses(methods: UnlistedMethods): UnlistedMethods {
   return Object.fromEntries(Object.entries(methods).filter(([method]) => !hasOwn(method)))
 }
 
-/** The methods that every client knows: each is tried on its own. */
+/** The methods that every client knows. The suite tries each on its own. */
 export const usualMethods = withoutOwnClauses({
   eth_syncing: [],
   net_version: [],
@@ -104,13 +107,13 @@ function ethMethods({ transaction, block }: KnownHashes): UnlistedMethods {
     eth_hashrate: [],
     eth_mining: [],
     eth_multicall: [[call], latest],
-    // A filter is forgotten when nobody asks for it.
+    // A node forgets a filter that nobody asks for.
     eth_newBlockFilter: [],
     eth_newFilter: [filter],
     eth_newPendingTransactionFilter: [],
     eth_pendingTransactions: [],
     eth_protocolVersion: [],
-    // No node has the key of the account.
+    // No node has the key of this account.
     eth_sendTransaction: [{ from: nobody, to: nobody, value: '0x0' }],
     eth_sign: [nobody, '0x'],
     eth_signTransaction: [{ from: nobody, to: nobody, value: '0x0', gas: '0x5208', gasPrice: '0x0', nonce: '0x0' }],
@@ -119,7 +122,7 @@ function ethMethods({ transaction, block }: KnownHashes): UnlistedMethods {
   }
 }
 
-/** The methods of common nodes beside `eth_`. None of them changes the node. */
+/** The methods of common nodes beyond the prefix `eth_`. None of them changes the node. */
 function nodeMethods({ transaction, block }: KnownHashes): UnlistedMethods {
   return {
     net_listening: [],
@@ -177,12 +180,12 @@ function nodeMethods({ transaction, block }: KnownHashes): UnlistedMethods {
   }
 }
 
-/** Every method beyond the list that a common node may have, and that only tells. */
+/** Every method beyond the list that a common node may have and that only reads. */
 export function otherMethods(hashes: KnownHashes): UnlistedMethods {
   return withoutOwnClauses({ ...ethMethods(hashes), ...nodeMethods(hashes), eth_subscribe: ['touchstone'] })
 }
 
-/** Served for a listed method under its own name. */
+/** Parameters for which a node serves the listed method. */
 const listedParams: Readonly<Record<(typeof listedMethods)[number], (hashes: KnownHashes) => readonly unknown[]>> = {
   eth_blockNumber: () => [],
   eth_chainId: () => [],
@@ -194,7 +197,10 @@ const listedParams: Readonly<Record<(typeof listedMethods)[number], (hashes: Kno
   eth_maxPriorityFeePerGas: () => [],
 }
 
-/** Names that are not those of the list: in another case, with white space, without or with another prefix, with more behind. */
+/**
+ * Names near those of the list: in another case, with white space, without the prefix, with another prefix, or
+ * longer.
+ */
 export function nearNames(hashes: KnownHashes): UnlistedMethods {
   return Object.fromEntries(
     listedMethods.flatMap((method) => {

@@ -6,13 +6,13 @@ import { describePosition, type Log, logsOf, positionOf } from './logs.ts'
 import { quantity } from './quantity.ts'
 import type { WayOfPaging } from '../options.ts'
 
-/** The most that one answer of eth_getLogs holds. */
+/** One answer of eth_getLogs holds this many entries at most. */
 export const pageLimit = 1000
 
 /** A filter object of eth_getLogs. */
 export type Filter = Readonly<Record<string, unknown>>
 
-/** How the values of the keys are written. */
+/** How a request writes the values of the keys. */
 export type KeySpelling = 'as in the entry' | 'hex with 0x' | 'hex without 0x'
 
 export interface Paging extends WayOfPaging {
@@ -21,9 +21,9 @@ export interface Paging extends WayOfPaging {
 
 export const keySpellings: readonly KeySpelling[] = ['as in the entry', 'hex with 0x', 'hex without 0x']
 
-/** Seen in the wild, the likeliest first. */
+/** Containers that known services use, the most likely first. */
 const containers = ['paging_options', 'second', 'filter']
-/** What else it may be called. */
+/** Other names that a container may have. */
 const otherContainers = ['pagination_options', 'pagingOptions', 'paginationOptions', 'pagination', 'paging', 'page']
 const strangeContainers = ['cursor', 'after', 'next_page_params', 'second.paging_options', 'second.pagination']
 const otherThirdKeys = ['transactionHash', 'blockHash', 'transaction_index', 'address', 'limit=1000', 'pageSize=1000']
@@ -34,7 +34,7 @@ function ways(places: readonly string[], thirdKeys: readonly (string | undefined
   )
 }
 
-/** Every way that is known, the likeliest first. */
+/** Every way that is known, the most likely first. */
 export const knownWays: readonly Paging[] = [
   ...keySpellings.flatMap((spelling) =>
     ways(containers, [undefined, 'transactionIndex']).map((way) => ({ ...way, spelling })),
@@ -61,7 +61,7 @@ function thirdOf(last: Log, thirdKey: string): Filter {
   return { [name]: last[name] ?? '0x0' }
 }
 
-/** The keys that ask for what comes after an entry. */
+/** The keys that ask for the entries after this one. */
 function keysAfter(last: Log, { thirdKey, spelling }: Paging): Filter {
   const { block, index } = positionOf(last)
   return {
@@ -71,7 +71,7 @@ function keysAfter(last: Log, { thirdKey, spelling }: Paging): Filter {
   }
 }
 
-/** The parameters of eth_getLogs with these keys. */
+/** The parameters of eth_getLogs with these keys in this container. */
 function paramsWith(filter: Filter, keys: Filter, container: string): readonly unknown[] {
   if (container === 'filter') return [{ ...filter, ...keys }]
   if (container === 'second') return [filter, keys]
@@ -85,7 +85,10 @@ export function nextParams(filter: Filter, last: Log, paging: Paging): readonly 
   return paramsWith(filter, keysAfter(last, paging), paging.container)
 }
 
-/** The same with keys that no entry has: who reads the container refuses them, or answers something else. */
+/**
+ * The same parameters with keys that no entry has. A target that reads the container refuses them or answers
+ * something else.
+ */
 export function brokenParams(filter: Filter, { container }: Paging): readonly unknown[] {
   return paramsWith(filter, { logIndex: 'no index', blockNumber: 'no number' }, container)
 }
@@ -95,7 +98,7 @@ export function askPageAfter(t: CheckContext, filter: Filter, last: Log, paging:
   return t.rpc.call('eth_getLogs', nextParams(filter, last, paging))
 }
 
-/** The entries of an answer; undefined when it is no list of entries that say where they stand. */
+/** The entries of an answer; undefined when the answer is no list of entries that tell their place. */
 export function entriesOf(answer: Answer): Log[] | undefined {
   if (!isServed(answer)) return undefined
   try {

@@ -10,20 +10,23 @@ import { numberOf, quantity } from './quantity.ts'
 
 /** How many blocks count as recent. */
 const depth = 20n
-/** How far back the fees are read: averages may be of long spans. Nodes give no more in one answer. */
+/**
+ * How many blocks of fees to read, since a price may be an average over a long time. Nodes return no more in one
+ * answer.
+ */
 const feeHistoryBlocks = 1024
 
-/** What gas costs, in wei. */
+/** A range of gas prices, in wei. */
 export interface Prices {
   readonly lowest: bigint
   readonly highest: bigint
 }
 
-/** What is known of the chain's prices. In wei. */
+/** The prices that the chain shows, in wei. */
 export interface KnownPrices {
   /** What transactions paid for gas: base fee and tip together. */
   readonly price: Prices
-  /** What of it was the tip; undefined on a chain without base fees (before EIP-1559). */
+  /** The part that was the tip; undefined on a chain without base fees (before EIP-1559). */
   readonly tip: Prices | undefined
 }
 
@@ -57,7 +60,7 @@ async function blockOf(chain: ChainTruth, number: bigint): Promise<Block | null>
   return (await chain.send('eth_getBlockByNumber', [quantity(number), true])) as Block | null
 }
 
-/** Of blocks with transactions, over a long span: nothing where the node does not know the method. */
+/** What transactions of a longer time paid; empty where the node does not know eth_feeHistory. */
 async function paidInHistory(chain: ChainTruth): Promise<Paid[]> {
   const outcome = await chain.attempt('eth_feeHistory', [quantity(feeHistoryBlocks), 'latest', [10, 50, 90]])
   const history = ('result' in outcome ? outcome.result : undefined) as
@@ -74,7 +77,7 @@ async function paidInHistory(chain: ChainTruth): Promise<Paid[]> {
   })
 }
 
-/** What the fixture's transactions paid, whenever that was. */
+/** What the known transactions paid, whatever their age. */
 async function paidByKnown(t: CheckContext): Promise<Paid[]> {
   const receipts = await receiptsOf(t).catch((error: unknown) => {
     if (error instanceof Untestable) return []
@@ -91,11 +94,11 @@ async function ownWord(chain: ChainTruth, method: string): Promise<bigint[]> {
 }
 
 /**
- * The range of what gas costs on the chain: its node's own word, what transactions of recent blocks paid, of a longer
- * span, and those that are known. Base fees alone count only where no recent block has a transaction: on an idle chain
- * they sink far below what anyone pays. Read once in a run.
+ * The range of what gas costs on the chain: what its node answers, and what transactions of recent blocks, of a
+ * longer time and of the fixture paid. Base fees alone count only where no recent block has a transaction, since on
+ * an idle chain they sink far below what anyone pays. Read once in a run.
  *
- * @throws Untestable when the node knows of none
+ * @throws Untestable when the chain shows no price
  */
 export function knownPrices(t: CheckContext): Promise<KnownPrices> {
   return t.once('eth-rpc.known-prices', async (shared) => {
@@ -115,15 +118,16 @@ export function knownPrices(t: CheckContext): Promise<KnownPrices> {
   })
 }
 
-/** Whether the head of the chain has a base fee: without, there is no priority fee either (EIP-1559). */
+/** Whether the chain's head has a base fee. Without base fees there are no priority fees (EIP-1559). */
 export async function hasBaseFee({ chain }: CheckContext): Promise<boolean> {
   const block = (await chain.send('eth_getBlockByNumber', ['latest', false])) as Block | null
   return (block?.baseFeePerGas ?? undefined) !== undefined
 }
 
 /**
- * Whether the method is eth_maxPriorityFeePerGas and is refused on a chain that has no priority fees: before EIP-1559
- * there is nothing that the document could ask for. Told, and not judged.
+ * Whether the method is eth_maxPriorityFeePerGas, and the target refuses it on a chain without priority fees. The
+ * document cannot ask for a fee that the chain does not have (before EIP-1559), so the check observes the refusal
+ * and does not judge it.
  */
 export async function isWithoutMeaning(t: CheckContext, method: ListedMethod): Promise<boolean> {
   if (method !== 'eth_maxPriorityFeePerGas' || !t.hasChain || (await hasBaseFee(t))) return false

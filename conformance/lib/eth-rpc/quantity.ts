@@ -1,9 +1,10 @@
 /**
- * Every number that a value may stand for: the document does not show results, so hex with 0x in any letter case and
- * with leading zeros, hex digits alone, a JSON integer of any size and decimal digits are all possible. The form itself
- * is judged elsewhere, by the schema of the result.
+ * Every number that a value may mean. The document does not show results, so a target may write hex with 0x in any
+ * letter case and with leading zeros, hex digits alone, a JSON integer of any size, or decimal digits. The schema of
+ * the result judges the form.
  *
- * @returns the likeliest first, which is hex for digits alone; empty for what is no number
+ * @returns the most likely number first: digits alone are read as hex before decimal; empty for a value that is no
+ * number
  */
 export function readingsOf(value: unknown): readonly bigint[] {
   if (typeof value === 'bigint') return value >= 0n ? [value] : []
@@ -15,17 +16,17 @@ export function readingsOf(value: unknown): readonly bigint[] {
   return /^\d+$/.test(value) ? [hex, BigInt(value)] : [hex]
 }
 
-/** The likeliest of the numbers that a value may stand for; undefined for what is no number. */
+/** The most likely number that a value means; undefined for a value that is no number. */
 export function numberOf(value: unknown): bigint | undefined {
   return readingsOf(value)[0]
 }
 
-/** Whether the value may stand for the number. */
+/** Whether the value may mean the number. */
 export function isNumber(value: unknown, number: bigint): boolean {
   return readingsOf(value).includes(number)
 }
 
-/** The standard's quantity: hex with 0x and without leading zeros. */
+/** A quantity as the standard writes it: hex with 0x and without leading zeros. */
 export function quantity(value: bigint | number): string {
   return `0x${value.toString(16)}`
 }

@@ -21,7 +21,7 @@ function keepLog(value: unknown, extra: Set<string>): unknown {
   return isObject(value) ? keep(value, schemas['ethereum/log']?.['properties'], extra) : value
 }
 
-/** The name of the form of a transaction of this type. */
+/** The name of the form for transactions of this type. */
 function transactionForm(value: Value): string | undefined {
   const forms = Object.entries((schemas['ethereum/transaction']?.['$defs'] ?? {}) as Record<string, JsonSchema>)
   return forms.find(([, form]) => {
@@ -31,7 +31,7 @@ function transactionForm(value: Value): string | undefined {
 }
 
 interface Judged {
-  /** Without the members that the standard does not have, which it does not forbid a node to add. */
+  /** The value without the members that the standard does not have. A node may add members. */
   readonly value: unknown
   readonly schema: string
 }
@@ -50,16 +50,16 @@ function judged(method: Method, value: unknown, extra: Set<string>): Judged {
   }
   const form = method === 'eth_getTransactionByHash' ? transactionForm(value) : undefined
   if (form === undefined) return { schema, value }
-  // Of all the forms only that of its type can fit, and says best what is wrong.
+  // Only the form of its type can fit the transaction, and this form says best what is wrong.
   const pointer = `ethereum/transaction#/$defs/${form}`
   const forms = schemas['ethereum/transaction']?.['$defs'] as Record<string, JsonSchema>
   return { schema: pointer, value: keep(value, forms[form]?.['properties'], extra) }
 }
 
 /**
- * The result has the form that the standard gives it. Members beyond the standard's are told, not judged.
+ * The result has the form of the standard. Members beyond the standard are observed and not judged.
  *
- * @throws Fault
+ * @throws Fault when the form is another
  */
 export function expectResultSchema(t: Pick<CheckContext, 'observe'>, method: Method, result: unknown): void {
   const extra = new Set<string>()

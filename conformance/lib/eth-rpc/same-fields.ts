@@ -5,15 +5,18 @@ import { isNumber, numberOf } from './quantity.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Byte strings: their leading zeros count. Every other hex string is compared as a number. */
+/** Byte strings, in which leading zeros count. Every other hex string is compared as a number. */
 const byteStrings = new Set(['data', 'input', 'topics', 'logsBloom'])
 
-/** Null in these says something: a transaction that is not mined, or one that creates a contract. */
+/** In these fields null has a meaning: a transaction that is not mined, or one that creates a contract. */
 const nullCounts = new Set(['to', 'from', 'value', 'nonce', 'input', 'blockHash', 'blockNumber', 'contractAddress'])
 
 const zeroAddress = /^(0x)?0{40}$/i
 
-/** How nothing is written. The zero address is somebody to whom a transaction may go, and no contract that is created. */
+/**
+ * Whether a value stands for "nothing". In `contractAddress` the zero address does; in other fields it is an
+ * account.
+ */
 function isNothing(field: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === '0x') return true
   return field === 'contractAddress' && typeof value === 'string' && zeroAddress.test(value)
@@ -23,18 +26,18 @@ function digits(value: unknown): string {
   return typeof value === 'string' ? value.toLowerCase().replace(/^0x/, '') : stringify(value)
 }
 
-/** The recovery id of a signature: 0 or 1, however `v` is counted (EIP-155, EIP-2718). */
+/** The recovery id of a signature, 0 or 1, for every way to write `v` (EIP-155, EIP-2718). */
 function recoveryId(v: bigint): bigint {
   return v >= 35n ? (v - 35n) % 2n : v >= 27n ? v - 27n : v
 }
 
-/** What services say of a transaction in place of the standard's 1 and 0. */
+/** Words that services use for the standard's status 1 and 0. */
 const statusWords: Readonly<Record<string, readonly string[]>> = {
   '1': ['ok', 'success', 'succeeded', 'successful', 'true'],
   '0': ['error', 'fail', 'failed', 'failure', 'revert', 'reverted', 'false'],
 }
 
-/** The number that a word for a status stands for; anything else as it is. */
+/** The number that a word for a status means; any other value as it is. */
 function withoutWords(field: string, value: unknown): unknown {
   if (field !== 'status' || typeof value !== 'string') return value
   const word = value.toLowerCase()
@@ -73,11 +76,11 @@ function differs(field: string, expected: unknown, actual: unknown): boolean {
 }
 
 /**
- * Each of the fields that the target gives has the value that the chain gives it: numbers by value, hex in any case. A
- * field that one of them leaves out is not compared: the documents show no results, and nodes differ in what they give.
+ * Each field that the target returns has the chain's value: numbers by value, hex in any case. A field that either
+ * of them leaves out is not compared, since the documents show no results and nodes differ in their fields.
  *
  * @param what names the compared thing in the message
- * @param shown the answer that shows it, and the clause that it speaks against
+ * @param shown the answer that shows the fields, and the clause that a difference contradicts
  * @returns how many fields were compared
  * @throws Fault for the first field that differs
  */

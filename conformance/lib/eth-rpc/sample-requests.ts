@@ -15,8 +15,8 @@ export interface StandardRequest {
 }
 
 /**
- * One request for each listed method, as clients send it to any node. The two that name a transaction are left out
- * where no mined one is known: what an unknown hash is answered with, the document does not say.
+ * One request for each listed method, as clients send it to any node. The two methods that take a hash are left out
+ * where no mined transaction is known: the document does not say what a service answers to an unknown hash.
  */
 export async function inStandardFormat(t: CheckContext): Promise<StandardRequest[]> {
   const hashes = await knownTransactions(t).then(
@@ -26,7 +26,7 @@ export async function inStandardFormat(t: CheckContext): Promise<StandardRequest
       throw error
     },
   )
-  // By its number: which forms a filter may have is not shown, tags in it among them.
+  // The document does not show whether a filter may hold a tag, so the filter names the block by its number.
   const block = quantity(await youngBlock(t))
   return [
     { method: 'eth_blockNumber', params: [] },
@@ -42,7 +42,7 @@ export async function inStandardFormat(t: CheckContext): Promise<StandardRequest
   ]
 }
 
-/** Requests of each kind: served ones, and ones that deserve an error. */
+/** Requests that a target serves, and requests that it refuses. */
 export const sampleRequests = {
   served: [
     { method: 'eth_chainId', params: [] },
@@ -54,7 +54,7 @@ export const sampleRequests = {
   ],
 } as const
 
-/** Sends the samples of one kind with ids of the caller's choice. */
+/** Sends the samples of one kind with the ids that the caller chooses. */
 export async function askSamples(
   t: CheckContext,
   kind: keyof typeof sampleRequests,
@@ -68,7 +68,11 @@ export async function askSamples(
   return answers
 }
 
-/** A target that serves nothing has no form of response to judge. @throws Fault of the sentence that it breaks */
+/**
+ * Makes sure that the target serves a request, since a target that serves none has no form of response to judge.
+ *
+ * @throws Fault of the sentence that the target breaks
+ */
 export async function requireRpcService(t: CheckContext): Promise<void> {
   await t.once('eth-rpc.service', (shared) => expectServed(shared, 'eth_chainId'))
 }

@@ -8,25 +8,28 @@ import { isServed, memberOf } from '../rpc-answer.ts'
 import { type ListedMethod, methodsWithoutParameters } from './methods.ts'
 import { numberOf, quantity } from './quantity.ts'
 
-/** A valid request that is refused is made again after this time: what fails for a moment has not failed. */
+/** The wait before a refused valid request is sent again: a target may fail for a moment. */
 const secondAttemptMs = 200
-/** After so many second attempts in vain, the others follow at once: a target that serves nothing ends in time. */
+/**
+ * After this many second attempts in vain, the check does not wait before the next ones, so that a run against a
+ * broken target ends in time.
+ */
 const patientAttempts = 10
-/** So many valid requests that are refused and then served are a moment's trouble; one more is a habit. */
+/** The run forgives this many valid requests that the target refused and served a moment later. */
 const forgiven = { transport: 1, error: 2 } as const
 
-/** An answer that serves its request, and the result in it, integers beyond 2^53 as bigints. */
+/** An answer that serves its request, and its result. Integers beyond 2^53 are bigints. */
 export interface Served {
   readonly answer: Answer
   readonly result: unknown
 }
 
 interface Refusals {
-  /** Valid requests that were refused once and served the next moment, by what refused them. */
+  /** How many valid requests were refused once and served a moment later, by what refused them. */
   readonly passing: { transport: number; error: number; readonly methods: Set<ListedMethod> }
-  /** Second attempts in vain. */
+  /** How many second attempts were in vain. */
   vain: number
-  /** Requests that were served before. */
+  /** Requests that the target has served before. */
   readonly served: Set<string>
 }
 
@@ -38,12 +41,17 @@ function refusalsOf(t: CheckContext): Promise<Refusals> {
   }))
 }
 
-/** Whether HTTP itself refuses: no state of the chain can be the reason, as for an error of JSON-RPC. */
+/** Whether HTTP refuses the request, not JSON-RPC. The state of the chain can be no reason for such a refusal. */
 function isOfTransport({ status, failure }: Answer): boolean {
   return failure !== undefined || status === 401 || status === 403 || (status !== undefined && status >= 500)
 }
 
-/** @throws Fault when valid requests are refused again and again: of the method, or of the endpoint when it is not one */
+/**
+ * Counts a refusal that passed.
+ *
+ * @throws Fault when the target refuses valid requests again and again: of the method, or of the endpoint when
+ * several methods are concerned
+ */
 function notice(t: CheckContext, method: ListedMethod, refused: Answer, { passing }: Refusals): void {
   const kind = isOfTransport(refused) ? 'transport' : 'error'
   passing[kind] += 1
@@ -58,15 +66,15 @@ function notice(t: CheckContext, method: ListedMethod, refused: Answer, { passin
   })
 }
 
-/** A way to put a request that differs from the documented envelope in what one sentence allows. */
+/** A request that differs from the documented envelope in what one sentence allows. */
 export interface Variant {
   readonly of: ClauseId
   readonly ask: () => Promise<Answer>
 }
 
 /**
- * Makes a request that the document promises to serve. One that is refused is made a second time: to refuse once is
- * told, to refuse now and then is a fault.
+ * Makes a request that the document promises to serve, and a second time when the target refuses it. One refusal
+ * that passes is observed; several are a fault.
  *
  * @param variant absent: the documented envelope
  * @throws Fault of the sentence that the refusal contradicts
@@ -96,7 +104,7 @@ export async function expectServed(
   return { answer, result: memberOf(answer, 'result') }
 }
 
-/** A valid request was refused, against the sentence that promises to serve it. */
+/** The fault of a target that refuses a valid request, against the sentence that promises to serve it. */
 export function refusalFault(answer: Answer, of: ClauseId): Fault {
   return new Fault('the request was not served', {
     expected: 'a status of success with a result and no error',
@@ -106,7 +114,7 @@ export function refusalFault(answer: Answer, of: ClauseId): Fault {
   })
 }
 
-/** Another way to put a request, and the sentence that is broken where only that way is served. */
+/** Another form of a request, and the sentence that the target breaks when it serves only this form. */
 type Alternative = readonly [of: ClauseId, ask: () => Promise<Answer>]
 
 const isHex = /^0x[0-9a-f]+$/i
@@ -120,7 +128,7 @@ async function firstServed(alternatives: readonly Alternative[]): Promise<Clause
   return undefined
 }
 
-/** Every form of the envelope that the document does not ask for. */
+/** Forms of the envelope that the document does not show. */
 function otherEnvelopes(t: CheckContext, method: string, params: readonly unknown[]): Alternative[] {
   const standard = envelope(method, params)
   const { id, jsonrpc } = standard
@@ -137,8 +145,8 @@ function otherEnvelopes(t: CheckContext, method: string, params: readonly unknow
 }
 
 /**
- * The sentence that is broken for every method: undefined when one of them is served as the document says. Asked once
- * in a run.
+ * The sentence that the target breaks for every method; undefined when it serves one of the methods as the document
+ * says. Asked once in a run.
  */
 function brokenForAll(t: CheckContext): Promise<ClauseId | undefined> {
   return t.once('eth-rpc.broken-for-all', async (shared) => {
@@ -147,7 +155,7 @@ function brokenForAll(t: CheckContext): Promise<ClauseId | undefined> {
   })
 }
 
-/** The head as the target tells it; zero when it does not. */
+/** The head that the target tells; zero when it tells none. */
 async function ownHead(t: CheckContext): Promise<string> {
   return quantity(numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n)
 }
@@ -187,8 +195,9 @@ function alternativesOf(t: CheckContext, method: ListedMethod, params: readonly 
 }
 
 /**
- * The sentence that is broken where a valid request is refused: that of the one part that must be put in another way
- * for the request to be served, and the method's own where no way is.
+ * The sentence that the target breaks when it refuses a valid request. The function sends the request in other
+ * forms. The sentence about the one part that must be changed is broken; where no form is served, the sentence about
+ * the method itself.
  */
 export async function brokenSentence(
   t: CheckContext,

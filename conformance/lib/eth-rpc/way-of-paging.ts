@@ -19,8 +19,10 @@ import {
 } from './paging.ts'
 
 /**
- * @throws Fault when what selects more than a page is refused, and what selects less is served
- * @throws Untestable when neither is served
+ * The first page of a filter that selects more than one.
+ *
+ * @throws Fault when the target refuses a filter with more than a page of logs and serves one with fewer
+ * @throws Untestable when the target serves neither
  */
 async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
   const refusals: string[] = []
@@ -45,13 +47,13 @@ async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
   )
 }
 
-/** Which of the entries are on the first page already. */
+/** The entries that are also on the first page. */
 function seenOn(page: readonly Log[], entries: readonly Log[]): readonly Log[] {
   const places = new Set(page.map(placeOf))
   return entries.filter((entry) => places.has(placeOf(entry)))
 }
 
-/** Whether the answer is the page after the first: nothing of that is in it, and what the chain has next is. */
+/** Whether the answer is the page after the first: it holds the chain's next entry, and no entry of the first page. */
 export function isNextPage(answer: Answer, { page, next }: FirstPage): boolean {
   const entries = entriesOf(answer) ?? []
   const hasNext = entries.some((entry) => comparePositions(positionOf(entry), next) === 0)
@@ -60,13 +62,13 @@ export function isNextPage(answer: Answer, { page, next }: FirstPage): boolean {
 
 type Meaning = 'refused' | 'the first page again' | 'another page'
 
-/** What an answer that is not the next page says of the container in which the keys were. */
+/** What an answer that is not the next page says of the container that held the keys. */
 function meaningOf(answer: Answer, { page }: FirstPage, { container }: Paging): Meaning {
   const entries = entriesOf(answer)
   if (entries === undefined) return 'refused'
   const seen = seenOn(page, entries).length
   if (entries.length === page.length && seen === entries.length) return 'the first page again'
-  // Among the members of a filter, the name of a key may be that of a condition: it need not be a page at all.
+  // A key among the members of the filter may be read as a condition of the filter, so the answer need not be a page.
   return container === 'filter' && (entries.length === 0 || seen > 0) ? 'refused' : 'another page'
 }
 
@@ -88,20 +90,23 @@ interface Attempt {
   readonly meaning: Meaning
 }
 
-/** The ways to try: the one that was told, in any spelling, or all that are known; none that asks the same twice. */
+/** The ways to try: the one that the user gave, in each spelling, or all known ones. No two send the same request. */
 function waysFor(t: CheckContext, { filter, last }: FirstPage): Paging[] {
   const ways = t.paging ? keySpellings.map((spelling) => ({ ...t.paging, spelling }) as Paging) : knownWays
   return [...new Map(ways.map((way) => [JSON.stringify(nextParams(filter, last, way)), way] as const)).values()]
 }
 
-/** Whether the target reads the container: it does not take keys there that no entry has. */
+/** Whether the target reads the container: it then answers impossible keys in another way. */
 async function isRead(t: CheckContext, { filter, page }: FirstPage, paging: Paging): Promise<boolean> {
   const answer = await t.rpc.call('eth_getLogs', brokenParams(filter, paging))
   const entries = entriesOf(answer)
   return entries === undefined || entries.length !== page.length
 }
 
-/** @throws Fault when a container is read and does not lead on; Untestable when none of the ways shows anything */
+/**
+ * @throws Fault when the target reads a container and does not go on to the next page; Untestable when no way shows
+ * anything
+ */
 async function search(t: CheckContext): Promise<Paging> {
   const first = await anyFirstPage(t)
   const attempts: Attempt[] = []
@@ -128,10 +133,10 @@ async function search(t: CheckContext): Promise<Paging> {
 }
 
 /**
- * How the target takes the pagination options: the first way that leads to the page after the last entry of the first
- * one. Searched once in a run.
+ * How the target takes the pagination options: the first way that leads to the page after the first. Searched once
+ * in a run.
  *
- * @throws Fault of eth_getLogs.next-page, or what a first page breaks; Untestable when no way is found
+ * @throws Fault of eth_getLogs.next-page, or of a sentence that a first page breaks; Untestable when no way is found
  */
 export function findWayOfPaging(t: CheckContext): Promise<Paging> {
   return t.once('eth-rpc.way-of-paging', search)

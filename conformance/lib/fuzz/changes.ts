@@ -1,21 +1,21 @@
 import { getBytes, hexlify } from 'ethers'
 import type { Arbitrary } from 'fast-check'
 
-/** One change to a JSON value, at a place that the numbers choose. */
+/** One change to a JSON value. The numbers choose the place. */
 export interface Breakage {
   readonly at: readonly number[]
   readonly kind: 'drop' | 'replace' | 'add'
   readonly value: unknown
 }
 
-/** Values that are wrong almost everywhere, and any JSON value. */
+/** Values that are wrong in almost every place, and arbitrary JSON values. */
 async function oddValues(): Promise<Arbitrary<unknown>> {
   const { constantFrom, jsonValue, oneof } = await import('fast-check')
   const odd = [null, true, -1, 1.5, 1e300, 2 ** 53, '', '0x', '0xg', '0x0', 'latest', [], {}, [[]], '\u0000', '💥']
   return oneof(constantFrom<unknown>(...odd), jsonValue({ maxDepth: 3 }))
 }
 
-/** Up to three changes; none leaves the value whole. */
+/** Up to three changes. An empty list leaves the value as it is. */
 export async function breakages(): Promise<Arbitrary<readonly Breakage[]>> {
   const { array, constantFrom, nat, record } = await import('fast-check')
   const one = record({
@@ -39,15 +39,15 @@ function breakAt(value: unknown, [first = 0, ...rest]: readonly number[], { kind
   return rebuilt(entries.map(([other, member]) => [other, other === name ? inner : member]))
 }
 
-/** A JSON value with all changes made, one after the other. */
+/** The value with all changes made, one after the other. */
 export function broken(value: unknown, changes: readonly Breakage[]): unknown {
   return changes.reduce((changed, change) => breakAt(changed, change.at, change), value)
 }
 
-/** How a signed request is changed, so that its signature is no longer one over it. */
+/** A change to a signed request after which the signature no longer fits. */
 export interface Tampering {
   readonly what: 'signature' | 'message' | 'number'
-  /** Which bit is turned over; of the number: how much is added. */
+  /** The index of the bit that is flipped; for `number`, how much is added. */
   readonly at: number
 }
 
@@ -56,7 +56,7 @@ export async function tamperings(): Promise<Arbitrary<Tampering>> {
   return record({ what: constantFrom('signature', 'message', 'number'), at: nat(511) })
 }
 
-/** Turns one bit over; the last byte of a signature, which is written in several ways, is left alone. */
+/** Flips one bit. A caller leaves out the last byte of a signature, which has several right values. */
 export function flipBit(hex: string, at: number, bytes = getBytes(hex).length): string {
   const changed = getBytes(hex).slice()
   const bit = at % (bytes * 8)

@@ -3,11 +3,11 @@ import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
 
-/** A counterexample is made smaller by so many more requests at most. */
+/** How many more requests may be sent to make a counterexample smaller. */
 const mostShrinks = 200
 const shownChars = 1500
 
-/** How many cases a property gets, of the number that `--fuzz` names: those that spend or walk pages cost more. */
+/** How many cases a property gets: a part of the number of `--fuzz`, since some cases spend or walk pages. */
 export function share(t: CheckContext, part: number): number {
   return Math.max(1, Math.ceil(t.fuzz.cases * part))
 }
@@ -19,10 +19,10 @@ function shown(value: unknown): string {
 
 /**
  * Tries a property on random cases, which follow from the seed of the run alone, and makes the first counterexample
- * smaller. Only the exchanges of the smallest one are recorded.
+ * smaller. Records only the exchanges of the smallest one.
  *
- * @param holds throws Fault where the property does not hold
- * @throws Fault with the smallest counterexample and the seed; Untestable as `holds` does, when no case was tried
+ * @param holds throws Fault for a value for which the property does not hold
+ * @throws Fault with the smallest counterexample and the seed; Untestable when `holds` throws it at the first case
  */
 export async function expectProperty<T>(
   t: CheckContext,
@@ -57,17 +57,17 @@ export async function expectProperty<T>(
       ...(answer ? { answer } : {}),
     })
   }
-  // What the suite itself does wrong is no fault of the target's.
+  // An error of the suite itself is no fault of the target.
   if (details.failed) throw new Error('a property failed outside of the target', { cause: details.errorInstance })
   if (stopped && tried <= 1) throw stopped
   if (stopped) t.observe(`stopped after ${tried - 1} of ${cases} cases: ${stopped.message}`)
 }
 
 /**
- * The request is answered, and not by a server error. Asked a second time before anything is said: what passes by itself
- * is the weather.
+ * The target answers the request, and not with a server error. The request is sent a second time before the check
+ * fails, since the first failure may be that of a moment.
  *
- * @throws Fault
+ * @throws Fault when both fail
  */
 export async function expectNoServerError(ask: () => Promise<Answer>): Promise<void> {
   const isFault = ({ status, failure }: Answer): boolean =>

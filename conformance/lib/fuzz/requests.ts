@@ -10,21 +10,24 @@ import type { Log } from '../eth-rpc/logs.ts'
 import { numberOf, quantity } from '../eth-rpc/quantity.ts'
 import { sampleAddress } from '../eth-rpc/samples.ts'
 
-/** A request whose answer does not change while a run lasts. */
+/** A request whose answer does not change during a run. */
 export interface ReadRequest {
   readonly method:
     'eth_chainId' | 'eth_getBalance' | 'eth_getTransactionByHash' | 'eth_getTransactionReceipt' | 'eth_getLogs'
   readonly params: readonly unknown[]
 }
 
-/** Nodes keep the state of so many blocks at least, and behind so many no ordinary reorganisation reaches. */
+/** Nodes keep the state of the last 60 blocks at least. Ordinary reorganisations reach no further than 2 blocks. */
 const [oldestBack, youngestBack] = [60n, 2n]
 
 function spellingsOf(account: string): string[] {
   return [account.toLowerCase(), getAddress(account.toLowerCase())]
 }
 
-/** Who emits in which block: the seeded emitter in its blocks where the fixture has one, which need no state. */
+/**
+ * Addresses and blocks for eth_getLogs: other accounts, and the fixture's emitter in its blocks, which needs no
+ * state.
+ */
 async function logsOfBlocks(
   t: CheckContext,
   others: Arbitrary<[string, string]>,
@@ -36,7 +39,7 @@ async function logsOfBlocks(
   return oneof(others, tuple(constantFrom(...spellingsOf(emitter)), constantFrom(...blocks)))
 }
 
-/** Reads of mined blocks that are neither so young that they may change nor so old that nodes forget their state. */
+/** Reads of mined blocks that are old enough not to change, and young enough that nodes keep their state. */
 export async function readRequests(t: CheckContext): Promise<Arbitrary<ReadRequest>> {
   const { constantFrom, oneof, tuple } = await import('fast-check')
   const head = await readHead(t.chain)
@@ -60,7 +63,7 @@ export async function readRequests(t: CheckContext): Promise<Arbitrary<ReadReque
   )
 }
 
-/** What a position of `topics` asks for. */
+/** What a position of `topics` selects. */
 type Wanted = null | string | readonly string[]
 
 function topicsOf(log: Log): readonly string[] {
@@ -79,7 +82,7 @@ function matches(log: Log, wanted: readonly Wanted[]): boolean {
 
 type Form = 'any' | 'one' | 'several'
 
-/** What a position asks for, so that the first log is selected: any value, its own, or its own among others. */
+/** A value for a position that selects the first log: any value, its own value, or its own among others. */
 function wantedAt(position: number, form: Form, [log, ...others]: readonly Log[]): Wanted {
   const own = topicsOf(log ?? {})[position]
   if (form === 'any' || own === undefined) return null
@@ -87,7 +90,7 @@ function wantedAt(position: number, form: Form, [log, ...others]: readonly Log[]
   return [...others.flatMap((other) => topicsOf(other)[position] ?? []), own]
 }
 
-/** Random filters over the seeded logs, each of which selects at least one, found by reading the chain's logs. */
+/** Random filters over the fixture's logs. Each selects at least one log. */
 export async function logFilters(t: CheckContext): Promise<Arbitrary<KnownFilter>> {
   const { array, boolean, constantFrom, nat, record } = await import('fast-check')
   const logs = await emitterLogs(t)

@@ -1,17 +1,17 @@
 import type { Arbitrary } from 'fast-check'
 import { stringify } from '../lossless-json.ts'
 
-/** One of the ways to write a JSON text that mean the same (RFC 8259). */
+/** One of the ways to write the same JSON value (RFC 8259). */
 export interface Spelling {
-  /** Which order the members of objects come in, as a seed of a shuffle. */
+  /** A seed for the order of the members of objects. */
   readonly order: number
-  /** White space between tokens. */
+  /** The white space between tokens. */
   readonly space: string
-  /** Every so manieth letter of a string is written as an escape; 0: none. */
+  /** The distance between the characters of a string that are written as an escape; 0: no escapes. */
   readonly escape: number
 }
 
-/** As most clients write it. */
+/** The spelling of most clients. */
 export const plainSpelling: Spelling = { order: 0, space: '', escape: 0 }
 
 export async function spellings(): Promise<Arbitrary<Spelling>> {
@@ -23,7 +23,7 @@ export async function spellings(): Promise<Arbitrary<Spelling>> {
   })
 }
 
-/** The members, in the order that the number stands for among all orders. */
+/** The members in the order that the number chooses among all orders. */
 function inOrder<T>(members: readonly T[], order: number): T[] {
   const left = [...members]
   let rest = order
@@ -44,7 +44,7 @@ function spellString(text: string, { escape }: Spelling): string {
   return `"${letters.join('')}"`
 }
 
-/** A value as JSON text in a spelling; bigints keep all of their digits. */
+/** The value as JSON text in a spelling. Bigints keep all of their digits. */
 export function spell(value: unknown, spelling: Spelling): string {
   const { space, order } = spelling
   if (typeof value === 'string') return spellString(value, spelling)

@@ -25,40 +25,43 @@ import { demandsCredential, excuseMs, isUnauthorised } from './refusal.ts'
 import { hasEvent, relayTransactionFault } from './relay-transaction.ts'
 import { turnsOf } from './turns.ts'
 
-/** In so many runs at once somebody has to be lucky. */
+/** How often a call is sent again that lost its nonce to another run. */
 const attempts = 10
-/** How long a call that was refused is looked for on the chain, and another run's that took its nonce: at first, later. */
+/**
+ * How long to look on the chain for the effect of a refused call, and for another run's use of its nonce: at first,
+ * and later.
+ */
 const lookMs = [2000, 1000] as const
 
-/** A valid call, and what came of it. */
+/** A valid call and its outcome. */
 export interface Attempt {
   readonly call: RelayCall
   readonly answer: Answer
-  /** Absent: the answer holds none, or is none of success. */
+  /** Absent: the answer holds no hash, or its status is no 2xx. */
   readonly hash?: string
-  /** Of the transaction with that hash, if the chain knows it. */
+  /** The outcome of the transaction with this hash; absent without a chain. */
   readonly settled?: Settled
-  /** The profile holds what the call sets. */
+  /** Whether the profile holds the value that the call sets. */
   readonly isExecuted: boolean
-  /** What the answer and the chain show against a sentence, the gravest first. */
+  /** What the answer and the chain show against sentences, the gravest fault first. */
   readonly faults: readonly Fault[]
 }
 
 export type ValidOptions = Omit<CallOptions, 'nonce'> & {
-  /** Absent: the next one of channel 0, or of an own channel where there is no chain to ask. */
+  /** Absent: the next nonce of channel 0, or the first of a channel of its own where there is no chain to ask. */
   readonly nonce?: bigint
 }
 
 /**
- * The next nonce of a controller in channel 0: the least that the document asks. Without a chain nobody knows it, and
- * the first one of a channel of its own is taken.
+ * The next nonce of a controller in channel 0, the channel that every relay must take. Without a chain nobody can
+ * tell this nonce, so the function returns the first one of a random channel.
  */
 export async function nextNonce(t: CheckContext, controller: Account = t.fixture.controllers.full): Promise<bigint> {
   if (!t.hasChain) return nonceIn(randomChannel(), 0n)
   return readNonce(t.chain, t.fixture.profile.keyManager, controller.address, 0n)
 }
 
-/** Runs the work while no other run on this machine uses the nonces of channel 0. */
+/** Does some work while no other run on this machine uses the nonces of channel 0. */
 export async function inTurn<T>(t: CheckContext, work: () => Promise<T>): Promise<T> {
   return t.hasChain ? (await turnsOf(t)).take(work) : work()
 }
@@ -67,7 +70,7 @@ export async function hasEffect(t: CheckContext, call: RelayCall): Promise<boole
   return t.hasChain && (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
 }
 
-/** Whether the nonce was used up, by whoever. */
+/** Whether the chain has counted the nonce, for this call or for another one. */
 export async function isNonceUsed(t: CheckContext, { controller, message }: RelayCall): Promise<boolean> {
   const { nonce, keyManager } = message
   return t.hasChain && (await readNonce(t.chain, keyManager, controller.address, nonce >> 128n)) > nonce
@@ -79,8 +82,8 @@ function clauseOfRefusal(answer: Answer): ClauseId {
 }
 
 /**
- * Sends a valid call in its turn and looks at what came of it. A race that is lost to another run is tried again, and
- * so is a call where the target says to be busy.
+ * Sends a valid call in its turn and looks at its outcome. The function sends another call when another run took the
+ * nonce, and when the target says that it is busy.
  *
  * @throws Untestable when the fixture or the quota explains a refusal; Fault when the target dies of the call
  */
@@ -119,9 +122,10 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
 }
 
 /**
- * What became of a refused call: executed nevertheless, or its nonce taken by another run; undefined: neither.
+ * Looks for the effect of a refused call.
  *
- * @param mayTakeTime whether to wait for it
+ * @param mayTakeTime whether to wait for the effect
+ * @returns `executed`: the call took effect; `race`: another run took its nonce; undefined: neither
  */
 async function lookFor(
   t: CheckContext,
@@ -131,7 +135,7 @@ async function lookFor(
 ): Promise<'executed' | 'race' | undefined> {
   if (!t.hasChain) return undefined
   const looks = await t.once('relay.refused calls', async () => ({ count: 0 }))
-  // An answer that is slow may be to a call that is on its way.
+  // After a timeout the call may still be on its way.
   const patientMs = answer.failure?.kind === 'timeout' ? t.patience.receiptMs() : lookMs[looks.count++ === 0 ? 0 : 1]
   return poll(
     async () => {
@@ -195,7 +199,7 @@ export function executedCalls(t: CheckContext): Promise<ExecutedCall[]> {
   return t.once('relay.executed', async () => [])
 }
 
-/** The sentences on an execution, for a call that was taken. */
+/** Judges a call that the target accepted by the sentences about an execution. */
 async function judgeTaken(
   t: CheckContext,
   call: RelayCall,
@@ -242,19 +246,19 @@ async function judgeTaken(
   return { call, answer, hash, settled, isExecuted, faults }
 }
 
-/** Less gas than a relay may set aside for one call. */
+/** A relay may set aside this much gas for one call. */
 const leastGas = 1_000_000
 
 /**
- * Makes sure that the refusal of a valid call is the target's own: not that of a profile which its chain does not have,
- * nor that of a spent quota, of which the document says nothing.
+ * Makes sure that the target is to blame for refusing a valid call. A wrong fixture is no fault of the target, and
+ * neither is a spent quota, of which the document says nothing.
  *
  * @param refusal the answer to a valid call
- * @throws Untestable
+ * @throws Untestable when there is such an excuse
  */
 export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
   requireVerifiedFixture(t, refusal)
-  // The target may not serve /quota at all: then there is no such excuse.
+  // A target that serves no /quota has no spent quota as an excuse.
   const told = await askQuota(t).catch((error: unknown) => {
     if (error instanceof Fault || error instanceof Untestable) return undefined
     throw error

@@ -8,9 +8,9 @@ import { keyManagerAbi, profileAbi } from './contracts.ts'
 import { hashIn, isHash, normalHash } from './hash.ts'
 import { relayDigest, type RelayMessage, signDigest } from './message.ts'
 
-/** What the target wants in each call beyond the document; filled when the first call of the run shows it. */
+/** What the target wants in each call in addition to the document. The first call of the run fills it. */
 export interface RelayForm {
-  /** `validityTimestamps` as it stands in the body; absent: not in the body. */
+  /** `validityTimestamps` as it is written in the body; absent: not in the body. */
   validityText?: string
 }
 
@@ -29,10 +29,10 @@ export interface ExecuteBody {
   }
 }
 
-/** A signed relay call whose effect can be seen: it stores a value on the profile under a key of its own. */
+/** A signed relay call whose effect can be seen: it stores a value on the profile under a data key of its own. */
 export interface RelayCall {
   readonly controller: Account
-  /** Data key and value that it sets. */
+  /** The data key that the call sets. `value` is the value. */
   readonly key: string
   readonly value: string
   readonly message: RelayMessage
@@ -44,12 +44,12 @@ export interface CallOptions {
   readonly nonce: bigint
   /** Absent: the controller with every permission. */
   readonly controller?: Account
-  /** Absent: a random one. */
+  /** Absent: a random data key. Likewise `value`. */
   readonly key?: string
   readonly value?: string
   /** `start << 128 | end`; absent: 0. */
   readonly validityTimestamps?: bigint
-  /** As it stands in the body; absent: not in the body, as the document has it. */
+  /** As it is written in the body; absent: not in the body, as in the document. */
   readonly validityText?: string
 }
 
@@ -58,12 +58,19 @@ export function randomChannel(): bigint {
   return BigInt(hexlify(randomBytes(16))) | 1n
 }
 
-/** `channel << 128 | id` */
+/**
+ * The nonce `channel << 128
+ * id`.
+ */
 export function nonceIn(channel: bigint, id: bigint): bigint {
   return (channel << 128n) | id
 }
 
-/** Builds and signs a call. @throws Untestable without fixture or chain id */
+/**
+ * Builds and signs a call.
+ *
+ * @throws Untestable without a fixture
+ */
 export function signCall(t: CheckContext, options: CallOptions): RelayCall {
   const { profile, controllers, chain } = t.fixture
   const controller = options.controller ?? controllers.full
@@ -83,12 +90,16 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
   return { controller, key, value, message, signature, body: { address: profile.address, transaction } }
 }
 
-/** The same body with some members of `transaction` changed; undefined takes one out. */
+/** A copy of the body in which some members of `transaction` are changed. A member that is undefined is left out. */
 export function withTransaction(body: ExecuteBody, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return { ...body, transaction: { ...body.transaction, ...change } }
 }
 
-/** Sends a body that the target could turn into a transaction, and keeps account. @throws Untestable: the budget */
+/**
+ * Sends a body that the target could turn into a transaction, and records the transaction.
+ *
+ * @throws Untestable when the budget of the run is spent
+ */
 export async function execute(t: CheckContext, body: unknown, options: SendOptions = {}): Promise<Answer> {
   t.spending.ask()
   const answer = await t.relay.execute(body, options)
@@ -99,16 +110,17 @@ export async function execute(t: CheckContext, body: unknown, options: SendOptio
 }
 
 /**
- * Makes sure that the chain would take the call, so that a refusal is the target's own.
- * Without a chain nothing is known, and nothing said.
- * @throws Untestable when the chain would refuse it: the fixture is wrong
+ * Makes sure that the chain would execute the call, so that the target is to blame for a refusal. Without a chain
+ * the function does nothing.
+ *
+ * @throws Untestable when the chain would refuse the call, since the fixture is then wrong
  */
 export async function requireExecutable(t: CheckContext, call: RelayCall): Promise<void> {
   if (!t.hasChain) return
   const { signature, message } = call
   const args = [signature, message.nonce, message.validityTimestamps, message.payload]
   const data = keyManagerAbi.encodeFunctionData('executeRelayCall', args)
-  // Any sender: whoever brings a relay call is not looked at.
+  // The sender is random, since a key manager lets anyone bring a relay call.
   const from = hexlify(randomBytes(20))
   const outcome = await t.chain.attempt('eth_call', [{ from, to: message.keyManager, data }, 'latest'])
   if ('error' in outcome) throw new Untestable(`the chain itself refuses this call: ${outcome.error.message}`)

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers'
 import type { ChainTruth } from '../chain-truth.ts'
 
-/** What the suite calls on a profile (LSP0). */
+/** The functions and the event of a profile (LSP0) that the suite uses. */
 export const profileAbi = new Interface([
   'function setData(bytes32 dataKey, bytes dataValue)',
   'function getData(bytes32 dataKey) view returns (bytes)',
@@ -10,7 +10,7 @@ export const profileAbi = new Interface([
   'event DataChanged(bytes32 indexed dataKey, bytes dataValue)',
 ])
 
-/** What the suite reads of and expects at a key manager (LSP6, LSP25). */
+/** The functions and the event of a key manager (LSP6, LSP25) that the suite uses. */
 export const keyManagerAbi = new Interface([
   'function getNonce(address from, uint128 channelId) view returns (uint256)',
   'function executeRelayCall(bytes signature, uint256 nonce, uint256 validityTimestamps, bytes payload) payable returns (bytes)',
@@ -30,12 +30,20 @@ async function read(
   return abi.decodeFunctionResult(name, String(result))[0]
 }
 
-/** The value that the profile holds under a data key; `0x` when there is none. @throws Untestable */
+/**
+ * The value that the profile holds under a data key; `0x` when it holds none.
+ *
+ * @throws Untestable when the node does not answer
+ */
 export async function readData(chain: ChainTruth, profile: string, key: string): Promise<string> {
   return String(await read(chain, profileAbi, profile, 'getData', [key]))
 }
 
-/** The values under several data keys, in their order. @throws Untestable */
+/**
+ * The values under several data keys, in the order of the keys.
+ *
+ * @throws Untestable when the node does not answer
+ */
 export async function readDataBatch(
   chain: ChainTruth,
   profile: string,
@@ -45,12 +53,20 @@ export async function readDataBatch(
   return [...(values as Iterable<string>)]
 }
 
-/** The owner of the profile. @throws Untestable */
+/**
+ * The owner of the profile: its key manager.
+ *
+ * @throws Untestable when the node does not answer
+ */
 export async function readOwner(chain: ChainTruth, profile: string): Promise<string> {
   return String(await read(chain, profileAbi, profile, 'owner', []))
 }
 
-/** The next nonce of a controller in a channel, channel included. @throws Untestable */
+/**
+ * The next nonce of a controller in a channel. The nonce contains the channel.
+ *
+ * @throws Untestable when the node does not answer
+ */
 export async function readNonce(
   chain: ChainTruth,
   keyManager: string,

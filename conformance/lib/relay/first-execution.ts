@@ -9,21 +9,21 @@ import { isAccepted } from './hash.ts'
 import { olderDigests, signDigest } from './message.ts'
 import { demandsCredential } from './refusal.ts'
 
-/** What the standard has beyond the document, and some relays insist on. */
+/** Spellings of `validityTimestamps`, which the standard has and the document has not. Some relays insist on one. */
 const validityTexts = ['0x0', toBeHex(0, 32)]
 
-/** Nobody is there: no other form will be taken. */
+/** With one of these statuses nothing serves the path, so no other form of the call is tried. */
 const hopelessStatuses = [404, 405, 501]
 
-/** Whether the target took the call and it was executed; without a chain its word counts. */
+/** Whether the call was executed. Without a chain, a hash in the answer counts. */
 export function isDone(t: CheckContext, { hash, isExecuted }: Attempt): boolean {
   return t.hasChain ? isExecuted : hash !== undefined
 }
 
 /**
- * What speaks against the target's taking of the call, if anything.
+ * The fault of a target that did not accept the call; undefined when there is none.
  *
- * @param clause where a call was executed in the end, only what speaks against this one
+ * @param clause limits the search to this clause when the call was executed in the end
  */
 export function refusalIn({ faults, isExecuted }: Attempt, clause?: ClauseId): Fault | undefined {
   const own = clause === undefined ? undefined : faults.find(({ of }) => of === clause)
@@ -32,9 +32,9 @@ export function refusalIn({ faults, isExecuted }: Attempt, clause?: ClauseId): F
 }
 
 /**
- * The first execution of the run, which the clauses on what an execution is look at together: the documented body, in
- * channel 0 with the controller's next nonce. Where that is refused, forms that relays are known to insist on are
- * tried: the target breaks one sentence, and the others are judged with the form that it takes.
+ * The first execution of the run: the documented body, in channel 0, with the controller's next nonce. Several
+ * clauses judge it. Where the target refuses the body, the function tries forms that some relays insist on. The
+ * target then breaks one sentence, and the checks judge the others with the form that it takes.
  */
 export function firstExecution(t: CheckContext): Promise<Attempt> {
   return t.once('relay.first-execution', async (once) => {
@@ -46,13 +46,13 @@ export function firstExecution(t: CheckContext): Promise<Attempt> {
   })
 }
 
-/** Tries the same call with validityTimestamps. */
+/** Sends the call again with validityTimestamps. */
 async function withValidity(t: CheckContext, first: Attempt): Promise<Attempt | undefined> {
   for (const validityText of validityTexts) {
     const attempt = await attemptCall(t, { validityText })
     if (!isDone(t, attempt)) continue
     const again = await attemptCall(t)
-    // The target refuses now and then, with or without.
+    // The target now takes the call without validityTimestamps as well: it refuses calls now and then.
     if (isDone(t, again)) return { ...again, faults: [...first.faults, ...again.faults] }
     ;(await relayForm(t)).validityText = validityText
     t.note('validityTimestamps is sent with every call, since the target takes none without')
@@ -67,7 +67,10 @@ async function withValidity(t: CheckContext, first: Attempt): Promise<Attempt | 
   return undefined
 }
 
-/** Tries the messages that were signed before LSP25: they cannot be executed here, and say what the target expects. */
+/**
+ * Signs the call in the forms from before LSP25. The key manager of the fixture cannot execute these, but a target
+ * that accepts one shows what it expects.
+ */
 async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attempt | undefined> {
   return inTurn(t, async () => {
     for (const [name, digest] of olderDigests) {
@@ -87,22 +90,27 @@ async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attemp
   })
 }
 
-/** The gravest fault of an attempt; the others are held against the target as well. */
+/** The gravest fault of an attempt. The function records the others against the target as well. */
 function firstOf(t: CheckContext, { faults: [first, ...others] }: Attempt, otherwise: string): Error {
   for (const fault of others) t.accuse(fault)
   return first ?? new Untestable(otherwise)
 }
 
-/** @throws Fault when the first call of the run was not executed: what differs by a fault would prove nothing */
+/**
+ * Makes sure that the first call of the run was executed: the refusal of a faulty call proves nothing about a target
+ * that refuses every call.
+ *
+ * @throws Fault when the first call was not executed
+ */
 export async function requireFirstExecution(t: CheckContext): Promise<void> {
   const first = await firstExecution(t)
   if (!isDone(t, first)) throw firstOf(t, first, 'the first call was not executed')
 }
 
 /**
- * Sends a valid call, near which another one is to be refused, and sees it executed.
+ * Sends the accepted twin of a call that is to be refused, and makes sure that it is executed.
  *
- * @throws Fault when it is not, of the clause that says so
+ * @throws Fault of the clause that asks for the execution, when it is not
  */
 export async function expectTwin(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
   await requireFirstExecution(t)
@@ -112,16 +120,20 @@ export async function expectTwin(t: CheckContext, options: ValidOptions = {}): P
   return attempt
 }
 
-/** A valid call with the next nonce, for requests whose answer is only looked at; call it in a turn. */
+/**
+ * A signed valid call with the next nonce, which the caller may alter before it sends it. Must be called inside a
+ * turn.
+ */
 export async function freshCall(t: CheckContext, options: ValidOptions = {}): Promise<RelayCall> {
   const form = await relayForm(t)
   return signCall(t, { ...form, ...options, nonce: options.nonce ?? (await nextNonce(t, options.controller)) })
 }
 
 /**
- * Sends a call of a form that only the clause itself asks the target to take, and sees it executed.
+ * Sends a call in a form that this clause alone asks the target to take, and makes sure that it is executed.
  *
- * @throws Fault of the clause when it is refused; of another one when it was taken and not executed rightly
+ * @throws Fault of the clause when the target refuses the call; of another clause when the target accepts it and
+ * does not execute it
  */
 export async function expectOwnExecution(t: CheckContext, of: ClauseId, options: ValidOptions): Promise<Attempt> {
   await requireFirstExecution(t)
@@ -129,12 +141,12 @@ export async function expectOwnExecution(t: CheckContext, of: ClauseId, options:
   const refusal = refusalIn(attempt)
   if (refusal) {
     attempt = await attemptCall(t, options)
-    // The same is taken now: the target refuses now and then, whatever the form.
+    // The target now accepts the same call: it refuses calls now and then, whatever their form.
     if (isDone(t, attempt)) throw refusal
   }
   for (const fault of attempt.faults) if (attempt.hash !== undefined) t.accuse(fault)
   if (isDone(t, attempt)) return attempt
-  // Who refuses every call now says nothing of the form.
+  // A target that refuses every call now says nothing about the form.
   if (refusal) await expectTwin(t)
   if (attempt.hash !== undefined) throw attempt.faults[0] ?? new Untestable('it was taken and not executed')
   throw new Fault('a call of this form was not executed', {

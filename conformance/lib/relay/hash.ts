@@ -1,22 +1,22 @@
 import { isSuccess, objectOf, type Answer } from '../answer.ts'
 
-/** What typed languages write where there is no hash. */
+/** What some languages write where there is no hash: an empty string or zeros. */
 const noHash = /^(0x)?0*$/i
 
-/** What stands in `transactionHash`, with whatever status; undefined when there is nothing, or nothing but zeros. */
+/** The value of `transactionHash`, with any status; undefined when it is absent, empty or zero. */
 export function hashIn(answer: Answer): unknown {
   const hash = objectOf(answer)?.['transactionHash']
   if (typeof hash === 'string' && noHash.test(hash)) return undefined
   return hash === null || hash === false ? undefined : hash
 }
 
-/** Whether 32 bytes are told in `transactionHash`, in whatever type and spelling. */
+/** Whether `transactionHash` holds 32 bytes in any type and spelling. */
 export function tellsHash(answer: Answer): boolean {
   const text = JSON.stringify(hashIn(answer)) ?? ''
   return isSuccess(answer) && /[0-9a-f]{64}/i.test(text)
 }
 
-/** Whether it is a hash of a transaction: 32 bytes in hex, with or without 0x. */
+/** Whether the value is the hash of a transaction: 32 bytes in hex, with or without 0x. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && /^(0x)?[0-9a-f]{64}$/i.test(value)
 }
@@ -26,7 +26,7 @@ export function normalHash(hash: string): string {
   return `0x${hash.toLowerCase().replace(/^0x/, '')}`
 }
 
-/** Whether the target took the call: a status of success and a hash. */
+/** Whether the target accepted the call: a 2xx status and a hash. */
 export function isAccepted(answer: Answer): boolean {
   return isSuccess(answer) && isHash(hashIn(answer))
 }

@@ -1,4 +1,4 @@
-/** A time in seconds beyond this lies after the year 5000: what counts milliseconds is beyond it today. */
+/** A time in seconds beyond this lies after the year 5000. A time of today in milliseconds is beyond it. */
 const beyondSeconds = 100_000_000_000
 
 function hintOf(value: unknown): string | undefined {
@@ -9,20 +9,20 @@ function hintOf(value: unknown): string | undefined {
   return undefined
 }
 
-/** A wrong value for a message, with what it looks like. */
+/** A wrong value for a message, with a guess at what it is. */
 export function wrongValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'absent'
   const hint = hintOf(value)
   return hint === undefined ? text : `${text} — ${hint}`
 }
 
-/** A wrong time in seconds for a message, with what it looks like. */
+/** A wrong time in seconds for a message, with a guess at what it is. */
 export function wrongSeconds(value: unknown): string {
   const isMilliseconds = typeof value === 'number' && Math.abs(value) >= beyondSeconds
   return isMilliseconds ? `${value} — this looks like milliseconds` : wrongValue(value)
 }
 
-/** A wrong hash for a message, with what it looks like. */
+/** A wrong hash for a message, with a guess at what it is. */
 export function wrongHash(value: unknown): string {
   const text = JSON.stringify(value)
   if (typeof value === 'number') return `${text} — a number, not a string`

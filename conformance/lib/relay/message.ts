@@ -1,6 +1,6 @@
 import { concat, getBytes, hashMessage, keccak256, SigningKey, solidityPackedKeccak256, toBeHex } from 'ethers'
 
-/** What a controller signs to have a call relayed (LSP25). */
+/** What a controller signs for a relay call (LSP25). */
 export interface RelayMessage {
   readonly keyManager: string
   readonly chainId: bigint
@@ -14,7 +14,9 @@ export interface RelayMessage {
 
 const lsp25Version = 25n
 
-/** The digest by LSP25: `0x19 0x00 ‖ key manager ‖ 25 ‖ chain ‖ nonce ‖ validity ‖ value (0) ‖ payload`, hashed once. */
+/**
+ * The digest of LSP25: `0x19 0x00 ‖ key manager ‖ 25 ‖ chain ‖ nonce ‖ validity ‖ value (0) ‖ payload`, hashed once.
+ */
 export function relayDigest(message: RelayMessage): string {
   const words = [lsp25Version, message.chainId, message.nonce, message.validityTimestamps, 0n]
   return keccak256(concat(['0x1900', message.keyManager, ...words.map((word) => toBeHex(word, 32)), message.payload]))
@@ -25,7 +27,7 @@ function packedDigest({ keyManager, chainId, nonce, payload }: RelayMessage): st
   return keccak256(concat([chain, keyManager, counted, value, payload]))
 }
 
-/** What controllers signed for key managers from before LSP25, by name. */
+/** The digests that key managers from before LSP25 verify, by name. */
 export const olderDigests: readonly (readonly [name: string, digest: (message: RelayMessage) => string])[] = [
   [
     'LSP6 before LSP25 (version 6)',
@@ -38,12 +40,12 @@ export const olderDigests: readonly (readonly [name: string, digest: (message: R
   ['LSP6 before LSP25 (packed)', packedDigest],
 ]
 
-/** A signature of 65 bytes with v 27 or 28 over a digest as it is. */
+/** A signature of 65 bytes, with v 27 or 28, over the digest without a prefix. */
 export function signDigest(privateKey: string, digest: string): string {
   return new SigningKey(privateKey).sign(digest).serialized
 }
 
-/** The ways in which section 5 of the document can be read and is read in the wild; the first is what it describes. */
+/** The readings of section 5 of the document that services use. The first is the one that the document describes. */
 export const quotaReadings = ['personal message', 'raw digest', 'text', 'controller address'] as const
 
 export type QuotaReading = (typeof quotaReadings)[number]
@@ -58,7 +60,8 @@ export interface QuotaMessage {
 /**
  * Signs the message of POST /quota.
  *
- * - `personal message`: keccak256(address, timestamp) in solidity packing, hashed again with the EIP-191 prefix
+ * - `personal message`: keccak256(address, timestamp) in Solidity's packing, hashed again with the prefix of
+ *   EIP-191
  * - `raw digest`: the same without the prefix
  * - `text`: the personal message `<address>:<timestamp>`
  * - `controller address`: as the first, over the address of the controller
@@ -68,7 +71,7 @@ export function signQuota(
   controller: { readonly address: string; readonly privateKey: string },
   reading: QuotaReading = 'personal message',
 ): string {
-  // Lower case: an address may be written in any, and the packing would check the letters.
+  // The packing checks the letters of a mixed-case address, so the address is written in lower case.
   const packed = (whose: string): string =>
     solidityPackedKeccak256(['address', 'uint256'], [whose.toLowerCase(), timestamp])
   const personal = (whose: string): string => hashMessage(Buffer.from(packed(whose).slice(2), 'hex'))

@@ -11,32 +11,35 @@ import { freshCall } from './first-execution.ts'
 import { hashIn, isHash, normalHash, tellsHash } from './hash.ts'
 import { type Receipt, waitForReceipt } from './receipt.ts'
 
-/** So often a request is sent again whose nonce another run took meanwhile: its refusal proves nothing. */
+/**
+ * How often a forbidden request is sent again when another run took its nonce: the chain then refuses it for the
+ * nonce.
+ */
 const attempts = 3
 
-/** A target that told a hash of no transaction is not waited for as long again. */
+/** How long to wait for further hashes of a target that told a hash of no transaction. */
 const liarMs = 500
 
-/** What is made of a valid call that must not be executed. */
+/** A forbidden request that was made from a valid call. */
 export interface AlteredCall {
   readonly body: unknown
-  /** Data keys of the profile that would be filled beside the one of the call. */
+  /** Further data keys of the profile that the request would fill. */
   readonly otherKeys?: readonly string[]
 }
 
 export interface Forbidden {
-  /** The clause that forbids it. */
+  /** The clause that forbids the request. */
   readonly of: ClauseId
-  /** For the message: `a stranger's signature`. */
+  /** Names the request in the message: `a stranger's signature`. */
   readonly what: string
-  /** Makes it of a valid call with the next nonce. */
+  /** Makes the request from a valid call with the next nonce. */
   readonly alter: (call: RelayCall) => AlteredCall
   readonly options?: ValidOptions
-  /** The clause says that the answer holds no transactionHash at all. */
+  /** Whether the clause also forbids a transactionHash in the answer. */
   readonly hasNoHash?: boolean
 }
 
-/** What was sent in the run and must not be executed, to look again at its end. */
+/** A forbidden request that the run has sent. The run looks for its effect again at its end. */
 interface Sent {
   readonly of: ClauseId
   readonly what: string
@@ -49,7 +52,11 @@ function sentForbidden(t: CheckContext): Promise<Sent[]> {
   return t.once('relay.forbidden', async () => [])
 }
 
-/** Looks at the profile for effects. @param when `executed`, or in more words when it was */
+/**
+ * Looks on the profile for effects of forbidden requests.
+ *
+ * @param when the word of the message: `executed`, or more exactly when
+ */
 async function tracesOf(t: CheckContext, all: readonly Sent[], when: string): Promise<Fault[]> {
   if (!t.hasChain) return []
   const keys = all.flatMap((sent) => sent.keys)
@@ -64,12 +71,12 @@ async function tracesOf(t: CheckContext, all: readonly Sent[], when: string): Pr
 }
 
 /**
- * Sends a request and makes sure that nothing came of it on the profile. A refusal and a hash of a reverted transaction
- * have both executed nothing; what they cost is noted. A hash that the chain never sees is a lie about a transaction,
- * and speaks against relay.execute.hash-of-transaction.
+ * Sends a forbidden request and makes sure that it has no effect on the profile. A refusal and a reverted
+ * transaction have no effect; the check observes what they cost. A hash that the chain never sees contradicts
+ * relay.execute.hash-of-transaction.
  *
- * @returns the answer, and the receipt of the transaction that was sent for it nevertheless
- * @throws Fault of the clause that forbids it when it was executed
+ * @returns the answer, and the receipt of a transaction that the target sent nevertheless
+ * @throws Fault of the clause that forbids the request, when it was executed
  */
 export function expectNotExecuted(
   t: CheckContext,
@@ -102,7 +109,7 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
   const lies = await t.once('relay.lies', async () => ({ count: 0 }))
   const isTold = isHash(hash) && t.hasChain
   const receipt = isTold ? await waitForReceipt(t, normalHash(hash), lies.count > 0 ? liarMs : undefined) : undefined
-  // What stands in an error is not shown: a hash there is one when a transaction has it.
+  // The document does not show what an error holds. A hash in an error counts when a transaction has it.
   if (hasNoHash && receipt) throw hashFault
   if (receipt?.status === '0x0') t.observe(`${what}: a transaction was spent on it, and reverted`)
   else if (isSuccess(answer)) t.observe(`${what}: answered with a status of success`)
@@ -122,11 +129,11 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
 }
 
 /**
- * Looks once more at everything that must not be executed, when nothing else is left to do and the run has lingered as
- * long as it may. A target may refuse and send nevertheless.
+ * Looks again for effects of all forbidden requests, at the end of the run and after its linger time: a target may
+ * refuse a call and send it later.
  *
- * @param of the clause; what others forbid is held against them
- * @throws Fault
+ * @param of the clause that is being checked; effects against other clauses are recorded against these
+ * @throws Untestable when no request of the clause could be sent
  */
 export async function lookAgain(t: CheckContext, of: ClauseId): Promise<void> {
   const all = await sentForbidden(t)

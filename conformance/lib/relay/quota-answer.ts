@@ -6,18 +6,18 @@ import { wrongSeconds, wrongValue } from './hints.ts'
 
 export const quotaUnits = ['gas', 'lyx', 'transactionCount']
 
-/** Whether the target told a quota. */
+/** Whether the answer tells a quota: a 2xx status and an object with `quota`. */
 export function tellsQuota(answer: Answer): boolean {
   const body = objectOf(answer)
   return isSuccess(answer) && body !== undefined && (body['quota'] ?? null) !== null
 }
 
-/** Whether the answer to a request that is to be refused holds an amount, in whatever type; none and zero tell nothing. */
+/** Whether the answer tells an amount of any type. Absent amounts and zero do not count. */
 export function tellsAmount(answer: Answer): boolean {
   return tellsQuota(answer) && /[1-9]/.test(JSON.stringify(objectOf(answer)?.['quota']) ?? '')
 }
 
-/** What the target told. */
+/** The quota that the target told. */
 export interface ToldQuota {
   readonly answer: Answer
   /** With all digits; undefined when it is no number. */
@@ -27,7 +27,7 @@ export interface ToldQuota {
   readonly resetDate: unknown
 }
 
-/** Reads an answer that was served; amounts with all of their digits. */
+/** Reads the members of an answer that tells a quota. Amounts keep all of their digits. */
 export function readTold(answer: Answer): ToldQuota {
   const sources = numberSources(answer.text)
   const amount = (name: string): Decimal | undefined => parseDecimal(sources.get(name) ?? '')
@@ -35,10 +35,10 @@ export function readTold(answer: Answer): ToldQuota {
   return { answer, quota: amount('quota'), totalQuota: amount('totalQuota'), unit, resetDate }
 }
 
-/** What a sum of doubles may be off by, as a part of it. */
+/** The relative error that a sum of doubles may have. */
 const doubleError = 1e-12
 
-/** Whether a is more than b, by more than the error of a double where fractions are counted. */
+/** Whether a is more than b. For fractions, by more than the error of a double. */
 export function isMore(a: Decimal, b: Decimal): boolean {
   if (compareDecimals(a, b) <= 0) return false
   const areWhole = a.scale <= 0 && b.scale <= 0
@@ -80,7 +80,7 @@ const judges: readonly Judge[] = [
   },
 ]
 
-/** What is wrong with the members of an answer that told a quota, each with the clause that says so. */
+/** The faults in the members of an answer that tells a quota, each with the clause that it contradicts. */
 export function faultsOf(answer: Answer): Fault[] {
   const body = objectOf(answer) ?? {}
   return judges.flatMap((judge) => judge(body, answer) ?? [])

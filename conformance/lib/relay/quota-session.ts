@@ -23,56 +23,59 @@ export interface QuotaBody {
   readonly signature: string
 }
 
-/** How the target takes a signed message. */
+/** How the target reads a signed message. */
 export interface QuotaForm {
   readonly reading: QuotaReading
-  /** 1: seconds, as the document has it. */
+  /** 1: the timestamp is in seconds, as in the document; 1000: in milliseconds. */
   readonly perSecond: 1 | 1000
 }
 
-/** A message that was sent, and what came of it. */
+/** A message that the run sent, and its answer. */
 export interface SentQuota extends Probe {
   readonly answer: Answer
 }
 
-/** What the checks of a run share on POST /quota. */
+/** What the checks of a run share about POST /quota. */
 export interface QuotaSession extends QuotaForm {
-  /** The first answer that was served. */
+  /** The answer to the first message that the target served. */
   readonly first: Answer
-  /** The answer to seconds, where only milliseconds are taken. */
+  /** The answer to a message in seconds, when the target takes only milliseconds. */
   readonly secondsRefused: Answer | undefined
-  /** Whether the same signed message is served again: the document says nothing of it. */
+  /** Whether the target serves the same signed message twice. The document says nothing of this. */
   readonly servesReplays: boolean
-  /** Whether no message may be older than the one before: the document says nothing of it either. */
+  /**
+   * Whether the target refuses a message that is older than the one before. The document says nothing of this
+   * either.
+   */
   readonly wantsRising: boolean
   readonly window: QuotaWindow<SentQuota>
-  /** The latest second whose message was sent. */
+  /** The latest second for which the run has sent a message. */
   latest: number
-  /** Our time in ms when a valid message was last served. */
+  /** The time of this machine in ms when the target last served a valid message. */
   lastServedMs: number
 }
 
 /** Half of the window that each edition documents, in seconds. */
 export const halfWindowSeconds = { documents: 5, lip: 300 }
-/** Messages of the run keep this close to the middle of the window. */
+/** The messages of the run stay this many seconds from the middle of the window at most. */
 const marginSeconds = 2
 /**
- * How far a clock may be off that nothing tells of, in seconds: an hour, whole minutes, and anything up to two minutes in
- * steps that are shorter than the window.
+ * Offsets to try for a target that does not tell its time, in seconds: an hour, whole minutes, and every offset up
+ * to two minutes in steps that are shorter than the window.
  */
 const likelyOffsets = [
   3600,
   ...Array.from({ length: 10 }, (_, index) => 60 * (index + 1)),
   ...Array.from({ length: 15 }, (_, index) => 8 * (index + 1)),
 ]
-/** How often a second is tried that another run may have used before. */
+/** How many seconds to try, since another run may have used one before. */
 const attempts = 4
 
 function ourSeconds(): number {
   return ourTimeMs() / 1000
 }
 
-/** Signs the body of a valid request but for what is given. */
+/** The signed body of a valid request for this second. */
 export function signBody(
   t: CheckContext,
   { reading, perSecond }: QuotaForm,
@@ -84,10 +87,10 @@ export function signBody(
 }
 
 /**
- * Sends a body that is made for a second, which is chosen anew at each attempt: signed timestamps age while a rate
- * limit is waited for. What the target tells is judged by the sentences on its members.
+ * Sends a body for a second. `choose` picks the second before each attempt, since a signed timestamp ages while the
+ * run waits for a rate limit. The function judges the members of an answer that tells a quota.
  *
- * @param isValid `perhaps`: at an end of the window
+ * @param isValid `perhaps`: the second is at an end of the window
  */
 export async function sendBody(
   t: CheckContext,
@@ -103,16 +106,17 @@ export async function sendBody(
     return make(timestamp)
   }
   const answer = await t.relay.quota(body, isValid ? { owedBy: 'relay.quota.post' } : {})
-  // A refusal may hold anything, zeros as well: nobody has said that such a message is to be served.
+  // Such a message may be refused, and the refusal may hold a zero. So only an amount counts as served.
   const served = isValid === 'perhaps' ? tellsAmount(answer) : tellsQuota(answer)
-  // What a refusal holds is not shown.
+  // The document does not show what a refusal holds.
   if (served && isValid) for (const fault of faultsOf(answer)) t.accuse(fault)
   return { answer, timestamp, sentAt, receivedAt: ourSeconds(), toldQuota: served }
 }
 
 /**
- * A second near the target's now for the next message; undefined: none yet. Where a message is served once, or none that
- * is older than the one before, the seconds rise; one may be left out, since another run may be at work.
+ * A second near the target's time for the next message; undefined: wait for the next second. For a target that takes
+ * a message once, or wants rising timestamps, the seconds rise. The choice may leave out a second, since another run
+ * may use it.
  */
 export function nextFree(t: CheckContext, { servesReplays, wantsRising, latest }: QuotaSession): number | undefined {
   const now = t.clock.now()
@@ -127,7 +131,7 @@ export async function nextSecond(t: CheckContext): Promise<void> {
   await delay(1000 - (nowMs % 1000) + 20)
 }
 
-/** Why nothing of POST /quota can be judged. */
+/** The fault of a target that refuses every valid message. */
 async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
   requireVerifiedFixture(t, refused)
   const body = objectOf(refused)
@@ -148,13 +152,17 @@ async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
   })
 }
 
-/** Without the chain nobody knows whether the fixture is still true. @throws Untestable then */
+/**
+ * Makes sure that the run has a chain, without which nobody knows whether the fixture is true.
+ *
+ * @throws Untestable without a chain
+ */
 export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
   if (t.hasChain) return
   throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describeAnswer(refusal)}`)
 }
 
-/** What may be the target's now, as differences to our time in seconds; the likeliest first. */
+/** Offsets that the target's clock may have from ours, in seconds, the most likely first. */
 async function supposedOffsets(t: CheckContext): Promise<number[]> {
   const offsets = [t.clock.offsetSeconds, 0]
   if (t.hasChain) {
@@ -166,7 +174,7 @@ async function supposedOffsets(t: CheckContext): Promise<number[]> {
   )
 }
 
-/** Nobody is there, or something is broken: no other message will be served. */
+/** Whether the status says that nothing serves the path, or that the service is broken. */
 function isHopeless({ status = 0 }: Answer): boolean {
   return status === 404 || status === 405 || status === 501 || (status >= 500 && status !== 503)
 }
@@ -174,16 +182,16 @@ function isHopeless({ status = 0 }: Answer): boolean {
 interface Found {
   readonly form: QuotaForm
   readonly served: SentQuota
-  /** The target's supposed time minus ours, in seconds. */
+  /** The target's supposed time minus the time of this machine, in seconds. */
   readonly offset: number
 }
 
-/** A second near now: another run may be about to use the same one. */
+/** A random second near now, since another run may use the same one. */
 function randomAway(): number {
   return Math.floor(Math.random() * (marginSeconds + 1)) - 1
 }
 
-/** Tries what a target may take, the documented first. */
+/** Tries the readings that a target may have, the documented one first. */
 async function findForm(t: CheckContext): Promise<Found | { readonly refused: Answer }> {
   let refused: Answer | undefined
   const offer = async (form: QuotaForm, offset: number, away = randomAway()): Promise<Found | undefined> => {
@@ -194,7 +202,7 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
   }
   const documented: QuotaForm = { reading: 'personal message', perSecond: 1 }
   const offsets = await supposedOffsets(t)
-  // More than once: another run may have used the first second, and a window may reach to one side alone.
+  // Several tries: another run may have used the first second, and a window may reach to one side alone.
   for (const away of [undefined, 0, 1, -1]) {
     for (const offset of offsets) {
       const found = await offer(documented, offset, away)
@@ -220,7 +228,11 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
   return { refused }
 }
 
-/** Whether a message is served a second time. @throws Fault when the target serves once and nothing valid afterwards */
+/**
+ * Whether the target serves a message a second time.
+ *
+ * @throws Fault when it serves the message once and no valid one afterwards
+ */
 async function takesReplays(t: CheckContext, { form, served, offset }: Found): Promise<boolean> {
   const send = (seconds: number) =>
     sendBody(
@@ -230,7 +242,7 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
       true,
     )
   let last = served
-  // A second look, for a target that refuses now and then.
+  // A second look, since the target may refuse a message now and then.
   for (let look = 0; look < 2; look++) {
     if ((await send(last.timestamp)).toldQuota) return true
     let fresh: SentQuota | undefined
@@ -260,7 +272,9 @@ interface Measured {
   readonly wantsRising: boolean
 }
 
-/** Looks for the ends of the window in the ways that a target may allow, the quickest first. */
+/**
+ * Looks for the ends of the window. The quick way needs a target that serves a message twice; the slow way does not.
+ */
 async function measure(t: CheckContext, found: Found, servesReplays: boolean): Promise<Measured> {
   const { form, served, offset } = found
   const half = halfWindowSeconds[t.edition]
@@ -279,7 +293,7 @@ async function measure(t: CheckContext, found: Found, servesReplays: boolean): P
   const asking = { ask, untilWhole, supposedOffset: offset }
   const isNarrow = ({ mostWidth }: QuotaWindow): boolean => mostWidth < allowedWidth(half).least
   const quick = await (servesReplays ? measureWindow : measureRising)(asking, served, half)
-  // For the long window of the other edition nobody waits.
+  // The slow way would take minutes for the long window of the edition `lip`.
   if (!isNarrow(quick) || t.edition === 'lip') return { window: quick, wantsRising: !servesReplays }
   await delay(risingAfterSeconds(half) * 1000 + Math.max(0, quick.latest.timestamp - offset - ourSeconds()) * 1000)
   const window = await measureRising(asking, served, half)
@@ -293,7 +307,7 @@ async function openSession(t: CheckContext): Promise<QuotaSession> {
   const secondsRefused = form.perSecond === 1 ? undefined : (await secondsOnceMore(t, form, offset)).answer
   const servesReplays = await takesReplays(t, found)
   const { window, wantsRising } = await measure(t, found, servesReplays)
-  // The header may be another machine's; what the target accepts is its own word.
+  // A proxy may write the Date header. The window that the target accepts shows the target's own clock.
   const clockOffset = window.middle ?? offset
   if (t.clock.measuredBy === null || Math.abs(clockOffset - t.clock.offsetSeconds) > 1.5) t.clock.set(clockOffset)
   const latest = window.latest.timestamp
@@ -309,17 +323,17 @@ async function openSession(t: CheckContext): Promise<QuotaSession> {
   }
 }
 
-/** The same in seconds, side by side with milliseconds that were served. */
+/** Sends a message in seconds to a target that takes milliseconds, right after one that it served. */
 function secondsOnceMore(t: CheckContext, { reading }: QuotaForm, offset: number): Promise<SentQuota> {
   const now = (): number => Math.floor(ourSeconds() + offset)
   return sendBody(t, now, (seconds) => signBody(t, { reading, perSecond: 1 }, seconds), true)
 }
 
 /**
- * How the target takes signed messages, found out once: the reading, the unit of time, replays, and the window with
- * its middle, which is the target's now.
+ * How the target takes signed messages: the reading, the unit of time, whether it serves a message twice, and the
+ * window, whose middle is the target's time. Found out once in a run.
  *
- * @throws Fault of the clause by which a valid request must be served
+ * @throws Fault of the clause that promises to serve a valid request
  */
 export function quotaSession(t: CheckContext): Promise<QuotaSession> {
   return t.once('relay.quota.session', openSession)

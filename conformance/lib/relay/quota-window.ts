@@ -1,55 +1,63 @@
-/** One valid message of POST /quota with a timestamp; all times in Unix seconds of our clock. */
+/**
+ * A valid message of POST /quota that was sent with a timestamp. All times are Unix seconds by the clock of this
+ * machine.
+ */
 export interface Probe {
   readonly timestamp: number
   readonly toldQuota: boolean
-  /** The target looked at the timestamp between these two. */
+  /** The target read the timestamp between `sentAt` and `receivedAt`. */
   readonly sentAt: number
   readonly receivedAt: number
 }
 
-/** The accepted timestamps. */
+/** The timestamps that a target accepts. */
 export interface QuotaWindow<P extends Probe = Probe> {
-  /** The width lies between these two, whatever the target's clock shows, in seconds. */
+  /**
+   * The least and the most that the width of the window may be, in seconds. The target's clock does not matter for
+   * it.
+   */
   readonly leastWidth: number
   readonly mostWidth: number
-  /** The middle of the window before or after our time, in seconds; undefined when an end was not found. */
+  /** The middle of the window minus the time of this machine, in seconds; undefined when an end was not found. */
   readonly middle: number | undefined
-  /** The farthest that were served. */
+  /** The farthest messages that the target served. */
   readonly earliest: P
   readonly latest: P
-  /** The nearest that were refused, if any. */
+  /** The nearest messages that the target refused, if any. */
   readonly tooEarly: P | undefined
   readonly tooLate: P | undefined
 }
 
-/** What a window of so many seconds to each side may measure, rounding to whole seconds included. */
+/** The width that a window of this half may show in a measurement, with rounding to whole seconds. */
 export function allowedWidth(halfSeconds: number): { readonly least: number; readonly most: number } {
-  // `< 5` of whole seconds reaches over 9 s, and a difference cut to whole seconds over 12; half a second is for machines
-  // whose clocks differ a little.
+  // A target that compares whole seconds with `< 5` shows 9 s. A target that cuts the difference to whole seconds shows
+  // 12 s. Half a second is for machines whose clocks differ a little.
   return { least: 2 * halfSeconds - 1.5, most: 2 * halfSeconds + 2.5 }
 }
 
-/** Where an end is not found any more, as a multiple of half of the documented width, and in seconds. */
+/** The search for an end stops at the larger of these: a multiple of the documented half, and a number of seconds. */
 const farthestFactor = 3
 const farthestSeconds = 128
 
-/** How messages are sent to find the ends. */
+/** How a measurement sends its messages. */
 export interface Asking<P extends Probe> {
-  /** Sends a message with the last whole second before so many seconds from the target's supposed now. */
+  /**
+   * Sends a message whose timestamp is the whole second at or before this distance from the target's supposed time.
+   */
   readonly ask: (awaySeconds: number) => Promise<P>
-  /** Waits until that second has just begun. */
+  /** Waits until the second at this distance has just begun. */
   readonly untilWhole: (awaySeconds: number) => Promise<void>
-  /** The target's supposed now minus our time, in seconds. */
+  /** The target's supposed time minus the time of this machine, in seconds. */
   readonly supposedOffset: number
 }
 
-/** So often an end is looked for between two timestamps, at the cost of up to a second each. */
+/** How often the search looks between two timestamps, which takes up to a second each. */
 const refinements = 4
 
 /**
- * Looks for both ends of the accepted window.
+ * Measures both ends of the accepted window, for targets that serve a message twice.
  *
- * @param first one that was served, near the supposed now
+ * @param first a message near the supposed time that the target served
  * @param halfSeconds where the ends should be
  */
 export async function measureWindow<P extends Probe>(
@@ -65,7 +73,7 @@ export async function measureWindow<P extends Probe>(
     return probe.toldQuota
   }
   for (const direction of [1, -1] as const) await reach((distance) => serves(direction * distance), halfSeconds, limit)
-  // Between two whole seconds lies a second, and twice that may hide a window that is too wide.
+  // Between two whole seconds lies one second of doubt at each end. That may hide a window that is too wide.
   const { most } = allowedWidth(halfSeconds)
   for (let count = 0; count < refinements; count++) {
     const { leastWidth, mostWidth, latest, earliest, tooLate, tooEarly } = windowOf(probes, first)
@@ -82,7 +90,7 @@ export async function measureWindow<P extends Probe>(
   return windowOf(probes, first)
 }
 
-/** Asks until the last served distance and the first refused one are neighbours, or `limit` is served. */
+/** Searches until the last served distance and the first refused one are neighbours, or until `limit` is served. */
 async function reach(serves: (distance: number) => Promise<boolean>, start: number, limit: number): Promise<void> {
   let [inside, outside] = [0, start]
   if (await serves(start)) {
@@ -101,9 +109,9 @@ async function reach(serves: (distance: number) => Promise<boolean>, start: numb
 }
 
 /**
- * Looks for both ends by timestamps that only rise, for targets that take no message twice, or none that is older than
- * the last: from before the window on until one is served, then from within it until one is refused. Where an end lies
- * more than some seconds off, it is found coarsely.
+ * Measures both ends with timestamps that only rise, for targets that take no message twice, or none that is older
+ * than the last. The search begins before the window and ends after it. It finds an end only roughly when the end is
+ * more than some seconds off.
  */
 export async function measureRising<P extends Probe>(
   { ask }: Asking<P>,
@@ -127,16 +135,16 @@ export async function measureRising<P extends Probe>(
   return windowOf(probes, first)
 }
 
-/** How long after a message the earliest of `measureRising` is newer than it, in seconds. */
+/** How many seconds after a message the earliest message of `measureRising` is newer than it. */
 export function risingAfterSeconds(halfSeconds: number): number {
   return halfSeconds + 5
 }
 
-/** How far a timestamp lay ahead of our time when it was sent, and when the answer was there. */
+/** How far the timestamp was ahead of the time of this machine when the request was sent, and when the answer came. */
 const early = ({ timestamp, sentAt }: Probe): number => timestamp - sentAt
 const late = ({ timestamp, receivedAt }: Probe): number => timestamp - receivedAt
 
-/** The window in what was asked: an end lies between the farthest served and the nearest refused timestamp. */
+/** The window that these messages show. An end lies between the farthest served and the nearest refused timestamp. */
 export function windowOf<P extends Probe>(probes: readonly P[], first: P): QuotaWindow<P> {
   const served = probes.filter(({ toldQuota: isServed }) => isServed)
   const refused = probes.filter(({ toldQuota: isServed }) => !isServed)

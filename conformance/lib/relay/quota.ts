@@ -18,14 +18,14 @@ import {
   type SentQuota,
 } from './quota-session.ts'
 
-/** A twin that was served within this time counts for the next refusal as well: the target may limit what it serves. */
+/** A twin that was served counts for the refusals within this time, since a target may limit how often it serves. */
 const twinLastsMs = 5000
-/** How often a second is tried that another run may have used before. */
+/** How many seconds to try, since another run may have used one before. */
 const attempts = 8
-/** An answer that takes longer may have been late for the window. */
+/** An answer that took longer may be to a message that arrived too late. */
 const slowSeconds = 1
 
-/** Sends a body for a second near the target's now that may still be used. */
+/** Sends a body for a second near the target's time that no message has used. */
 async function sendFresh(
   t: CheckContext,
   session: QuotaSession,
@@ -42,8 +42,9 @@ async function sendFresh(
 }
 
 /**
- * Asks with a valid body.
- * @throws Fault when the target refuses it: it has served others
+ * Asks for the quota with a valid body.
+ *
+ * @throws Fault when the target refuses it, since it has served others
  */
 export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
   const session = await quotaSession(t)
@@ -61,17 +62,20 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
   }
 }
 
-/** What the first valid message of the run was told. @throws Fault */
+/**
+ * The quota that the target told to the first valid message of the run.
+ *
+ * @throws Fault when it served none
+ */
 export async function firstTold(t: CheckContext): Promise<ToldQuota> {
   return readTold((await quotaSession(t)).first)
 }
 
 /**
- * Sends a body that is to be refused, near a valid one that is served.
+ * Sends a body that the target must refuse, near a valid one that it served.
  *
- * @param make the body, out of the valid one
- * @returns the answer
- * @throws Fault when the valid one is refused: then a refusal of the other proves nothing
+ * @param make makes the body from the valid one
+ * @throws Fault when the target refuses the valid body: its refusal of the other then proves nothing
  */
 export async function sendForbidden(
   t: CheckContext,
@@ -83,7 +87,11 @@ export async function sendForbidden(
   return answer
 }
 
-/** @throws Fault when the target told a quota; no answer at all is none, as a quota of zero is, and is noted */
+/**
+ * The answer tells no quota. A missing answer and a quota of zero are observed.
+ *
+ * @throws Fault when the answer tells an amount
+ */
 export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): void {
   if (answer.failure) t.observe(`${fault}: ${answer.failure.message}`)
   if (!tellsQuota(answer)) return
@@ -95,7 +103,11 @@ export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): v
   })
 }
 
-/** Sends a body that is to be refused. @throws Fault when it is served */
+/**
+ * Sends a body that the target must refuse.
+ *
+ * @throws Fault when the answer tells a quota
+ */
 export async function expectRefused(
   t: CheckContext,
   what: string,

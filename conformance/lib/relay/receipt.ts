@@ -8,14 +8,14 @@ import type { ChainTruth } from '../chain-truth.ts'
 import type { CausedTransaction } from '../report-types.ts'
 import type { SpendingAccount } from '../spending.ts'
 
-/** A log entry of a receipt, as the node gives it. */
+/** A log entry of a receipt, as the node returns it. */
 export interface ReceiptLog {
   readonly address: string
   readonly topics: readonly string[]
   readonly data: string
 }
 
-/** A receipt, as the node gives it. */
+/** A receipt, as the node returns it. */
 export interface Receipt {
   readonly transactionHash: string
   readonly blockNumber: string
@@ -28,8 +28,9 @@ export interface Receipt {
 }
 
 /**
- * Asks until there is something, ever slower.
- * @returns undefined when there is nothing within `timeoutMs`
+ * Asks again and again, ever more slowly, until there is an answer.
+ *
+ * @returns undefined when there is none within `timeoutMs`
  */
 export async function poll<T>(ask: () => Promise<T | null | undefined>, timeoutMs: number): Promise<T | undefined> {
   const deadline = performance.now() + timeoutMs
@@ -42,15 +43,18 @@ export async function poll<T>(ask: () => Promise<T | null | undefined>, timeoutM
   }
 }
 
-/** What became of a call that was taken. */
+/** The outcome of a call that the target accepted. */
 export interface Settled {
   /** Undefined: the chain does not know the transaction. */
   readonly receipt: Receipt | undefined
-  /** The profile holds what the call sets. */
+  /** Whether the profile holds the value that the call sets. */
   readonly isExecuted: boolean
 }
 
-/** The chain may tell of the effect a moment before it tells of the receipt: at first, and when it did not. */
+/**
+ * A node may show the effect a moment before the receipt. How long to wait then: at first, and after a receipt that
+ * never came.
+ */
 const graceMs = [1500, 200] as const
 
 function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
@@ -58,10 +62,10 @@ function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
 }
 
 /**
- * Waits until the transaction is mined, or its effect is there and it is still not known.
+ * Waits until the transaction is mined, or until its effect is there and the chain still does not know the hash.
  *
  * @returns undefined without a chain
- * @throws Untestable when the chain knows the transaction and does not mine it in the run's patience
+ * @throws Untestable when the chain knows the transaction and does not mine it in time
  */
 export async function settle(t: CheckContext, call: RelayCall, hash: string): Promise<Settled | undefined> {
   if (!t.hasChain) return undefined
@@ -85,7 +89,7 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
   return { receipt: undefined, isExecuted: seenAt !== undefined }
 }
 
-/** @throws Untestable when the chain knows the transaction and has not mined it in all of that time */
+/** @throws Untestable when the chain knows the transaction and has not mined it in time */
 async function requireMined(t: CheckContext, hash: string, timeoutMs: number): Promise<void> {
   if (await t.chain.send('eth_getTransactionByHash', [hash])) {
     throw new Untestable(`the transaction ${hash} is still pending after ${timeoutMs / 1000} s`)
@@ -96,9 +100,9 @@ async function requireMined(t: CheckContext, hash: string, timeoutMs: number): P
 /**
  * Waits until the transaction is mined.
  *
- * @param timeoutMs absent: the run's patience
- * @returns undefined when the chain does not come to know it within that time
- * @throws Untestable when the chain knows it and does not mine it in that time
+ * @param timeoutMs absent: as long as the run waits for transactions
+ * @returns undefined when the chain does not come to know the transaction in time
+ * @throws Untestable when the chain knows it and does not mine it in time
  */
 export async function waitForReceipt(
   t: CheckContext,
@@ -111,7 +115,7 @@ export async function waitForReceipt(
   return undefined
 }
 
-/** What became of each transaction and what it cost. What the chain cannot tell is left out. */
+/** Adds to each transaction its outcome and its cost, as far as the chain tells them. */
 export function describeTransactions(
   chain: ChainTruth,
   transactions: SpendingAccount['transactions'],

@@ -12,7 +12,7 @@ interface Part {
   readonly payload: string
 }
 
-/** The relay calls in the call data of a key manager; none when it is another function. */
+/** The relay calls in the call data of a key manager; empty for another function. */
 function relayCallsIn(input: string): Part[] {
   const parsed = keyManagerAbi.parseTransaction({ data: input })
   if (parsed?.name === 'executeRelayCall') {
@@ -36,12 +36,12 @@ function relayCallsIn(input: string): Part[] {
   return []
 }
 
-/** r and s: v is written in several ways. */
+/** r and s of a signature. `v` is left out, since relays write it in several ways. */
 function pointOf(signature: string): string {
   return dataSlice(signature, 0, 64).toLowerCase()
 }
 
-/** Function selectors of key managers from before LSP25, which the fixture's does not have. */
+/** Selectors of functions that only key managers from before LSP25 have. */
 const olderFunctions: Readonly<Record<string, string>> = Object.fromEntries(
   ['executeRelayCall(bytes,uint256,bytes)', 'executeRelayCall(address,uint256,bytes,bytes)'].map((name) => [
     id(name).slice(0, 10),
@@ -75,10 +75,12 @@ function reverted({ transactionHash, status }: Receipt, answer: Answer): Fault {
 }
 
 /**
- * The transaction carries the signed call to the key manager. Where it goes to another contract first, what it did is
- * the proof: only executeRelayCall counts the controller's nonce, and the key manager says whom it verified.
+ * Checks that the transaction carries the signed call to the key manager. A transaction to another contract is
+ * judged by its effects: only executeRelayCall counts the controller's nonce, and the key manager logs whose
+ * permissions it verified.
  *
- * @returns the fault of relay.execute.execute-relay-call, or of relay.execute.on-behalf when it reverted, if there is one
+ * @returns the fault of relay.execute.execute-relay-call, or of relay.execute.on-behalf when the transaction
+ * reverted; undefined when there is none
  */
 export async function relayTransactionFault(
   t: CheckContext,

@@ -6,16 +6,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
 
 const pollMs = 20
-/** Longer than this no turn is waited for: whoever loses a race tries again. */
+/**
+ * A run waits no longer than this for its turn. It then goes on without one, and sends a call again that loses its
+ * nonce.
+ */
 const longestWaitMs = 120_000
-/** A lock as old as this belongs to nobody: process ids are used again. */
+/** An older lock belongs to a process that has ended, since systems use process ids again. */
 const staleMs = 600_000
-/** Whoever waits says so this often at least. */
+/** A run that waits says so at least this often. */
 const waiterMs = 500
 
-/** Takes turns with other runs on this machine, by a file. */
+/** Lets the runs on this machine take turns by a lock file. */
 export interface Turns {
-  /** Runs the work alone; work within the work is part of it. */
+  /** Does some work while no other run does. Work inside the work belongs to the same turn. */
   take<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -33,7 +36,7 @@ async function ageMs(path: string): Promise<number> {
   return found ? Date.now() - found.mtimeMs : Infinity
 }
 
-/** @param path of the lock file; runs that name the same one take turns */
+/** @param path the lock file; runs with the same path take turns */
 export function createTurns(path: string): Turns {
   const token = `${process.pid} ${randomUUID()}`
   const waiting = `${path}.next`
@@ -43,13 +46,13 @@ export function createTurns(path: string): Turns {
     const holder = await readFile(path, 'utf8').catch(() => undefined)
     if (holder === undefined) return true
     const isStale = !isAlive(Number(holder.split(' ')[0])) || (await ageMs(path)) > staleMs
-    // Whoever took it over meanwhile is alive.
+    // Another run may have taken the lock since, so the file is removed only if it is still the stale one.
     if (isStale && (await readFile(path, 'utf8').catch(() => undefined)) === holder) await rm(path, { force: true })
     return isStale
   }
 
   async function acquire(): Promise<boolean> {
-    // Another run that waits goes first.
+    // A run that is waiting already goes first.
     const next = await readFile(waiting, 'utf8').catch(() => undefined)
     if (next !== undefined && next !== token && (await ageMs(waiting)) < waiterMs) await delay(3 * pollMs)
     const deadline = performance.now() + longestWaitMs
@@ -87,7 +90,10 @@ export function createTurns(path: string): Turns {
   }
 }
 
-/** Tells chains apart that share their id, as development chains do: the hash of the first block; empty: not known. */
+/**
+ * The hash of the first block, which tells apart development chains with the same id; empty when the node does not
+ * tell it.
+ */
 async function markOf({ chain }: CheckContext): Promise<string> {
   const outcome = await chain.attempt('eth_getBlockByNumber', ['0x1', false])
   const hash = 'error' in outcome ? undefined : (outcome.result as { hash?: unknown } | null)?.hash
@@ -95,8 +101,8 @@ async function markOf({ chain }: CheckContext): Promise<string> {
 }
 
 /**
- * The turns of a controller: its nonces in channel 0 follow each other, so that two runs must not use them at a time.
- * Runs on other machines are not seen; a race that is lost to them is tried again.
+ * The turns of a controller. Its nonces in channel 0 follow each other, so two runs must not use them at the same
+ * time. A run on another machine is not seen: a call that loses its nonce to one is sent again.
  */
 export function turnsOf(t: CheckContext): Promise<Turns> {
   return t.once('relay.turns', async (once) => {

@@ -4,7 +4,7 @@ import { verdictWord } from './words.ts'
 
 const label = 'LSP15 relay'
 
-/** Dark enough that white text on them has the contrast of WCAG AA; the same colours in both forms. */
+/** White text has the contrast of WCAG AA on each of these colours. */
 const colours: Readonly<Record<Verdict, string>> = {
   conformant: '#1a7f37',
   passed: '#1a7f37',
@@ -13,18 +13,18 @@ const colours: Readonly<Record<Verdict, string>> = {
   error: '#57606a',
 }
 
-/** `Conformant, 55 of 55`: the verdict, and how many required clauses of those that were asked passed. */
+/** `conformant, 55 of 55`: the verdict, and how many of the required clauses that ran passed. */
 function messageOf({ verdict, summary }: Report): string {
   const { passed, failed, untestable } = summary.required
   const word = verdictWord[verdict].toLowerCase()
   return verdict === 'error' ? word : `${word}, ${passed} of ${passed + failed + untestable}`
 }
 
-/** An average width of the letters, in px at 11 px; the text is fitted into the room that it gives. */
+/** The average width of a letter in px at 11 px. The text is stretched to the width that this gives. */
 const letterPx = 6.2
 const widthOf = (text: string): number => Math.round(text.length * letterPx) + 12
 
-/** A badge that needs nothing else: no font and no request. */
+/** The badge as an SVG image, which loads no font and no other file. */
 function svg(report: Report): string {
   const message = messageOf(report)
   const [left, right] = [widthOf(label), widthOf(message)]
@@ -40,13 +40,13 @@ function svg(report: Report): string {
 `
 }
 
-/** What https://shields.io/badges/endpoint-badge reads from a URL. */
+/** The JSON that https://shields.io/badges/endpoint-badge reads from a URL. */
 function shields(report: Report): string {
   const badge = { schemaVersion: 1, label, message: messageOf(report), color: colours[report.verdict] }
   return `${JSON.stringify({ ...badge, isError: report.verdict === 'error' }, null, 2)}\n`
 }
 
-/** The formats of `--badge <format>=<file>` and what writes them. */
+/** The formats of `--badge <format>=<file>` and their renderers. */
 export const badgeRenderers = { svg, shields } as const satisfies Record<string, (report: Report) => string>
 
 export type BadgeFormat = keyof typeof badgeRenderers

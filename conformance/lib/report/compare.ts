@@ -2,7 +2,7 @@ import type { ClauseLevel } from '../../../specs/index.ts'
 import type { ClauseResult, Report } from '../report-types.ts'
 import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
 
-/** A report and the name that sets it apart from the others. */
+/** A report and the name that tells it from the others. */
 export interface NamedReport {
   readonly name: string
   readonly report: Report
@@ -11,7 +11,7 @@ export interface NamedReport {
 /** What one report says of a clause. */
 export interface ComparedCell {
   readonly status: ShownStatus
-  /** Why it failed or was not tested, or what was observed, one a line; empty when it passed. */
+  /** Why the clause failed or was not tested, and what was observed, one per line; empty when it passed. */
   readonly detail: string
 }
 
@@ -26,17 +26,17 @@ export interface ComparedClause {
 
 export interface Comparison {
   readonly reports: readonly NamedReport[]
-  /** Another status or another observation: required clauses first, then recommended, then unspecified. */
+  /** Clauses with another status or another observation: required ones first, then recommended, then unspecified. */
   readonly differences: readonly ComparedClause[]
-  /** In every report, with the same outcome; in the order of the documents, as are the next. */
+  /** Clauses with the same outcome in every report, in the order of the documents. */
   readonly same: readonly ComparedClause[]
-  /** Not in every report, and no difference between those that have it. */
+  /** Clauses that some report does not have, and that do not differ in the others, in the order of the documents. */
   readonly incomplete: readonly ComparedClause[]
 }
 
 const levelOrder: readonly ClauseLevel[] = ['required', 'recommended', 'unspecified']
 
-/** More are told by the reports themselves. */
+/** The comparison shows this many details of a clause. The reports show all. */
 const shownDetails = 3
 
 function cellOf(clause: ClauseResult): ComparedCell {
@@ -45,31 +45,34 @@ function cellOf(clause: ClauseResult): ComparedCell {
     return (check.status === 'untestable' && check.reason) || []
   })
   const distinct = [...new Set([...details, ...observationsOf(clause)])]
-  // The answers to a question are what is compared, so none of them is left out.
+  // The comparison shows every answer to a question.
   const shown = clause.level === 'unspecified' ? distinct : distinct.slice(0, shownDetails)
   const more = distinct.length - shown.length
   return { status: shownStatus(clause), detail: [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n') }
 }
 
-/** What changes from run to run of one target, and what it is replaced by: the first pattern that fits counts. */
+/**
+ * Texts that change between two runs against the same target, and their replacements. The first pattern that fits
+ * counts.
+ */
 const changing: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, 'UUID'],
   [/(\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d:\d\d( GMT)?|\d{4}-\d\d-\d\dT[\d:.]+Z?/g, 'TIME'],
   [/0x[0-9a-f]+/gi, 'HEX'],
-  // An answer that was cut may end inside of a value.
+  // A shortened answer may end inside a value.
   [/[^\s"]*…/g, '…'],
   [/\d+(\.\d+)? ?(ms|s)\b/g, 'DURATION'],
   [/\d+\.\d+|\d{4,}/g, 'AMOUNT'],
 ]
 
-/** An observation without addresses, hashes, times and amounts, which differ between two runs against one target. */
+/** An observation without the addresses, hashes, times and amounts that differ between two runs against one target. */
 export function normaliseObservation(text: string): string {
   return changing.reduce((normal, [pattern, word]) => normal.replace(pattern, word), text)
 }
 
 /**
- * A clause differs when its status does; for a question without a verdict the kind of answer counts too. That a report
- * does not have it says nothing of its target.
+ * Whether a clause differs between the reports: its status, or for a question the kind of answer. A report without
+ * the clause does not count.
  */
 function differs({ level, cells }: ComparedClause): boolean {
   const present = cells.filter((cell) => cell !== undefined)

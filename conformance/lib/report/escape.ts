@@ -1,9 +1,10 @@
-// C0 without tab and newline, DEL, C1, the marks that reorder text, and those that break lines or take no room.
+// C0 without tab and newline, DEL, C1, the marks that reorder text, and the characters that break lines or have no
+// width.
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /**
- * Shows control characters as `\u001b` instead of obeying them: with them a body could rewrite a terminal's screen, or
- * make a page show another text than the one received.
+ * Writes control characters as `\u001b`. Otherwise a body could rewrite the screen of a terminal, or a page could
+ * show another text than the one received.
  */
 export function visibleControls(text: string): string {
   return text
@@ -14,16 +15,15 @@ export function visibleControls(text: string): string {
 const htmlEntities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /**
- * Makes any text safe as HTML element content and as a quoted attribute value. Reports show what strangers'
- * servers answered, so everything that is not markup of ours passes through here.
+ * Makes a text safe as HTML content and as a quoted attribute value. Reports show answers of unknown servers, so
+ * every text passes through this function.
  */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => htmlEntities[character] ?? character)
 }
 
 /**
- * Makes any text safe as inline Markdown (GitHub's flavour), also inside a table cell: no markup, no HTML, no
- * mention, and on one line.
+ * Makes a text safe as inline Markdown of GitHub, also in a table cell: no markup, no HTML, no mention, on one line.
  */
 export function escapeMarkdown(text: string): string {
   return escapeHtml(visibleControls(text))
@@ -34,14 +34,14 @@ export function escapeMarkdown(text: string): string {
     .trim()
 }
 
-/** A fenced Markdown block around any text; the fence is longer than any run of backticks inside. */
+/** A fenced Markdown block around a text. The fence is longer than any run of backticks in the text. */
 export function markdownFence(text: string, language = ''): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${visibleControls(text)}\n${fence}`
 }
 
-// XML 1.0 has no way to write these, not even as a character reference: https://www.w3.org/TR/xml/#charsets
+// XML 1.0 cannot hold these characters, not even as references: https://www.w3.org/TR/xml/#charsets
 const notXml =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
@@ -55,8 +55,8 @@ const xmlReferences: Record<string, string> = {
 }
 
 /**
- * Makes any text safe as XML 1.0 content. Characters that XML cannot hold are
- * shown as `\u0007`, so that a report of a target that sends control characters is still well-formed.
+ * Makes a text safe as XML 1.0 content. A character that XML cannot hold is written as `\u0007`, so that the report
+ * is well-formed whatever the target answers.
  */
 export function escapeXml(text: string): string {
   return text
@@ -64,7 +64,7 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"'\r]/g, (character) => xmlReferences[character] ?? character)
 }
 
-/** The same for an attribute, where a parser would turn tabs and line breaks into spaces. */
+/** Makes a text safe as an XML attribute, in which a parser would turn tabs and line breaks into spaces. */
 export function escapeXmlAttribute(text: string): string {
   return escapeXml(text).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;')
 }

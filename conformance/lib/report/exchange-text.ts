@@ -2,10 +2,10 @@ import type { CheckResult, Exchange, RecordedRequest } from '../report-types.ts'
 import { shorten } from './layout.ts'
 
 /**
- * The exchanges of a failed check that tell most: the one that shows the fault, and behind it the last of the others.
- * Where none is known to show it, the last ones in their order.
+ * The exchanges of a failed check that tell most: first the one that shows the fault, then the last of the others.
+ * Where no exchange is known to show the fault, the last ones in their order.
  *
- * @param most how many
+ * @param most how many exchanges to return
  */
 export function tellingExchanges({ exchanges, error }: CheckResult, most: number): Exchange[] {
   const telling = error?.exchange === undefined ? undefined : exchanges[error.exchange]
@@ -22,7 +22,7 @@ export interface ExchangeText {
 }
 
 export interface ExchangeTextOptions {
-  /** Characters of a body that are shown. */
+  /** How many characters of a body to show. */
   readonly bodyLimit: number
   readonly headers: boolean
 }
@@ -37,7 +37,7 @@ function message(first: string, headers: Readonly<Record<string, string>>, body:
   return lines.join('\n')
 }
 
-/** One request and its answer as plain text. Secrets were taken out when it was recorded. */
+/** A request and its answer as plain text. The record holds no secrets. */
 export function exchangeText(exchange: Exchange, options: ExchangeTextOptions): ExchangeText {
   const { request, response, failure } = exchange
   return {
@@ -57,12 +57,12 @@ export function exchangeText(exchange: Exchange, options: ExchangeTextOptions): 
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Not in a request that somebody types: curl sets them itself. */
+/** curl sets these headers itself. */
 const ownHeaders = new Set(['content-length', 'host', 'connection', 'user-agent'])
 
 /**
- * A recorded request as one command for a POSIX shell. What was shortened or left out of the record stays so. A report may
- * come from a stranger: each part is one quoted word, the URL is no option and no pattern, and a body never names a file.
+ * A recorded request as a command for a POSIX shell. The command holds what the record holds. The report may come
+ * from a stranger, so each part is one quoted word, the URL is no option and no pattern, and the body names no file.
  */
 export function curlOf({ method, url, headers, body }: RecordedRequest): string {
   const sent = Object.entries(headers).filter(([name]) => !ownHeaders.has(name.toLowerCase()))

@@ -6,14 +6,14 @@ import { renderJunit } from './junit.ts'
 import { renderMarkdown } from './markdown.ts'
 
 /**
- * The report object as it stands, for programs. Control characters and marks that reorder text are written as the
- * escapes of JSON, so that the file shows them and a parser gets the same text.
+ * The report as JSON, for programs. Control characters and marks that reorder text are written as JSON escapes, so
+ * that the file shows them and a parser gets the same text.
  */
 export function renderJson(report: Report): string {
   return `${visibleControls(JSON.stringify(report, null, 2))}\n`
 }
 
-/** The formats of `--report <format>=<file>` and what writes them. */
+/** The formats of `--report <format>=<file>` and their renderers. */
 export const reportRenderers = {
   json: renderJson,
   junit: renderJunit,

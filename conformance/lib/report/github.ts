@@ -5,12 +5,15 @@ import { shownStatus, verdictText, verdictTitle } from './words.ts'
 
 const messageLimit = 1000
 
-/** What a workflow command may hold: https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
+/**
+ * Escapes a text for a workflow command:
+ * https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+ */
 const value = (text: string): string =>
   visibleControls(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 const property = (text: string): string => value(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
 
-/** `::error title=…::…`, in one line whatever the target answered. */
+/** `::error title=<title>::<message>`, on one line whatever the target answered. */
 function command(name: 'error' | 'warning', title: string, message: string): string {
   return `::${name} title=${property(title)}::${value(shorten(message, messageLimit))}\n`
 }
@@ -24,8 +27,8 @@ function annotation(clause: ClauseResult): string {
 }
 
 /**
- * Annotations of a GitHub workflow: an error for each required clause that fails, a warning for each recommended one, and
- * the verdict where nothing could be judged. What fails as expected has none.
+ * Annotations of a GitHub workflow: an error for each required clause that failed, a warning for each recommended
+ * one, and the verdict when the suite could not judge. Expected failures have none.
  */
 export function renderGithub(report: Report): string {
   if (report.verdict === 'error') return command('error', verdictTitle(report), verdictText(report))

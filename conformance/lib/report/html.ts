@@ -90,15 +90,14 @@ function sections(report: Report): Section[] {
   return found.filter((section) => section !== false)
 }
 
-/** Required and unexpected failures first. */
+/** Sorts required failures first, and expected failures last. */
 function rank(clause: ClauseResult): number {
   return (clause.level === 'required' ? 0 : 1) + (shownStatus(clause) === 'known' ? 2 : 0)
 }
 
 /**
- * One page that needs nothing else: verdict, failures, counts, every clause in one line that opens to its checks and their
- * exchanges, observations in a section of their own. It asks for nothing over the network, and whatever the
- * target answered is text in it.
+ * The report as one HTML page that loads nothing: verdict, failures, counts, every clause with its checks and
+ * exchanges, and observations. Whatever the target answered is text in the page.
  */
 export function renderHtml(report: Report): string {
   const parts = sections(report)

@@ -3,7 +3,7 @@ import { escapeXml, escapeXmlAttribute, visibleControls } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
 import { targetName } from './words.ts'
 
-/** The exchange that shows the fault and two beside it; the others are in the JSON and HTML reports. */
+/** Shows the exchange with the fault and two others. The JSON and HTML reports hold all. */
 const shownExchanges = 3
 const bodyLimit = 2000
 
@@ -55,7 +55,7 @@ function testCases(clause: ClauseResult): TestCase[] {
   return [{ classname: clause.id, name: clause.id, durationMs: 0, outcome: 'skipped', message }]
 }
 
-/** What is wrong with the run itself, so that a consumer that reads nothing but this file does not see green. */
+/** The faults of the run itself, so that a program that reads this file alone does not see success. */
 function runCases(report: Report): TestCase[] {
   const stale = (report.staleExpectedFailures ?? []).map((entry): TestCase => ({
     classname: 'expected-failures',
@@ -70,7 +70,7 @@ function runCases(report: Report): TestCase[] {
   return [...stale, { classname: 'run', name: 'the suite can judge', durationMs: 0, outcome: 'error', message }]
 }
 
-/** XML can hold most control characters, and a viewer would obey them. */
+/** XML can hold most control characters, which a viewer would obey. */
 const content = (text: string): string => escapeXml(visibleControls(text))
 const attribute = (text: string): string => escapeXmlAttribute(visibleControls(text))
 
@@ -94,8 +94,8 @@ function counts(tests: readonly TestCase[]): string {
 }
 
 /**
- * JUnit XML: one suite for each document, one test case for each check. A failed check is a failure whose `type` is the
- * level of its clause; untestable checks and expected failures are skipped.
+ * JUnit XML: one suite for each document, and one test case for each check. The `type` of a failure is the level of
+ * the clause. Untestable checks and expected failures are skipped.
  */
 export function renderJunit(report: Report): string {
   const documents = [...new Set(report.clauses.map((clause) => clause.document))]

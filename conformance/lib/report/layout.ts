@@ -4,7 +4,7 @@ export function seconds(durationMs: number): string {
 }
 
 /**
- * Keeps the head and the tail of a long text and says how much is left out between them.
+ * Keeps the head and the tail of a long text, and says how many characters are left out.
  *
  * @param limit characters to keep, at least 2
  */
@@ -15,7 +15,7 @@ export function shorten(text: string, limit: number): string {
   return `${text.slice(0, head)} … ${text.length - limit} characters left out … ${text.slice(text.length - tail)}`
 }
 
-/** Breaks a text at spaces so that no line is wider than `width`, each line indented; longer words stay whole. */
+/** Breaks a text at spaces so that no line is wider than `width`, and indents each line. A longer word stays whole. */
 export function wrap(text: string, width: number, indent: string): string {
   return text
     .split('\n')
@@ -39,8 +39,8 @@ export function wrap(text: string, width: number, indent: string): string {
 const jsonTokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
- * Lays JSON text out over lines without reading its values, so that a 256-bit integer or a doubled member is shown as
- * it was on the wire. Text that is no JSON comes back as it is.
+ * Lays JSON text out over lines without reading its values: a 256-bit integer or a doubled member stays as it was
+ * sent. A text that is no JSON is returned as it is.
  */
 export function indentJson(text: string): string {
   try {

@@ -13,7 +13,7 @@ import {
   verdictTitle,
 } from './words.ts'
 
-// A step summary of GitHub may hold 1 MiB; with every check of every clause failing these stay below it.
+// A step summary of GitHub holds 1 MiB. With these limits a report in which every check fails stays below it.
 const shownExchanges = 2
 const bodyLimit = 700
 const messageLimit = 600
@@ -40,7 +40,8 @@ function failedCheck(check: CheckResult): string[] {
     return `${request}\n\n${response}`
   })
   if (exchanges.length === 0) return lines
-  // Flush left: GitHub takes a fence inside a list item only with the item's own indentation on every line.
+  // GitHub takes a fence inside a list item only when every line has the item's indentation, so the fence is not
+  // indented.
   return [
     ...lines,
     '',
@@ -80,7 +81,10 @@ function reasonsOf(clause: ClauseResult): string {
   return [...new Set(reasons)].join('; ') || 'no check of this clause was made'
 }
 
-/** A step summary: verdict, counts, failures with request and answer, what was not tested, observations, all clauses. */
+/**
+ * The report in Markdown, for a step summary: verdict, counts, failures with request and answer, untestable clauses,
+ * observations and all clauses.
+ */
 export function renderMarkdown(report: Report): string {
   const { required, recommended, unspecified } = report.summary
   const { clauses } = report

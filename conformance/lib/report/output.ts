@@ -26,7 +26,7 @@ export function parseOutput<Format extends string>(
 }
 
 /**
- * Says before the work whether its result can be written to a file.
+ * Makes sure before the work that a file can be written.
  *
  * @throws UsageError when it cannot
  */

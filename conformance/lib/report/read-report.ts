@@ -4,7 +4,7 @@ import { UsageError } from '../usage-error.ts'
 
 type Kind = 'object' | 'array' | 'string' | 'number'
 
-/** What the renderers rely on; a file with these is a report, of this version or one near it. */
+/** The members that the renderers need. A file with these counts as a report. */
 const members: Readonly<Partial<Record<keyof Report, Kind>>> = {
   suite: 'object',
   target: 'object',

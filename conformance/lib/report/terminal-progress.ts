@@ -8,7 +8,7 @@ import { documentTitle, shownStatus, targetName } from './words.ts'
 
 type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>
 
-/** What a run is going to do and what it may cost the relay, a line each. */
+/** What a run is going to do, and what it may cost the relay, one line each. */
 export function planLines({ target, edition, checks, transactions, gas }: Plan): string[] {
   const cost = `${transactions} relay calls, ${(gas / 1e6).toFixed(1)} million gas`
   return [
@@ -18,8 +18,9 @@ export function planLines({ target, edition, checks, transactions, gas }: Plan):
 }
 
 /**
- * Tells on a stream how a run goes: one line for each clause when its checks are over, grouped by document; on a
- * terminal also a last line that says what is being checked. At the end everything that {@link renderTerminal} says.
+ * Shows on a stream how a run goes: one line for each clause when its checks are done, grouped by document; on a
+ * terminal also a last line with the clause that is being checked. At the end it writes what {@link renderTerminal}
+ * returns.
  */
 export function createTerminalProgress(stream: TextStream, options: TerminalOptions): Progress {
   const paint = painter(options.colour)
@@ -32,7 +33,7 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
 
   const finalText = (report: Report) =>
     renderTerminal(report, { ...options, ...(stream.columns ? { width: stream.columns } : {}) })
-  // Who wants to hear little wants no line for each clause.
+  // `--quiet` shows no line for each clause.
   if (options.quiet) return { finished: (report) => void stream.write(finalText(report)) }
 
   const line = (text: string) => stream.write(`${live ? '\r\x1b[2K' : ''}${text}\n`)

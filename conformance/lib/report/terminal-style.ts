@@ -10,11 +10,11 @@ export interface TextStream {
 
 type Format = Parameters<typeof styleText>[0]
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a text, or returns it as it is. */
 export type Paint = (format: Format, text: string) => string
 
 /**
- * Colours only for a person at a terminal who has not declined them.
+ * Whether to use colours: only on a terminal, and not when its user has declined them.
  *
  * @see https://no-color.org
  */

@@ -14,7 +14,7 @@ import {
   verdictTitle,
 } from './words.ts'
 
-/** The exchange that shows the fault and one beside it; the others are in the JSON and HTML reports. */
+/** Shows the exchange with the fault and one other. The JSON and HTML reports hold all. */
 const shownExchanges = 2
 const bodyLimit = 600
 const messageLimit = 1200
@@ -27,17 +27,20 @@ interface Page {
 
 export interface TerminalOptions {
   readonly colour: boolean
-  /** Columns; text is broken at this width. */
+  /** The width of the terminal in columns. */
   readonly width?: number
-  /** Shows observations, known failures and what could not be tested in full. Default: how many there are. */
+  /** Shows observations, expected failures and untestable clauses in full; absent: only their numbers. */
   readonly verbose?: boolean
-  /** Shows nothing but failures and the verdict. */
+  /** Shows only failures and the verdict. */
   readonly quiet?: boolean
-  /** The command that was run, without what chose clauses: runs the failed ones again. Absent: made from the report. */
+  /**
+   * The command that was run, without the options that select clauses. It is shown to run the failed clauses again.
+   * Absent: made from the report.
+   */
   readonly command?: string
 }
 
-/** @param bullet stands in the first line in place of the end of its indentation */
+/** @param bullet replaces the end of the indentation in the first line */
 function put(page: Page, text: string, indent = '', bullet = ''): void {
   const lines = wrap(visibleControls(text), page.width, indent)
   page.lines.push(bullet === '' ? lines : `${indent.slice(2)}${bullet} ${lines.slice(indent.length)}`)
@@ -68,7 +71,7 @@ function failedCheck(page: Page, check: CheckResult): void {
   }
 }
 
-/** What went wrong with a clause, so that clauses with one cause are told together. */
+/** What went wrong with a clause, as a key: clauses with the same failures are shown together. */
 const causeOf = ({ tests }: ClauseResult): string =>
   JSON.stringify(
     tests
@@ -97,7 +100,7 @@ function failures(page: Page, clauses: readonly ClauseResult[], status: ShownSta
   }
 }
 
-/** The clauses that failed, by their ids alone, and the line that checks them again. */
+/** The ids of the clauses that failed, and the command that checks them again. */
 function again(page: Page, report: Report, command: string): void {
   const failed = report.clauses.filter((clause) => shownStatus(clause) === 'failed')
   if (failed.length === 0) return
@@ -109,18 +112,18 @@ function again(page: Page, report: Report, command: string): void {
       `  ${paintedSign('failed', page.paint)} ${id}${level === 'required' ? '' : page.paint('dim', '  recommended')}`,
     )
   }
-  // In one piece, so that it can be copied.
+  // The line is not broken, so that it can be copied.
   page.lines.push(`  again: ${visibleControls(line)}`)
 }
 
-/** The command that judges the target of a report, as far as the report tells. */
+/** The command that checks the target of a report, as far as the report tells it. */
 function commandFor({ target: { relayUrl, ethRpcUrl } }: Report): string {
   if (relayUrl === null) return `npx touchstone check ${ethRpcUrl} --no-relay`
   const other = ethRpcUrl === null ? ' --no-eth-rpc' : ethRpcUrl === relayUrl ? '' : ` --eth-rpc-url ${ethRpcUrl}`
   return `npx touchstone check ${relayUrl}${other}`
 }
 
-/** Reasons first, since one missing need makes many clauses untestable. */
+/** Untestable clauses by reason, since one missing need makes many clauses untestable. */
 function untestables(page: Page, clauses: readonly ClauseResult[]): void {
   const byReason = new Map<string, string[]>()
   for (const clause of clauses) {
@@ -148,7 +151,7 @@ function observations(page: Page, clauses: readonly ClauseResult[]): void {
   }
 }
 
-/** What stands above the verdict: what the run cost, and what a reader must know to trust it. */
+/** The lines above the verdict: notes, stale entries and the number of transactions. */
 function remarks(page: Page, report: Report): void {
   const lines = report.notes.map((note) => `note: ${note}`)
   for (const { id, why } of report.staleExpectedFailures ?? [])
@@ -179,14 +182,14 @@ function tally(page: Page, report: Report): void {
 }
 
 /**
- * What a person reads when a run is over. The more it matters the further down it stands: observations, on demand; what
- * could not be tested; failures with sentence, expectation, request and answer, the required ones last; their ids, with the
- * line that runs them again; and the verdict in the last line.
+ * The report for a terminal. What matters most stands last: observations, on demand; untestable clauses; failures
+ * with sentence, expectation, request and answer, required ones after the others; the ids of the failures, with the
+ * command that checks them again; and the verdict in the last line.
  */
 export function renderTerminal(report: Report, options: TerminalOptions): string {
   const { verbose = false, quiet = false, command = commandFor(report) } = options
   const page: Page = { paint: painter(options.colour), width: Math.max(40, options.width ?? 100), lines: [] }
-  // Where nothing could be judged, the verdict's sentence says all.
+  // When the suite could not judge, the sentence of the verdict says everything.
   if (report.verdict !== 'error') {
     const ofLevel = (isRequired: boolean) => report.clauses.filter(({ level }) => (level === 'required') === isRequired)
     if (!quiet) {
@@ -231,12 +234,15 @@ function differing(row: ComparedClause, { reports }: Comparison, paint: Paint, w
   return [`  ${signs(row.cells, paint)}  ${paint('bold', row.id)}  ${paint('dim', row.level)}`, ...details]
 }
 
-/** The target, where a report goes by the name of its file. */
+/** The target, when the name of a report is the name of its file. */
 function otherName(name: string, { target }: Report): string {
   return targetName(target) === name ? '' : `  ${visibleControls(targetName(target))}`
 }
 
-/** Several reports on a terminal: who is who, the differences with what was said, then one line for each other clause. */
+/**
+ * Several reports for a terminal: their names and verdicts, the differences with details, and one line for each
+ * other clause.
+ */
 export function compareTerminal(comparison: Comparison, options: TerminalOptions): string {
   const paint = painter(options.colour)
   const width = Math.max(40, options.width ?? 100)

@@ -1,10 +1,10 @@
 import type { CheckStatus, ClauseResult, Report, Verdict } from '../report-types.ts'
 import { seconds } from './layout.ts'
 
-/** What a reader is shown as the status of a clause: an expected failure is set apart from a new one. */
+/** The status of a clause as reports show it: an expected failure has a word of its own. */
 export type ShownStatus = CheckStatus | 'known'
 
-/** The order in which statuses deserve attention. */
+/** The statuses, the most urgent first. */
 export const shownStatuses: readonly ShownStatus[] = ['failed', 'known', 'untestable', 'observed', 'passed']
 
 /** The status of a clause as shown: `known` for a failure that was expected. */
@@ -12,7 +12,7 @@ export function shownStatus(clause: Pick<ClauseResult, 'status' | 'known'>): Sho
   return clause.status === 'failed' && clause.known ? 'known' : clause.status
 }
 
-/** A sign that tells statuses apart without colour. */
+/** A sign for each status, for readers who see no colours. */
 export const statusSign: Readonly<Record<ShownStatus, string>> = {
   passed: '✓',
   failed: '✗',
@@ -34,13 +34,13 @@ export const documentTitle: Readonly<Record<ClauseResult['document'], string>> =
   relay: 'Transaction relay service interface',
 }
 
-/** The URLs that were checked, as one short text. */
+/** The URLs of the target, as one short text. */
 export function targetName(target: Report['target']): string {
   const urls = [target.relayUrl, target.ethRpcUrl].filter((url) => url !== null)
   return [...new Set(urls)].join(' and ') || 'no target'
 }
 
-/** What was seen and is not judged, each once. */
+/** The observations of a clause, each once. */
 export function observationsOf(clause: Pick<ClauseResult, 'observation' | 'tests'>): string[] {
   const each = clause.tests.flatMap((check) => check.observations ?? [])
   return [...new Set(each.length > 0 || clause.observation === undefined ? each : [clause.observation])]
@@ -55,7 +55,7 @@ function knownFailures({ clauses }: Report): number {
   return clauses.filter(({ level, status, known }) => level === 'required' && status === 'failed' && known).length
 }
 
-/** The word for the verdict, with what the list of expected failures adds to it. */
+/** The word for the verdict, and what the list of expected failures adds to it. */
 export function verdictTitle(report: Report): string {
   const word = verdictWord[report.verdict]
   const known = knownFailures(report)
@@ -78,7 +78,7 @@ function causesText({ causes = [] }: Report): string[] {
   return [`${plural(causes.length, 'cause')}, ${plural(left, 'clause')} not judged because of ${them}`]
 }
 
-/** Of how many clauses the counts speak: `55 required clauses`, or `1 selected required clause (of 55)`. */
+/** The clauses that the counts are about: `55 required clauses`, or `1 selected required clause (of 55)`. */
 function requiredText({ verdict, summary, options, target }: Report): string {
   const { required, ofRequired } = summary
   const total = required.passed + required.failed + required.untestable
@@ -87,7 +87,7 @@ function requiredText({ verdict, summary, options, target }: Report): string {
   return `${total} selected required clauses (of ${ofRequired})`
 }
 
-/** Why the verdict is what it is, without the word for it. */
+/** The reason for the verdict, without its word. */
 export function verdictReason(report: Report): string {
   if (report.verdict === 'error') return report.notes[0] ?? 'the suite could not judge'
   const { required, recommended, unspecified } = report.summary
@@ -107,10 +107,10 @@ export function verdictReason(report: Report): string {
   return parts.join(', ')
 }
 
-/** What stands behind the title: target and reason, and how long the run took. */
+/** The text behind the verdict's word: target, reason and duration. */
 export function verdictText(report: Report): string {
   const [target, reason] = [targetName(report.target), verdictReason(report)]
-  // A part is named before the target, so that nobody takes it for the whole.
+  // The reason comes first, so that nobody takes a part for the whole.
   const text = report.verdict === 'passed' ? `${reason}, at ${target}` : `${target}, ${reason}`
   return `${text} (${seconds(report.durationMs)})`
 }

@@ -7,12 +7,12 @@ import { Markup, markup } from './markup.ts'
 
 const breakHere = new Markup('<wbr>')
 
-/** A clause's id that a narrow column may break after its dots, and nowhere inside a word. */
+/** The id of a clause. A narrow column may break it after a dot or a hyphen. */
 export function clauseName(id: string): Markup {
   return markup`${id.split(/(?<=[.-])/).map((part) => markup`${part}${breakHere}`)}`
 }
 
-/** Enough for any answer but pages of logs, which are all alike. */
+/** Long enough for any answer but pages of logs, whose entries are alike. */
 const bodyLimit = 6000
 
 function laidOut(exchange: Exchange): Exchange {
@@ -24,7 +24,7 @@ function laidOut(exchange: Exchange): Exchange {
   }
 }
 
-/** Verb and path, and before them the method that the body names: `eth_getLogs, POST /api/eth-rpc`, or `POST /quota`. */
+/** Verb and path, after the method that the body names: `eth_getLogs, POST /api/eth-rpc`, or `POST /quota`. */
 function requestName({ method: verb, url, body }: Exchange['request']): string {
   const method = /"method"\s*:\s*"([\w-]{1,60})"/.exec(body ?? '')?.[1]
   const path = url.replace(/^\w+:\/\/[^/?#]*/, '').replace(/[?#].*$/, '') || '/'
@@ -32,9 +32,9 @@ function requestName({ method: verb, url, body }: Exchange['request']): string {
 }
 
 /**
- * A request and its answer, closed until asked for.
+ * A request and its answer, folded.
  *
- * @param showsFault whether it is the one that the check failed by: then it stands open
+ * @param showsFault whether the exchange shows why the check failed; it is then unfolded
  */
 export function exchangeMarkup(exchange: Exchange, index: number, showsFault = false): Markup {
   const { request, response } = exchangeText(laidOut(exchange), { bodyLimit, headers: true })
@@ -52,7 +52,7 @@ export function exchangeMarkup(exchange: Exchange, index: number, showsFault = f
 
 const messageLimit = 4000
 
-/** What was expected and what was there. */
+/** The expected and the actual value. */
 export function valuesMarkup(error: CheckError): Markup | undefined {
   if (error.expected === undefined && error.actual === undefined) return undefined
   return markup`<dl class="values">
@@ -61,7 +61,7 @@ export function valuesMarkup(error: CheckError): Markup | undefined {
 </dl>`
 }
 
-/** The exchange that shows the fault comes first and stands open; the others follow in their order. */
+/** The exchanges of a check. The one that shows the fault comes first, unfolded; the others follow in their order. */
 function exchangesMarkup({ exchanges, error }: CheckResult): Markup {
   const shows = error?.exchange
   const order: [number, Exchange][] = [...exchanges.entries()]
@@ -85,7 +85,7 @@ ${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p
 </details>`
 }
 
-/** A clause in one line, which opens to its sentence and every check of it; failed checks stand open. */
+/** A clause on one line that unfolds to its sentence and its checks. Failed checks are unfolded. */
 export function clauseArticle(clause: ClauseResult): Markup {
   const status = shownStatus(clause)
   const { known } = clause

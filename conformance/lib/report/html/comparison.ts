@@ -50,7 +50,7 @@ ${table(title, comparison, rows, false)}
 `
 }
 
-/** Several reports in one page that needs nothing else, differences first. */
+/** Several reports in one HTML page that loads nothing, differences first. */
 export function compareHtml(comparison: Comparison): string {
   const { reports, differences, same, incomplete } = comparison
   return htmlPage({

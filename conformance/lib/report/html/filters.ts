@@ -3,7 +3,7 @@ import type { ClauseResult } from '../../report-types.ts'
 import { shownStatus, type ShownStatus, shownStatuses } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
-/** The attributes by which the filters find a clause. */
+/** The attributes by which the script finds a clause. */
 export function filterData(clause: ClauseResult): Markup {
   const text = `${clause.id} ${clause.text}`.toLowerCase()
   return markup`data-clause="${clause.id}" data-document="${clause.document}" data-level="${clause.level}" data-status="${shownStatus(clause)}" data-text="${text}"`
@@ -11,7 +11,7 @@ export function filterData(clause: ClauseResult): Markup {
 
 const levels: readonly ClauseLevel[] = ['required', 'recommended', 'unspecified']
 
-/** A choice of boxes by one press: only these levels and statuses. */
+/** A button that selects these levels and statuses. */
 interface Preset {
   readonly name: string
   readonly levels: readonly ClauseLevel[]
@@ -36,7 +36,7 @@ function boxes<T extends string>(name: string, title: string, found: readonly T[
   )}</fieldset>`
 }
 
-/** The presets that would show something, each with how many clauses, and one for everything. */
+/** A button for each preset that selects a clause, with the number of its clauses, and one that shows all. */
 function presetButtons(clauses: readonly ClauseResult[]): Markup {
   const found = presets.flatMap(({ name, levels, statuses }) => {
     const count = clauses.filter((one) => levels.includes(one.level) && statuses.includes(shownStatus(one))).length
@@ -46,7 +46,7 @@ function presetButtons(clauses: readonly ClauseResult[]): Markup {
   return markup`<div class="presets" role="group" aria-label="Presets">${found}<button type="button" id="all">Show all (${clauses.length})</button></div>`
 }
 
-/** What chooses among the clauses; hidden until the script is there that makes it work. */
+/** The form that filters the clauses. It is hidden until the script shows it. */
 export function clauseFilters(clauses: readonly ClauseResult[]): Markup {
   return markup`<form id="filters" hidden aria-label="Filter the clauses">
 ${presetButtons(clauses)}
@@ -69,8 +69,8 @@ ${boxes('status', 'Status', clauses.map(shownStatus), shownStatuses)}
 }
 
 /**
- * The only script of the HTML report: shows the clauses that the presets, the boxes and the search field ask for, and
- * opens what a link leads to. Without it everything is shown.
+ * The only script of the HTML report. It shows the clauses that the presets, the boxes and the search field select,
+ * and unfolds the target of a link. Without the script the page shows every clause.
  */
 export const filterScript = `
 'use strict'

@@ -1,6 +1,6 @@
 import { escapeHtml, visibleControls } from '../escape.ts'
 
-/** A piece of HTML that is known to be safe: made by {@link markup}. */
+/** HTML that is safe, since {@link markup} made it. */
 export class Markup {
   readonly html: string
 
@@ -18,7 +18,7 @@ function rendered(value: MarkupValue): string {
   return value.map((part) => part.html).join('')
 }
 
-/** A template for HTML: what is put in is escaped, unless it was made by this function. */
+/** A template for HTML. It escapes every value but those that it made itself. */
 export function markup(strings: TemplateStringsArray, ...values: readonly MarkupValue[]): Markup {
   return new Markup(
     strings.map((part, index) => part + (index < values.length ? rendered(values[index]) : '')).join(''),

@@ -12,8 +12,8 @@ function sourceHash(text: string): string {
 }
 
 /**
- * A whole HTML document that needs nothing from anywhere: style and script are inside, and the policy allows these two
- * by their hash and no request at all.
+ * A whole HTML document that loads nothing. Style and script are inside; the content security policy allows these
+ * two by their hash, and no request.
  */
 export function htmlPage({ title, body, script }: PageParts): string {
   const policy = [
@@ -45,7 +45,7 @@ ${body}
   return page.html
 }
 
-/** The style of the HTML reports: system fonts, one column, light and dark by the reader's own setting. */
+/** The style of the HTML reports: system fonts, one column, and light or dark as the reader's system prefers. */
 export const style = `
 :root {
   --page: #fafaf8; --surface: #fff; --text: #1d1f22; --muted: #565c64; --line: #dcdfe3; --soft: #f1f2f4;

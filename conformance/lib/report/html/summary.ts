@@ -27,7 +27,7 @@ function facts(report: Report): (readonly [string, string])[] {
   ]
 }
 
-/** The facts in one line, which opens to all of them. */
+/** The facts of the run on one line, which unfolds to all of them. */
 export function factsMarkup(report: Report): Markup {
   const { suite, chain, profile } = report
   const line = [
@@ -42,7 +42,7 @@ export function factsMarkup(report: Report): Markup {
 </details>`
 }
 
-/** What a reader must know to trust the verdict. */
+/** The notes of the run, and the stale entries of the expected failures. */
 export function notesMarkup(report: Report): Markup {
   return markup`${report.notes.map((note) => markup`<p class="note">${note}</p>`)}${(
     report.staleExpectedFailures ?? []
@@ -64,7 +64,7 @@ function optionsText(options: Report['options']): string {
   ].join(', ')
 }
 
-/** Target and verdict: the head of the page, short, so that the failures stand under it on one screen. */
+/** Target and verdict: the head of the page, short enough that the failures show on the same screen. */
 export function summaryMarkup(report: Report): Markup {
   const { verdict } = report
   return markup`<header>
@@ -78,7 +78,7 @@ function cell(count: number): Markup {
   return markup`<td${count === 0 ? markup` class="none"` : undefined}>${count}</td>`
 }
 
-/** The counts by level. */
+/** The counts by level, as a table. */
 export function countsMarkup({ required, recommended, unspecified }: Report['summary']): Markup {
   const three = (name: string, counts: typeof required) =>
     markup`<tr><th scope="row">${name}</th>${cell(counts.passed)}${cell(counts.failed)}${cell(counts.untestable)}<td></td></tr>`
