@@ -11,8 +11,8 @@ with --short a line each.
 /**
  * The command `clauses`.
  *
- * @param argv what follows the word: a clause id or what it begins with, `--short`, `--json`
- * @returns the exit code: 0, or 2 for a prefix that no clause has
+ * @param argv the arguments behind the word: a clause id or the beginning of one, `--short`, `--json`
+ * @returns the exit code: 0, or 2 when no clause has the prefix
  */
 export async function run(argv: readonly string[]): Promise<number> {
   let flags: { json?: boolean; short?: boolean; help?: boolean }

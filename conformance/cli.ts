@@ -16,13 +16,16 @@ import { type TextStream, wantsColour } from './lib/report/terminal-style.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { exitCodeOf } from './lib/verdict.ts'
 
-/** Where `npm start` leaves the fixture of its testbed. */
+/** `npm start` writes the fixture of its testbed here. */
 const testbedFixture = '.touchstone/testbed.json'
 
-/** Longer than the fifteen seconds after which a relay has been seen to execute what it had refused. */
+/**
+ * A relay has been seen to execute, fifteen seconds later, a call that it had refused. The run waits longer than
+ * that.
+ */
 const defaultLingerMs = 17_000
 
-/** A testbed of our own: a chain, contracts and the reference server. */
+/** A testbed that the command starts: a chain, contracts and the reference server. */
 export interface Testbed {
   readonly fixture: Fixture
   readonly relayUrl: string
@@ -31,7 +34,7 @@ export interface Testbed {
   close(): Promise<void>
 }
 
-/** What the command does not know how to do itself: the suite must not know the server. */
+/** What the command cannot do itself, since the suite must not import the server. */
 export interface CheckDependencies {
   readonly startTestbed?: () => Promise<Testbed>
 }
@@ -137,7 +140,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .addHelpText('after', examples)
     .exitOverride()
     .configureOutput({
-      // One line for one mistake, with its suggestion.
+      // One line for each mistake, with the suggestion.
       outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`),
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
@@ -145,7 +148,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
 }
 
 /**
- * Reads the arguments, and behind them the file that `--config` names.
+ * Reads the arguments, and the file that `--config` names. An argument counts before the file.
  *
  * @returns the URL of the relay, if any, and the options of both
  * @throws UsageError, CommanderError
@@ -159,7 +162,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<{ url: 
   const isTyped = (flag: string): boolean => argv.some((word) => word === flag || word.startsWith(`${flag}=`))
   const ofFile = options.filter(({ flag }) => !isTyped(flag)).flatMap((option) => option.argv)
   const inFile = (text: string): void => void streams.stderr.write(`${config}: ${text}`)
-  // First alone, so that what is wrong in the file is said of the file.
+  // The file is parsed alone first, so that the message about a mistake in it names the file.
   const file = createCommand(streams).allowExcessArguments().configureOutput({ writeErr: inFile })
   const [stray] = file.parse(ofFile, { from: 'user' }).args
   if (stray !== undefined) throw new UsageError(`${config}: "${stray}" belongs to an option that takes no value`)
@@ -167,7 +170,7 @@ async function parse(argv: readonly string[], streams: Streams): Promise<{ url: 
   return { url: url ?? relayUrl, flags: both.opts<Flags>() }
 }
 
-/** The fixture that `npm start` left here, if it is of the server at this URL. */
+/** The fixture that `npm start` wrote, if it is of the server at this URL. */
 async function fixtureNearby(relayUrl: string): Promise<Fixture | undefined> {
   const fixture = await readFixture(testbedFixture).catch(() => undefined)
   if (!fixture?.server?.relayUrl) return undefined
@@ -202,7 +205,7 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
   if (flags.expectedFailures !== undefined && flags.writeExpectedFailures !== undefined) {
     throw new UsageError('--expected-failures and --write-expected-failures exclude each other')
   }
-  // The file that is to be written is read before the run, so that one that is no list ends the command at once.
+  // The file is read before the run, so that a file that is no list ends the command at once.
   const { writeExpectedFailures: path } = flags
   if (path !== undefined && existsSync(path)) await readExpectedFailures(path)
   return flags.expectedFailures === undefined ? undefined : readExpectedFailures(flags.expectedFailures)
@@ -212,7 +215,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
   if (!flags.relay && !flags.ethRpc) throw new UsageError('--no-relay and --no-eth-rpc leave nothing to judge')
   const only = flags.only.length === 0 ? undefined : flags.only.join()
   const { maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
-  // A part is asked for again and again, and a testbed of our own is known.
+  // A user repeats a partial run often, and the testbed of the command is known not to send calls later.
   const isQuick = only !== undefined || where.close !== undefined
   const { lingerMs = isQuick ? 0 : defaultLingerMs } = flags
   return {
@@ -237,13 +240,16 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
   }
 }
 
-/** A URL on the command line may hold a password, or a key in its query: logs are read by others. */
+/**
+ * A word of the command without credentials. A URL may hold a password, or a key in its query, and other people read
+ * logs.
+ */
 function withoutCredentials(word: string): string {
   const [, option = '', url = word] = /^(--[a-z-]+=)?(https?:.*)$/.exec(word) ?? []
   return /^https?:/.test(url) && URL.canParse(url) ? `${option}${redactUrl(url)}` : word
 }
 
-/** The command that checks the same target again: what chose clauses, or named reports, is left out. */
+/** The command that checks the same target again, without the options that select clauses or name reports. */
 function commandOf(argv: readonly string[]): string {
   const isLeftOut = /^--(only|report|write-expected-failures|header)$/
   const kept: string[] = []
@@ -257,7 +263,7 @@ function commandOf(argv: readonly string[]): string {
   return [command, ...quoted, ...secret].join(' ')
 }
 
-/** Judges, or says what would be done: then there is no report. */
+/** Runs the check, or prints the plan of a dry run, which has no report. */
 async function checkAndReport(
   url: string | undefined,
   flags: Flags,
@@ -274,7 +280,7 @@ async function checkAndReport(
       streams.stdout.write(`${planLines(await planCheck(options)).join('\n')}\n`)
       return undefined
     }
-    // Standard output belongs to a report that is asked for there.
+    // A report may go to standard output, which then holds nothing else.
     const stream = flags.report.some(({ path }) => path === '-') ? streams.stderr : streams.stdout
     const progress = createTerminalProgress(stream, {
       colour: wantsColour(stream, process.env),
@@ -329,7 +335,7 @@ export async function run(
       await writeOutput(reportRenderers[format](report), path, streams.stdout)
     return exitCodeOf(report)
   } catch (error) {
-    // Commander has written its message already.
+    // Commander has printed its message already.
     if (error instanceof CommanderError) {
       if (error.code === 'commander.excessArguments' && process.env['npm_lifecycle_event'] !== undefined) {
         streams.stderr.write(

@@ -51,7 +51,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
 /**
  * The command `doctor`.
  *
- * @param argv what follows the word: the URL that `check` would be given
+ * @param argv the arguments behind the word: the URL that `check` would be given
  * @returns the exit code: 0 nothing stands in the way of a run, 1 something does, 2 wrong usage
  */
 export async function run(argv: readonly string[], streams: Streams = process): Promise<number> {

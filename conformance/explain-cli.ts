@@ -58,7 +58,7 @@ async function explain(id: ClauseId): Promise<string> {
 /**
  * The command `explain`.
  *
- * @param argv what follows the word: the id of a clause
+ * @param argv the arguments behind the word: the id of a clause
  * @returns the exit code: 0, or 2 for wrong usage and for a name that no clause has
  */
 export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {

@@ -30,49 +30,49 @@ export interface CheckOptions {
   readonly relayUrl: string | null
   /** {base_url} of POST /api/eth-rpc; absent: the relay's; null leaves the document out. */
   readonly ethRpcUrl?: string | null
-  /** Absent: what needs a profile is untestable. */
+  /** Absent: clauses that need a profile are untestable. */
   readonly fixture?: Fixture
   /** A node of the target's chain; absent: the fixture's. */
   readonly rpcUrl?: string
   /** Absent: `documents`. */
   readonly edition?: Edition
-  /** Clause ids, or what they begin with, separated by commas. */
+  /** Clause ids, or the beginnings of ids, separated by commas. */
   readonly only?: string
-  /** Nothing is sent that could spend. */
+  /** The run sends nothing that could spend. */
   readonly readOnly?: boolean
   /** How many transactions the run may cause; absent: 200. */
   readonly maxTransactions?: number
-  /** So many random cases for each property, which follow from the seed alone; absent: none. */
+  /** How many random cases each property gets, and the seed that they follow from; absent: none. */
   readonly fuzz?: { readonly cases: number; readonly seed: number }
-  /** For each request to the target; absent: 10,000. */
+  /** How long to wait for each answer of the target; absent: 10,000. */
   readonly timeoutMs?: number
-  /** For a transaction to be mined; absent: 60,000. */
+  /** How long to wait until a transaction is mined; absent: 60,000. */
   readonly receiptTimeoutMs?: number
-  /** For all rate limits of the run together; absent: 600,000. */
+  /** How long to wait for all rate limits of the run together; absent: 600,000. */
   readonly rateLimitTimeoutMs?: number
-  /** For a target that died to listen again; absent: 5,000. */
+  /** How long to wait until a target that died listens again; absent: 5,000. */
   readonly restartTimeoutMs?: number
   /**
-   * Between the last call that must not be executed and the last look for its effect, which ends the run; absent: 0, no
-   * waiting.
+   * How long to wait, at the end of the run, between the last call that must not be executed and the last look for
+   * its effect; absent: 0.
    */
   readonly lingerMs?: number
   /**
-   * How the target takes the pagination options of eth_getLogs, `<container>[:<third key>]`: the document shows neither.
-   * Absent: found out.
+   * How the target takes the pagination options of eth_getLogs, `<container>[:<third key>]`. The document shows
+   * neither. Absent: the run finds it out.
    */
   readonly paging?: string
   /**
-   * Sent with each request to the target, by their names in lower case. Their values stand in no report. That no credential
-   * is asked for is not judged then.
+   * Sent with each request to the target; names in lower case. No report shows their values. With such headers the
+   * run does not judge the clauses that no credential is asked for.
    */
   readonly headers?: Readonly<Record<string, string>>
   /** Ends the run after the first required clause that fails unexpectedly. */
   readonly bail?: boolean
-  /** Ends the run after the check that is under way; what was found by then is judged. */
+  /** Ends the run after the present check. The run judges what it found by then. */
   readonly signal?: AbortSignal
   readonly expectedFailures?: readonly ExpectedFailure[]
-  /** Takes whatever fails for expected: what `--write-expected-failures` writes down. */
+  /** Takes every failure for expected: `--write-expected-failures` writes them down. */
   readonly acceptFailures?: boolean
   readonly progress?: Progress
 }
@@ -80,16 +80,16 @@ export interface CheckOptions {
 const defaultMaxTransactions = 200
 const defaultTimeoutMs = 10_000
 const defaultReceiptTimeoutMs = 60_000
-/** What they say is not seen when every request bears a header that may be a credential. */
+/** A run whose requests bear a credential cannot see what these clauses say. */
 const aboutCredentials: ReadonlySet<ClauseId> = new Set([
   'relay.auth.no-other-credential',
   'relay.execute.signature-authenticates',
 ])
 
-/** The report without what a hostile target may know, or is sent, and echoes. */
+/** The report without secrets: a hostile target may echo what it is sent, or what it knows. */
 function cleaned(report: Report, { fixture, headers = {} }: CheckOptions): Report {
   const keys = [...Object.values(fixture?.controllers ?? {}), ...(fixture?.funder ? [fixture.funder] : [])]
-  // Credentials have parts: a scheme, or a user and a password.
+  // A credential may have parts: a scheme, or a user and a password.
   const parts = Object.values(headers).flatMap((value) => value.split(/[\s,;]+/))
   return withoutSecrets(
     report,
@@ -102,7 +102,7 @@ function countUnmade(suites: readonly ClauseSuite[], made: ReadonlyMap<ClauseId,
   return suites.reduce((sum, { id, checks }) => sum + Math.max(0, checks.length - (made.get(id)?.length ?? 0)), 0)
 }
 
-/** What a target that answers everything alike is not accused of, nor praised for. */
+/** The result of a check whose target answers every request alike. It neither accuses nor praises the target. */
 function withdrawn({ title, durationMs, exchanges }: CheckResult, reason: string): CheckResult {
   return { title, status: 'untestable', reason, durationMs, exchanges: exchanges.slice(0, 1) }
 }
@@ -114,19 +114,19 @@ async function factsOf(chain: ChainTruth): Promise<NonNullable<Report['chain']>>
 }
 
 interface Selection {
-  /** In their normal form. */
+  /** `relayUrl` and `ethRpcUrl` are in their normal form. */
   readonly relayUrl: string | null
   readonly ethRpcUrl: string | null
   readonly suites: readonly ClauseSuite[]
   readonly plan: Plan
 }
 
-/** Whether the clause belongs to a run without random requests, or this is one with them. */
+/** Whether the run checks the clause. Clauses that need random requests belong to runs with such. */
 function isRun(id: ClauseId, { fuzz }: CheckOptions): boolean {
   return fuzz !== undefined || !clauses[id].needs.includes('fuzz')
 }
 
-/** @throws UsageError for a URL that is none, and for `only` that names no clause of the target */
+/** @throws UsageError when a URL is none, and when `only` names no clause of the target */
 async function select(options: CheckOptions): Promise<Selection> {
   const { edition = 'documents', only = null, readOnly = false, maxTransactions = defaultMaxTransactions } = options
   const { relayUrl, ethRpcUrl } = normaliseTarget({
@@ -149,7 +149,11 @@ async function select(options: CheckOptions): Promise<Selection> {
   }
 }
 
-/** What `check` would do with these options, and what it may cost the relay. Nothing is sent. @throws UsageError */
+/**
+ * What `check` would do with these options, and what the run may cost the relay. Sends nothing.
+ *
+ * @throws UsageError
+ */
 export async function planCheck(options: CheckOptions): Promise<Plan> {
   return (await select(options)).plan
 }
@@ -160,7 +164,11 @@ interface Started {
   readonly ms: number
 }
 
-/** Makes sure that the target answers, and gathers what all checks use. @throws UsageError */
+/**
+ * Makes sure that the target answers, and creates what all checks share.
+ *
+ * @throws UsageError
+ */
 async function prepare(options: CheckOptions, selection: Selection, http: HttpClient): Promise<Environment> {
   const paging = options.paging === undefined ? undefined : parseWayOfPaging(options.paging)
   const target = { relayUrl: selection.relayUrl, ethRpcUrl: selection.ethRpcUrl }
@@ -195,7 +203,7 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
 
 type Results = ReadonlyMap<ClauseId, readonly CheckResult[]>
 
-/** Runs the checks until they are done or the run is ended, and charges the evidence to the clauses that it speaks against. */
+/** Runs the checks until they are done or the run ends, and charges evidence to the clauses that it speaks against. */
 async function runAll(options: CheckOptions, { suites }: Selection, environment: Environment): Promise<Results> {
   const { bail = false, signal, progress } = options
   const { http, edition, evidence, notes } = environment
@@ -220,7 +228,7 @@ async function runAll(options: CheckOptions, { suites }: Selection, environment:
   return tests
 }
 
-/** The clauses with their checks, without what the run could not see. */
+/** The results of the clauses. A check that could not see what its clause says is untestable. */
 function judgedClauses(
   { suites }: Selection,
   { headers = {} }: CheckOptions,
@@ -279,9 +287,10 @@ async function reportOf(
 }
 
 /**
- * Checks a target and says what it found.
+ * Checks a target and returns the report.
  *
- * @throws UsageError for wrong options and a target that does not answer: then nothing is judged
+ * @throws UsageError for wrong options, and when the target does not answer
+ *
  * @example
  * const report = await check({ relayUrl: 'http://127.0.0.1:3000', fixture })
  * if (report.verdict !== 'conformant') process.exitCode = 1

@@ -20,7 +20,7 @@ export interface ReportCliStreams {
 const compareRenderers = { html: compareHtml, markdown: compareMarkdown } as const
 const compareFormats = Object.keys(compareRenderers) as (keyof typeof compareRenderers)[]
 
-/** The target is what a reader knows a report by; where two have the same, the file. */
+/** Names each report by its target, or by its file where two reports have the same target. */
 function named(reports: readonly { path: string; report: Report }[]): NamedReport[] {
   const targets = reports.map(({ report }) => targetName(report.target))
   const distinct = new Set(targets).size === targets.length

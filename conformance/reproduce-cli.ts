@@ -40,14 +40,14 @@ async function reproduce(path: string, id: string): Promise<string> {
     }
     if (exchanges.length === 0) lines.push('# no request was made')
   }
-  // A line of a comment stays one, whatever a target has answered.
+  // A comment stays on one line, whatever the target has answered.
   return `${lines.map((line) => (line.startsWith('#') ? visibleControls(line.replaceAll('\n', ' ')) : line)).join('\n')}\n`
 }
 
 /**
  * The command `reproduce`.
  *
- * @param argv what follows the word: a JSON report of `check`, and the id of a clause
+ * @param argv the arguments behind the word: a JSON report of `check`, and the id of a clause
  * @returns the exit code: 0, or 2 when there is nothing to print
  */
 export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {

@@ -2,36 +2,39 @@ import type { ClauseId } from '../../specs/index.ts'
 import type { Fixture } from '../lib/fixture.ts'
 import { stringify } from '../lib/lossless-json.ts'
 
-/** A chain that differs from the testbed's: ids, blocks and forks are no matter of the documents. */
+/** A chain that differs from the testbed's. The documents say nothing of ids, block times and forks. */
 export interface ChainEnvironment {
   readonly chainId?: number
-  /** As Hardhat names it. */
+  /** The hardfork by Hardhat's name. */
   readonly hardfork?: string
-  /** A block every so many seconds; absent: a block per transaction, at once. */
+  /** The chain makes a block at this interval; absent: a block per transaction, at once. */
   readonly blockTimeSeconds?: number
-  /** Somebody else sends transactions and emits logs all the time. */
+  /** Another account sends transactions and emits logs all the time. */
   readonly strangers?: true
-  /** So many blocks without a transaction lie between the fixture and the run. */
+  /** How many blocks without a transaction lie between the fixture and the run. */
   readonly emptyBlocks?: number
-  /** The fixture names no logs to page through. */
+  /** Whether the fixture names no logs. */
   readonly withoutLogs?: true
 }
 
 /** Where an altered server listens; absent: 127.0.0.1 by HTTP, at the root. */
 export interface ListenEnvironment {
   readonly host?: '127.0.0.1' | '::1'
-  /** With a certificate that is made for it, and trusted by the run. */
+  /** Listens by HTTPS, with a certificate that is made for it and that the run trusts. */
   readonly https?: true
-  /** Path before those of the documents, without a slash at its end: `/v1`. */
+  /** The path before those of the documents, without a slash at its end: `/v1`. */
   readonly prefix?: string
-  /** What is added to the URL that the suite is given. */
+  /** Added to the URL that the suite is given. */
   readonly urlSuffix?: string
 }
 
-/** What an alteration of requests and answers cannot bring about. */
+/**
+ * What an alteration of requests and answers cannot bring about: the chain, the server's configuration, where the
+ * server listens, and options of the run.
+ */
 export interface ServerEnvironment {
   readonly chain?: ChainEnvironment
-  /** Members of the reference server's configuration, in place of the testbed's. */
+  /** Members of the reference server's configuration. They replace those of the testbed. */
   readonly server?: Readonly<Record<string, unknown>>
   readonly listen?: ListenEnvironment
   /** Further arguments of the command `check`. */
@@ -46,59 +49,66 @@ export interface AlteredRequest {
   readonly headers: Readonly<Record<string, string>>
   /** The raw body. */
   readonly text: string
-  /** The body as JSON, integers beyond 2^53 as bigints; undefined when it is no JSON. */
+  /** The body as JSON, with integers beyond 2^53 as bigints; undefined when it is no JSON. */
   readonly json: unknown
 }
 
-/** An answer, of the reference server or the alteration's own. */
+/** An answer of the reference server or of the alteration. */
 export interface AlteredResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
   /** The body as JSON; undefined when it is no JSON. */
   readonly json: unknown
-  /** The bytes of the body, in place of `text`: for content codings. */
+  /** The bytes of the body, which replace `text`: for content codings. */
   readonly bytes?: Uint8Array
-  /** The connection is closed, and nothing is answered. */
+  /** Closes the connection without an answer. */
   readonly hangsUp?: true
 }
 
-/** What an alteration may use beside the request. */
+/** What an alteration may use in addition to the request. */
 export interface AlteredTools {
-  /** The testbed, with the keys of all controllers. */
+  /** The fixture of the testbed, with the keys of all controllers. */
   readonly fixture: Fixture
-  /** JSON-RPC to the testbed's chain. @throws when the node answers with an error */
+  /**
+   * Sends JSON-RPC to the testbed's chain.
+   *
+   * @throws Error when the node answers with an error
+   */
   chain(method: string, params?: readonly unknown[]): Promise<unknown>
   /** What this server remembers between requests. */
   readonly memory: Map<string, unknown>
 }
 
-/** Hands a request on to what stands behind: at last the reference server. */
+/** Hands a request on to the next handler, and at last to the reference server. */
 export type Forward = (request: AlteredRequest) => Promise<AlteredResponse>
 
 export type Handler = (request: AlteredRequest, forward: Forward, tools: AlteredTools) => Promise<AlteredResponse>
 
-/** The reference server with an alteration in front of it, over HTTP. What has no handler is forwarded as it is. */
+/**
+ * The reference server with an alteration in front of it, over HTTP. A request without a handler is forwarded as it
+ * is.
+ */
 export interface Alteration {
-  /** Every request, whatever its path and verb; `forward` leads to the handler of the path. */
+  /** Handles every request, of any path and verb; `forward` leads to the handler of the path. */
   readonly every?: Handler
-  /** POST /execute. */
+  /** Handles POST /execute. */
   readonly execute?: Handler
-  /** POST /quota. */
+  /** Handles POST /quota. */
   readonly quota?: Handler
-  /** POST /api/eth-rpc: single requests and batches. */
+  /** Handles POST /api/eth-rpc, for single requests and batches. */
   readonly rpc?: Handler
 }
 
-/** A server that is broken on purpose, by one deliberate fault. */
+/** A server that breaks one sentence on purpose. */
 export interface Mutant extends Alteration {
-  /** The clause that must catch it. */
+  /** The clause that must catch the fault. */
   readonly clause: ClauseId
-  /** Tells the mutants of a clause apart; absent for one of them. */
+  /** Tells the mutants of one clause apart; one of them may have no name. */
   readonly name?: string
-  /** What is broken, in one sentence. */
+  /** What the server does wrong, in one sentence. */
   readonly fault: string
-  /** The evidence appears in checks of other clauses: to catch it, the whole suite must run. */
+  /** The evidence appears in checks of other clauses, so `prove` runs the whole suite. */
   readonly whole?: true
   /** Absent: the testbed as it is. */
   readonly environment?: ServerEnvironment
@@ -106,15 +116,15 @@ export interface Mutant extends Alteration {
 
 /** A server that keeps every sentence of both documents, and differs where they are silent. */
 export interface Lawful extends Alteration {
-  /** Unique, in words of kebab case. */
+  /** Unique, in kebab case. */
   readonly id: string
-  /** The clauses that could be tempted to accuse it. */
+  /** The clauses whose checks could accuse it wrongly. */
   readonly clauses: readonly [ClauseId, ...ClauseId[]]
-  /** The sentence, or the silence, of the documents that allows it. */
+  /** The sentence, or the silence, of the documents that allows the difference. */
   readonly allowedBy: string
-  /** Recommended clauses that it breaks. */
+  /** Recommended clauses that the server breaks. */
   readonly mayFail?: readonly ClauseId[]
-  /** Required clauses of which nobody could judge this server. */
+  /** Required clauses for which no check can judge this server. */
   readonly untestable?: readonly ClauseId[]
   /** Absent: the testbed as it is. */
   readonly environment?: ServerEnvironment
@@ -146,7 +156,7 @@ export function respondText(status: number, text: string, headers: AlteredRespon
 /** Closes the connection without an answer. */
 export const hangUp: AlteredResponse = { status: 0, headers: {}, json: undefined, text: '', hangsUp: true }
 
-/** Alters each JSON-RPC response object of an answer, in a batch as well; what is no object stays. */
+/** Alters each JSON-RPC response object of an answer, also in a batch. Other values stay. */
 export function mapResponses(
   response: AlteredResponse,
   alter: (body: Readonly<Record<string, unknown>>) => unknown,

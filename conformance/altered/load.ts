@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import type { Lawful, Mutant } from './define.ts'
 
-/** Both kinds of altered servers lie at the path of the suite that must judge them. */
+/** Altered servers lie at the path of the suite that must judge them. */
 const folders = {
   mutants: new URL('../mutants/', import.meta.url),
   lawful: new URL('../lawful/', import.meta.url),
 } as const
 
-/** A mutant with its whole name: the clause, and the variant behind `--` when the clause has several. */
+/** A mutant with its full name: the clause, and its own name behind `--` when it has one. */
 export interface NamedMutant {
   readonly name: string
   readonly mutant: Mutant
@@ -35,7 +35,7 @@ async function loadLists<T>(kind: keyof typeof folders): Promise<(readonly [path
   return (await Promise.all(lists)).flat()
 }
 
-/** The whole name of a mutant. */
+/** The full name of a mutant. */
 export function nameOf({ clause, name }: Pick<Mutant, 'clause' | 'name'>): string {
   return name === undefined ? clause : `${clause}--${name}`
 }

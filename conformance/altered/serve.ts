@@ -15,7 +15,7 @@ import {
   respond,
 } from './define.ts'
 
-/** What belongs to one connection and not to the message. */
+/** Headers of a connection, which are not forwarded. */
 const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'expect'])
 
 export interface ServeOptions {
@@ -23,12 +23,12 @@ export interface ServeOptions {
   readonly serverUrl: string
   readonly fixture: Fixture
   readonly listen?: ListenEnvironment
-  /** Key and certificate in PEM, where it listens by HTTPS. */
+  /** Key and certificate in PEM; absent: the server listens by HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string }
 }
 
 export interface ServedAlteration {
-  /** Its base URL, as the suite is given it. */
+  /** The base URL that the suite is given. */
   readonly url: string
   close(): Promise<void>
 }
@@ -76,7 +76,7 @@ function chainAt(rpcUrl: string): AlteredTools['chain'] {
   }
 }
 
-/** The alteration as one function: `every` first, then the handler of the path, then the server. */
+/** The alteration as one function: `every` first, then the handler of the path, then the reference server. */
 function answerBy(alteration: Alteration, toServer: Forward, tools: AlteredTools): Forward {
   const byPath: Forward = async (request) => {
     const path = request.path.split('?')[0]
@@ -90,7 +90,7 @@ function answerBy(alteration: Alteration, toServer: Forward, tools: AlteredTools
 
 function write(outgoing: ServerResponse, { status, headers, text, bytes, hangsUp }: AlteredResponse): void {
   if (hangsUp) return void outgoing.destroy()
-  // A date that the alteration takes out is not put back.
+  // Node would otherwise add a Date header that the alteration took out.
   outgoing.sendDate = false
   outgoing.writeHead(status, headers).end(bytes ?? text)
 }
@@ -100,7 +100,7 @@ function listener(answer: Forward, prefix: string, onBroken: (error: unknown) =>
     read(incoming, prefix)
       .then((request) => (request ? answer(request) : respond(404, { message: 'not below the prefix' })))
       .catch((error: unknown) => {
-        // Who has gone is told nothing, and the alteration is not to blame.
+        // The client has gone. The alteration is not to blame.
         if (incoming.destroyed && !incoming.complete) return respond(400, {})
         onBroken(error)
         return respond(500, { message: 'the alteration itself failed' })
@@ -112,7 +112,7 @@ function listener(answer: Forward, prefix: string, onBroken: (error: unknown) =>
 /**
  * Puts an alteration in front of the reference server, at a free port of this machine.
  *
- * @param onBroken is told when the alteration itself fails: then it proves nothing
+ * @param onBroken called when the alteration itself fails, and so proves nothing
  */
 export async function serveAlteration(
   alteration: Alteration,

@@ -38,7 +38,7 @@ describe('the command check', () => {
     }
   }
 
-  /** Answers as a node of chain 5 does; everything else is unknown to it. */
+  /** Answers as a node of chain 5. It knows no other method. */
   const nodeOfChain5 = (answerAfterMs = () => 0) =>
     serve((_request, response, body) => {
       const { id = null, method } = callIn(body)
@@ -76,7 +76,7 @@ describe('the command check', () => {
     expect(code, stdout).to.equal(0)
     expect((await check(server.url, '--only', 'eth-rpc.eth_blockNumber')).code).to.equal(1)
     expect((await check(server.url, '--only', 'relay.quota.unit')).code).to.equal(3)
-    // Nothing that is selected is required: nothing was judged.
+    // No required clause was selected, so the run judged none.
     expect((await check(server.url, '--only', 'eth-rpc.eth_chainId.result-schema')).code).to.equal(3)
   })
 
@@ -214,7 +214,8 @@ describe('the command check', () => {
     let requests = 0
     await using server = await nodeOfChain5(() => {
       if (++requests !== 20) return 0
-      // A terminal sends it to the process and to the launcher, which hands it on a little later: that is one Ctrl-C.
+      // A terminal sends the signal to the process and to the launcher, which forwards it a little later. The command
+      // counts one Ctrl-C.
       children[0]?.kill('SIGINT')
       setTimeout(() => children[0]?.kill('SIGINT'), 100)
       return 300

@@ -13,7 +13,7 @@ const json =
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   }
 
-/** Targets that answer, always the same. */
+/** Targets that answer every request alike. */
 const answering: Readonly<Record<string, Respond>> = {
   'always 200 {}': json({}),
   'always 200 {"result":"0x1"}': json({ jsonrpc: '2.0', id: 1, result: '0x1' }),
@@ -25,7 +25,7 @@ const answering: Readonly<Record<string, Respond>> = {
   'always a redirect to itself': (request, response) => response.writeHead(302, { location: request.url }).end(),
 }
 
-/** Targets that answer nothing that could be read. */
+/** Targets whose answers cannot be read. */
 const silent: Readonly<Record<string, Respond>> = {
   'never answers': () => undefined,
   'closes the connection': (request) => request.socket.destroy(),

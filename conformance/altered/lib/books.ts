@@ -6,7 +6,7 @@ interface Mined {
   readonly block: bigint
 }
 
-/** A call that was taken, and what the chain says of its transaction. */
+/** A call that the relay accepted, and its transaction on the chain. */
 interface Entry {
   readonly hash: string
   readonly takenAtMs: number
@@ -19,19 +19,19 @@ export interface Books {
   readonly unit: 'gas' | 'lyx' | 'transactionCount'
   /** What a mined transaction used. */
   readonly cost: (receipt: { readonly gasUsed: bigint; readonly priceWei: bigint }) => bigint
-  /** Set aside from the moment a call is taken until it is booked; absent: nothing. */
+  /** The amount that the relay sets aside from accepting a call until booking it; absent: nothing. */
   readonly reserve?: bigint
-  /** How long after its call was taken what was set aside is given back; absent: when it is booked. */
+  /** How long after accepting a call the relay gives the reservation back; absent: when it books the call. */
   readonly releasedAfterMs?: number
-  /** So many calls cost nothing; absent: none. */
+  /** How many calls cost nothing; absent: none. */
   readonly free?: number
-  /** How long after its call was taken a mined transaction is booked; absent: at once. */
+  /** How long after accepting a call the relay books its transaction; absent: at once. */
   readonly bookedAfterMs?: number
-  /** How many blocks after its own a transaction is booked; absent: none. */
+  /** How many blocks after its own the relay books a transaction; absent: none. */
   readonly bookedAfterBlocks?: bigint
   /** How an amount is written; absent: as an integer. */
   readonly show?: (amount: bigint) => unknown
-  /** Changes the whole answer at last. */
+  /** Changes the whole answer in the end. */
   readonly alter?: (answer: Readonly<Record<string, unknown>>) => object
 }
 
@@ -50,7 +50,7 @@ async function readReceipt(tools: AlteredTools, hash: string): Promise<Mined | u
   }
 }
 
-/** A relay that keeps books of its own on what the calls through it used, in a way of its own. */
+/** A relay that counts in its own way what the calls through it used. */
 export function keepsBooks(books: Books): Required<Pick<Alteration, 'execute' | 'quota'>> {
   const { total, unit, cost, reserve = 0n, bookedAfterMs = 0, bookedAfterBlocks = 0n, free = 0 } = books
   const { releasedAfterMs = Infinity } = books

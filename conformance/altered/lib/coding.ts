@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import type { Handler } from '../define.ts'
 
-/** As servers code what they make anew for each request: the best quality takes seconds for a page of logs. */
+/** The quality with which servers code a fresh answer. The best quality takes seconds for a page of logs. */
 const brotliQuality = 4
 
 const coders = {
@@ -11,7 +11,7 @@ const coders = {
   deflate: deflateSync,
 } as const
 
-/** Answers in a content coding, whether it was asked for or not. */
+/** Answers in a content coding, even if the client asked for none. */
 export function coded(coding: keyof typeof coders): Handler {
   return async (request, forward) => {
     const response = await forward(request)

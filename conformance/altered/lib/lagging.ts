@@ -18,7 +18,7 @@ export async function headOf({ chain }: AlteredTools): Promise<bigint> {
   return BigInt(String(await chain('eth_blockNumber')))
 }
 
-/** So many blocks before the chain's head. */
+/** The head this many blocks before the chain's. */
 export function blocksBehind(blocks: bigint): (tools: AlteredTools) => Promise<bigint> {
   return async (tools) => {
     const head = await headOf(tools)
@@ -26,7 +26,7 @@ export function blocksBehind(blocks: bigint): (tools: AlteredTools) => Promise<b
   }
 }
 
-/** The head that the chain had so many milliseconds before; at the first request, that of the moment. */
+/** The head that the chain had this long ago; at the first request, its present head. */
 export function timeBehind(lagMs: number): (tools: AlteredTools) => Promise<bigint> {
   return async (tools) => {
     const seen = (tools.memory.get('heads') ?? []) as { readonly atMs: number; readonly head: bigint }[]
@@ -37,7 +37,7 @@ export function timeBehind(lagMs: number): (tools: AlteredTools) => Promise<bigi
   }
 }
 
-/** The request as it is put to a chain that ends at this head. */
+/** The request in which tags mean this head. */
 function atHead(request: AlteredRequest, head: bigint): AlteredRequest {
   const body = (request.json ?? {}) as RpcBody
   const { method, params } = body
@@ -71,7 +71,10 @@ function upTo(request: AlteredRequest, response: AlteredResponse, head: bigint):
   })
 }
 
-/** A service that knows of blocks later than the chain's node does, and answers of one moment. Batches pass. */
+/**
+ * A service that knows of blocks later than the chain's node does, and answers from one moment. Batches pass
+ * unaltered.
+ */
 export function lagging(knownHead: (tools: AlteredTools) => Promise<bigint>): Handler {
   return async (request, forward, tools) => {
     if (Array.isArray(request.json)) return forward(request)

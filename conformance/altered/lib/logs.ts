@@ -6,11 +6,11 @@ export type Members = Readonly<Record<string, unknown>>
 
 export type LogFilter = Readonly<Record<string, unknown>>
 
-/** Where paging keys are looked for, and how they are named. */
+/** Where the server looks for paging keys, and their names. */
 export interface PagingForm {
-  /** Takes the paging keys out of the parameters; undefined: there are none, and the first page is meant. */
+  /** Reads the paging keys from the parameters; undefined: none, which asks for the first page. */
   readonly keysOf: (filter: LogFilter, params: readonly unknown[]) => Members | undefined
-  /** The third key that must be there; absent: none. */
+  /** A third key that the server requires; absent: none. */
   readonly third?: string
   /** Whether a key is well formed; absent: any hex string. */
   readonly isKey?: (value: string) => boolean
@@ -32,7 +32,7 @@ function askPage(request: AlteredRequest, forward: Forward, filter: LogFilter, k
   return forward(withJson(request, { ...(request.json as object), params: [{ ...filter, ...paging }] }))
 }
 
-/** eth_getLogs with the paging keys in another place, or with another third key. */
+/** An eth_getLogs that takes the paging keys in another place, or with another third key. */
 export function pagesBy({ keysOf, third, isKey = () => true }: PagingForm): Handler {
   return async (request, forward) => {
     const filter = filterOf((request.json ?? {}) as RpcBody)
@@ -50,12 +50,16 @@ export function pagesBy({ keysOf, third, isKey = () => true }: PagingForm): Hand
   }
 }
 
-/** The member as paging keys; undefined when it is none. */
+/** The value as paging keys; undefined when it is no object. */
 export function keysIn(value: unknown): Members | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 }
 
-/** Pages of another size: shorter ones are lawful. @param size of each page, in entries */
+/**
+ * Pages of another size. The documents allow shorter ones.
+ *
+ * @param size the number of entries in each page
+ */
 export function pagesOf(size: (turn: number) => number): Handler {
   return async (request, forward, { memory }) => {
     const response = await forward(request)

@@ -8,13 +8,13 @@ export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-/** A request that the reference server serves, now. */
+/** A request that the reference server serves at this moment. */
 export function validQuota(request: AlteredRequest, { fixture }: AlteredTools): AlteredRequest {
   const message = { address: fixture.profile.address, timestamp: nowSeconds() }
   return withJson(request, { ...message, signature: signQuota(message, fixture.controllers.full) })
 }
 
-/** Who signed the body, if it were for this timestamp; undefined when nobody can be recovered. */
+/** The address that signed the body for this timestamp; undefined when none can be recovered. */
 export function quotaSigner(request: AlteredRequest, timestamp: unknown): string | undefined {
   const { address, signature } = requestObject(request)
   try {
@@ -25,7 +25,7 @@ export function quotaSigner(request: AlteredRequest, timestamp: unknown): string
   }
 }
 
-/** Whether the account signed the body, if it were for this timestamp; absent: that in the body. */
+/** Whether the account signed the body for this timestamp; absent: the timestamp in the body. */
 export function isQuotaSignedBy(
   account: Account,
   request: AlteredRequest,
@@ -41,7 +41,10 @@ export function isQuotaOfFull(request: AlteredRequest, { fixture }: AlteredTools
   return isProfile && isQuotaSignedBy(fixture.controllers.full, request)
 }
 
-/** The request as it would be at the reference server's time: signed anew by whom it was signed, or by a stranger. */
+/**
+ * The request with the time of the reference server. The same controller signs it again; for another signer, a
+ * stranger does.
+ */
 function shifted(request: AlteredRequest, { fixture }: AlteredTools, seconds: number): AlteredRequest {
   const body = requestObject(request)
   const { address, timestamp, signature } = body
@@ -53,7 +56,7 @@ function shifted(request: AlteredRequest, { fixture }: AlteredTools, seconds: nu
   try {
     return withJson(request, { ...body, ...message, signature: signQuota(message, key ?? Wallet.createRandom()) })
   } catch {
-    // What is no address cannot be signed: the server refuses it as it is.
+    // A value that is no address cannot be signed, so the server gets the request as it is.
     return request
   }
 }
@@ -61,8 +64,8 @@ function shifted(request: AlteredRequest, { fixture }: AlteredTools, seconds: nu
 /**
  * A service whose clock is off.
  *
- * @param seconds how far it goes ahead; negative: behind
- * @param date whether its answers tell the time
+ * @param seconds how far the clock is ahead; negative: behind
+ * @param date whether answers have a Date header
  */
 export function clockOff(seconds: number, date: 'with date' | 'without date'): Alteration {
   return {

@@ -10,10 +10,10 @@ import {
 } from '../define.ts'
 import { requestObject } from './relay.ts'
 
-/** How a request is refused: whatever the reference server says is put in this form. */
+/** Turns a refusal of the reference server into another form of refusal. */
 export type Refusal = (refused: AlteredResponse) => AlteredResponse | Promise<AlteredResponse>
 
-/** Whether POST /execute or POST /quota of the reference server refused; a rate limit is none. */
+/** Whether POST /execute or POST /quota of the reference server refused the request. A rate limit is no refusal. */
 export function isRefusal({ status }: AlteredResponse): boolean {
   return status >= 400 && status !== 429
 }
@@ -34,20 +34,20 @@ export function refusesBy(form: Refusal): Pick<Alteration, 'execute' | 'quota'> 
 /** Closes the connection instead of refusing. */
 export const byHangingUp: Refusal = () => hangUp
 
-/** The same status for every refusal. */
+/** Refuses everything with the same status. */
 export function byStatus(status: number, json: unknown = { message: 'refused' }): Refusal {
   return () => respond(status, json)
 }
 
-/** The refusal's own status with another body. */
+/** Keeps the status of the refusal and replaces its body. */
 export function byBody(text: string, contentType?: string): Refusal {
   return ({ status }) => respondText(status, text, contentType === undefined ? {} : { 'content-type': contentType })
 }
 
 /**
- * Puts the errors of single JSON-RPC requests in another form. Batches pass.
+ * Puts the errors of single JSON-RPC requests in another form. Batches pass unaltered.
  *
- * @param form gets the error object and the request's id
+ * @param form gets the error object and the id of the request
  */
 export function rpcErrorsBy(
   form: (error: { readonly code: number; readonly message: string }, id: unknown) => AlteredResponse,
@@ -66,7 +66,7 @@ export interface Limit {
   readonly windowMs: number
   /** Absent: every request counts. */
   readonly counts?: (request: AlteredRequest) => boolean
-  /** What a request beyond the limit is answered. */
+  /** The answer to a request beyond the limit. */
   readonly refuse: (leftMs: number, request: AlteredRequest) => AlteredResponse
 }
 
@@ -83,7 +83,7 @@ function windowOf({ memory }: AlteredTools, windowMs: number): Window {
   return window
 }
 
-/** So many requests in each window of time, and no more. */
+/** Takes this many requests in each window of time, and refuses the others. */
 export function limited({ requests, windowMs, counts = () => true, refuse }: Limit): Handler {
   return async (request, forward, tools) => {
     if (!counts(request)) return forward(request)

@@ -4,7 +4,7 @@ import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import { relayDigest, signDigest } from '../../lib/relay/message.ts'
 import { respond, withJson, type Handler, type AlteredRequest, type AlteredTools } from '../define.ts'
 
-/** `transaction` of a body of POST /execute, as far as an alteration needs it. */
+/** `transaction` of a body of POST /execute. */
 export interface Transaction {
   readonly abi: string
   readonly signature: string
@@ -25,7 +25,7 @@ export function transactionOf(request: AlteredRequest): Json {
   return typeof transaction === 'object' && transaction !== null ? (transaction as Json) : {}
 }
 
-/** The transaction in its right types; undefined when the body is no whole request. */
+/** The transaction with values of the right types; undefined when the body is no complete request. */
 export function wholeTransaction(request: AlteredRequest): Transaction | undefined {
   const { abi, signature, nonce, validityTimestamps = 0 } = transactionOf(request)
   const isInteger = (typeof nonce === 'bigint' || Number.isInteger(nonce)) && (nonce as number) >= 0
@@ -33,7 +33,7 @@ export function wholeTransaction(request: AlteredRequest): Transaction | undefin
   return { abi, signature, nonce: BigInt(nonce as number), validityTimestamps: BigInt(validityTimestamps as string) }
 }
 
-/** The body with some members of `transaction` changed. */
+/** A copy of the request in which some members of `transaction` are changed. */
 export function alterTransaction(request: AlteredRequest, change: Json): AlteredRequest {
   return withJson(request, { ...requestObject(request), transaction: { ...transactionOf(request), ...change } })
 }
@@ -53,7 +53,7 @@ function digestOf(
   })
 }
 
-/** Who signed; undefined when nobody can be recovered. */
+/** The address that signed the call; undefined when none can be recovered. */
 export function signerOf(tools: AlteredTools, transaction: Transaction, chainId?: bigint): string | undefined {
   try {
     return recoverAddress(digestOf(tools, transaction, chainId), transaction.signature)
@@ -67,18 +67,18 @@ export function isSignedByFull(tools: AlteredTools, transaction: Transaction): b
   return signerOf(tools, transaction)?.toLowerCase() === tools.fixture.controllers.full.address.toLowerCase()
 }
 
-/** The call, signed by the controller with every permission; absent nonce: that of a new channel. */
+/** The call, signed by the controller with every permission; absent nonce: the first of a random channel. */
 export function signedByFull(tools: AlteredTools, abi: string, nonce = nonceIn(randomChannel(), 0n)): Json {
   const transaction = { abi, nonce, signature: '', validityTimestamps: 0n }
   return { abi, nonce, signature: signDigest(tools.fixture.controllers.full.privateKey, digestOf(tools, transaction)) }
 }
 
-/** A relay that signs whatever it likes: executes the call with a signature and a nonce of its own. */
+/** The request of a relay that signs calls itself, with a signature and a nonce of its own. */
 export function resigned(request: AlteredRequest, tools: AlteredTools, abi: string, nonce?: bigint): AlteredRequest {
   return withJson(request, { address: tools.fixture.profile.address, transaction: signedByFull(tools, abi, nonce) })
 }
 
-/** The next nonce of a controller, in the channel of another one. */
+/** The next nonce of a controller, in the channel of the given nonce. */
 export async function nextNonceOf(tools: AlteredTools, controller: string, nonce = 0n): Promise<bigint> {
   const { keyManager } = tools.fixture.profile
   const data = keyManagerAbi.encodeFunctionData('getNonce', [controller, nonce >> 128n])
@@ -90,7 +90,7 @@ export function otherHash(hash: unknown): string {
   return keccak256(String(hash))
 }
 
-/** Alters members of the answers that hold one of them, whatever the request. */
+/** Alters the answers that hold this member, whatever the request. */
 export function alterAnswer(member: string, alter: (answer: Json) => Json): Handler {
   return async (request, forward) => {
     const response = await forward(request)

@@ -7,7 +7,7 @@ function singleRequest({ json }: AlteredRequest): RpcBody | undefined {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as RpcBody) : undefined
 }
 
-/** Alters the results of one method, errors excepted. Batches pass. */
+/** Alters the results of one method, and no errors. Batches pass unaltered. */
 export function alterResult(method: string, alter: (result: unknown, body: RpcBody) => unknown): Handler {
   return async (request, forward) => {
     const body = singleRequest(request)
@@ -19,7 +19,7 @@ export function alterResult(method: string, alter: (result: unknown, body: RpcBo
   }
 }
 
-/** Alters every JSON-RPC response object, results and errors, in batches as well. */
+/** Alters every JSON-RPC response object, with a result or an error, also in batches. */
 export function alterResponses(alter: (answer: RpcBody) => unknown): Handler {
   return async (request, forward) => mapResponses(await forward(request), alter)
 }
@@ -69,7 +69,7 @@ export function alterPaging(alter: (keys: Readonly<Record<string, unknown>>) => 
   })
 }
 
-/** Answers some single requests with an error of its own. */
+/** Refuses some single requests with an error of the alteration. */
 export function refuse(code: number, when: (body: RpcBody, request: AlteredRequest) => boolean): Handler {
   return async (request, forward) => {
     const body = singleRequest(request)
@@ -82,7 +82,7 @@ export function refuse(code: number, when: (body: RpcBody, request: AlteredReque
   }
 }
 
-/** Answers with the result null where the reference server has an error for bad parameters of one method. */
+/** Answers with the result null where the reference server refuses bad parameters of one method. */
 export function nullForBadParams(method: string): Handler {
   return async (request, forward) => {
     const response = await forward(request)
@@ -108,12 +108,12 @@ export function errorForNull(method: string): Handler {
   }
 }
 
-/** Serves a method without parameters whatever its parameters are. */
+/** Serves a method without parameters even when the request has some. */
 export function ignoreParams(method: string): Handler {
   return alterRequest((body) => (body['method'] === method ? { ...body, params: [] } : body))
 }
 
-/** A quantity with a leading zero: the same number, in a form that the standard does not have. */
+/** A quantity with a leading zero: the same number, in a form that the standard forbids. */
 export function paddedQuantity(result: unknown): unknown {
   return typeof result === 'string' ? result.replace(/^0x/, '0x0') : result
 }
@@ -126,7 +126,11 @@ const scalarMethods = new Set([
   'eth_maxPriorityFeePerGas',
 ])
 
-/** Writes the results that are one quantity in another form. Batches pass. @param form gets `0x` and hex digits */
+/**
+ * Writes results that are one quantity in another form. Batches pass unaltered.
+ *
+ * @param form gets `0x` and hex digits
+ */
 export function numbersAs(form: (hex: string) => unknown): Handler {
   return async (request, forward) => {
     const response = await forward(request)

@@ -3,10 +3,10 @@ import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import type { AlteredTools } from '../define.ts'
 import type { Transaction } from './relay.ts'
 
-/** The mnemonic of every development node: the testbed's chain gives its accounts coin. */
+/** The mnemonic of development nodes. The testbed's chain gives its accounts coin. */
 const mnemonic = 'test test test test test test test test test test test junk'
 
-/** Hands its call data, without the first word, to the address in that word. */
+/** A contract that forwards its call data, without the first word, to the address in that word. */
 const forwarderCode =
   '0x6024600c60003960246000f36020360360206000376000600060203603600060006000355af160225760006000fd5b00'
 
@@ -20,7 +20,11 @@ export function relayCallData({ signature, nonce, validityTimestamps, abi }: Tra
   return keyManagerAbi.encodeFunctionData('executeRelayCall', [signature, nonce, validityTimestamps, abi])
 }
 
-/** Sends by an account that the node keeps itself. @returns the hash */
+/**
+ * Sends from an account that the node holds the key of.
+ *
+ * @returns the hash
+ */
 export async function sendFrom(
   tools: AlteredTools,
   transaction: Readonly<Record<string, string>>,
@@ -29,7 +33,11 @@ export async function sendFrom(
   return String(await tools.chain('eth_sendTransaction', [{ from, ...transaction }]))
 }
 
-/** Waits until it is mined. */
+/**
+ * Waits until the transaction is mined.
+ *
+ * @returns its receipt
+ */
 export async function mined(tools: AlteredTools, hash: string): Promise<Readonly<Record<string, unknown>>> {
   for (;;) {
     const receipt = await tools.chain('eth_getTransactionReceipt', [hash])
@@ -38,7 +46,7 @@ export async function mined(tools: AlteredTools, hash: string): Promise<Readonly
   }
 }
 
-/** The address of a contract that hands calls on; deployed once. */
+/** The address of a contract that forwards calls. It is deployed once. */
 export function forwarder(tools: AlteredTools): Promise<string> {
   const found = tools.memory.get('forwarder') as Promise<string> | undefined
   const deploying =
@@ -50,7 +58,7 @@ export function forwarder(tools: AlteredTools): Promise<string> {
   return deploying
 }
 
-/** Call data for the forwarder. */
+/** Call data for this contract. */
 export function forwarded(to: string, data: string): string {
   return concat([toBeHex(to, 32), data])
 }

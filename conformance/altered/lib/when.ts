@@ -1,6 +1,6 @@
 import type { AlteredRequest, AlteredResponse, AlteredTools, Handler } from '../define.ts'
 
-/** How often it was asked for this key before. */
+/** How often this function was called with this key before. */
 export function count({ memory }: AlteredTools, key: string): number {
   const before = Number(memory.get(key) ?? 0)
   memory.set(key, before + 1)
@@ -8,9 +8,9 @@ export function count({ memory }: AlteredTools, key: string): number {
 }
 
 /**
- * Right at first, altered later.
+ * Right answers at first, altered ones later.
  *
- * @param answers so many right answers come before
+ * @param answers how many right answers come before
  * @param counts which answers of the server count
  */
 export function later(
@@ -25,7 +25,7 @@ export function later(
   }
 }
 
-/** Alters each so manieth of the answers that count. */
+/** Alters every n-th of the answers that count, with n in `every`. */
 export function nowAndThen(
   every: number,
   counts: (response: AlteredResponse) => boolean,
@@ -38,7 +38,7 @@ export function nowAndThen(
   }
 }
 
-/** Whether a success holds this member. */
+/** Whether an answer of status 200 holds this member. */
 export function holds(member: string): (response: AlteredResponse) => boolean {
   return ({ status, json }) => status === 200 && typeof json === 'object' && json !== null && member in json
 }

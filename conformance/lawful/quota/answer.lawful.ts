@@ -17,13 +17,13 @@ function answering(
   return defineLawful({ id, clauses, allowedBy, quota: alterAnswer('quota', alter), ...more })
 }
 
-/** Amounts that no double holds, written with all of their digits. */
+/** Adds to amounts so that no double holds them, and writes all of their digits. */
 function more(answer: QuotaAnswer, offset: bigint): QuotaAnswer {
   const grown = (amount: unknown) => BigInt(amount as number) + offset
   return { ...answer, quota: grown(answer['quota']), totalQuota: grown(answer['totalQuota']) }
 }
 
-/** A plan of the reference server's. */
+/** A plan of the reference server's configuration. */
 function plan(model: string, options: object): Partial<Lawful> {
   return { environment: { server: { quota: { plans: { default: { model, options } } } } } }
 }

@@ -4,7 +4,7 @@ import { nowSeconds, validQuota } from '../../altered/lib/quota.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
 
-/** Serves a request that the controller with every permission signed in another reading, beside the described one. */
+/** Also serves a request that the controller with every permission signed in another reading. */
 function alsoTakes(isSigned: (request: AlteredRequest, tools: AlteredTools) => boolean): Handler {
   return (request, forward, tools) => {
     const { address, timestamp } = requestObject(request)

@@ -22,7 +22,7 @@ export default [
     clauses: ['relay.quota.window', 'relay.quota.post', 'relay.quota.timestamp-integer'],
     // Debatable: a message that is older than one already served is refused, as a protection against replays.
     allowedBy: 'relay 5: whether messages may come out of order is not shown',
-    // How old a message may be cannot be asked for after a younger one.
+    // After a younger message, an older one cannot be asked for.
     untestable: ['relay.quota.window'],
     async quota(request, forward, { memory }) {
       const { timestamp } = requestObject(request)

@@ -11,7 +11,7 @@ const allowedBy = 'relay 5.5: "within 5 seconds of the current time": whose cloc
 
 const hour = 3600
 
-/** A window of its own over how far, in seconds, the timestamp lies ahead of this machine's time. */
+/** A window of its own: which distances of the timestamp from this machine's time, in seconds, it accepts. */
 function window(accepts: (aheadSeconds: number) => boolean): Handler {
   return async (request, forward, tools) => {
     if (!isQuotaOfFull(request, tools)) return forward(request)

@@ -4,7 +4,7 @@ import { defineLawful, respond, type Lawful } from '../../altered/define.ts'
 import { keepsBooks, type Books } from '../../altered/lib/books.ts'
 
 const used = 'relay 2: totalQuota equals available plus used quota; when and how a use is booked is not shown'
-/** What needs a call that is executed. */
+/** The clauses whose checks need an executed call. */
 const executions = (Object.keys(allClauses) as ClauseId[]).filter(
   (id) =>
     allClauses[id].level === 'required' &&
@@ -28,7 +28,7 @@ function booking(id: string, books: Partial<Books>, more: Partial<Lawful> = {}):
   return defineLawful({ id: `books-${id}`, clauses, allowedBy: used, ...keepsBooks({ ...gas, ...books }), ...more })
 }
 
-/** Wei as coins, with all of their digits. */
+/** An amount of wei in coins, with all of its digits. */
 function coins(wei: bigint): NumberLiteral {
   const text = String(wei).padStart(19, '0')
   return new NumberLiteral(`${text.slice(0, -18)}.${text.slice(-18)}`)
@@ -105,7 +105,7 @@ export default [
       const nowSeconds = Math.floor(Date.now() / 1000)
       const resetDate = (Math.floor(nowSeconds / 20) + 1) * 20
       const usedInAll = totalQuota - quota
-      // What was used before the last reset does not count any more.
+      // What was used before the last reset no longer counts.
       const kept = memory.get('period') as { resetDate: number; usedBefore: number; usedInAll: number } | undefined
       const usedBefore = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
       memory.set('period', { resetDate, usedBefore, usedInAll })
@@ -121,7 +121,7 @@ export default [
       const response = await forward(request)
       if (response.status !== 200) return response
       const { quota, ...others } = response.json as { quota: number }
-      // Somebody uses ten gas each millisecond.
+      // Another user spends ten gas each millisecond.
       return respond(200, { ...others, quota: quota - ((Date.now() * 10) % 1_000_000_000) })
     },
   }),
@@ -144,7 +144,7 @@ export default [
     id: 'has-used-its-quota-up',
     clauses: ['relay.execute.post', ...clauses],
     allowedBy: 'relay 8: "the behavior of /execute when the quota is exhausted: not shown"',
-    // Nobody can see an execution where there is none.
+    // Without an execution, no check of executions can judge.
     untestable: executions,
     execute: async () => respond(403, { message: 'Quota exceeded' }),
     async quota(request, forward) {

@@ -7,7 +7,7 @@ export default [
     id: 'sends-refused-calls-and-pays-for-the-revert',
     clauses: ['relay.execute.bad-signature', 'relay.execute.key-manager-nonce', 'relay.execute.permission'],
     allowedBy: 'relay 7: what is answered to a call that executes nothing is not shown; a reverted transaction is one',
-    // Transactions wasted: recommended against, by the standards.
+    // The standards recommend against wasted transactions.
     mayFail: ['relay.execute.permission', 'relay.execute.repeat', 'relay.execute.validity-timestamps'],
     async execute(request, forward, tools) {
       const response = await forward(request)
@@ -15,7 +15,7 @@ export default [
       const { fixture, chain } = tools
       const isProfile =
         String(requestObject(request)['address']).toLowerCase() === fixture.profile.address.toLowerCase()
-      // What is malformed cannot be sent.
+      // A malformed call cannot be sent.
       if (response.status < 401 || response.status === 404 || !transaction || !isProfile) return response
       const data = relayCallData(transaction)
       const from = ownAccount(2).address

@@ -12,7 +12,7 @@ import {
 import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
-/** The hash in another spelling or company. */
+/** The answer with its hash in another spelling, or with other members. */
 function hashAs(alter: (hash: string) => Readonly<Record<string, unknown>>): Handler {
   return alterAnswer('transactionHash', ({ transactionHash }) => alter(String(transactionHash)))
 }
@@ -24,21 +24,22 @@ function withStatus(status: number): Handler {
   }
 }
 
-/** Gas of the transactions that a relay sent itself, as it books them. */
+/** The books of a relay that sends the transactions itself. */
 const books = keepsBooks({ total: 10n ** 12n, unit: 'gas', cost: ({ gasUsed }) => gasUsed })
 
 /**
- * Valid calls of the fixture's controller are sent by the alteration itself, which keeps the books on them; others are
- * left to the server.
+ * The alteration sends the valid calls of the fixture's controller, and keeps the books on them. The reference
+ * server gets the others.
  */
 function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>> {
   const own: Handler = async (request, forward, tools) => {
     const transaction = wholeTransaction(request)
     const { address } = tools.fixture.profile
-    // What is no call for the profile is refused by the server.
+    // The reference server refuses a call that is not for the profile.
     const isForProfile = requestObject(request)['address'] === address
     if (!isForProfile || !transaction || !isSignedByFull(tools, transaction)) return forward(request)
-    // One after the other: the chain says whether a call can be executed now; the server refuses or queues the others.
+    // One call after the other: the chain then says whether a call can be executed now. The reference server refuses or
+    // queues the others.
     const before = tools.memory.get('sending') as Promise<unknown> | undefined
     const sending = Promise.withResolvers<void>()
     tools.memory.set('sending', sending.promise)
@@ -58,7 +59,7 @@ function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>>
       () => false,
     )
     if (!runs) return forward(request)
-    // Of two at once the chain takes one.
+    // The chain takes one of two calls at the same time.
     return send(request, forward, tools).catch(() => forward(request))
   }
   return {
@@ -205,7 +206,7 @@ export default [
     id: 'calculates-the-hash-and-sends-later',
     clauses: ['relay.execute.hash-of-transaction', 'relay.execute.post'],
     allowedBy: 'relay 2: the hash is "calculated by the service"; that the chain knows it at once is not shown',
-    // The nonces of one channel would come too soon for the chain: what is sent later is of another one.
+    // The chain does not take the next nonce of the channel before, so a call that is sent later uses another channel.
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
     ...sending(async (request, _forward, tools) => {
       const account = ownAccount(1)

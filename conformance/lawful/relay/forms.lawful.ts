@@ -1,14 +1,14 @@
 import { defineLawful, respond, withJson } from '../../altered/define.ts'
 import { requestObject, transactionOf, alterTransaction } from '../../altered/lib/relay.ts'
 
-/** The members that the document lists, and no others. */
+/** The members that the document lists. */
 const listed = new Set(['address', 'transaction', 'abi', 'signature', 'nonce'])
 
 function isListed(body: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(body).every((name) => listed.has(name))
 }
 
-/** Hex digits that stand without 0x are given it. */
+/** Adds 0x to hex digits that lack it. */
 function prefixed(value: unknown): unknown {
   return typeof value === 'string' && /^([0-9a-f]{2})+$/i.test(value) ? `0x${value}` : value
 }

@@ -26,10 +26,13 @@ function refusing(id: string, form: Refusal, more: Partial<Lawful> = {}): Lawful
   })
 }
 
-/** 429 and 503 with Retry-After would speak of a rate limit, 401 at every turn of a credential. */
+/**
+ * Statuses without 429 and 503, which would mean a rate limit with Retry-After, and without a 401 for every request,
+ * which would ask for a credential.
+ */
 const statuses = [200, 202, 204, 302, 400, 401, 403, 404, 409, 418, 422, 500, 502]
 
-/** A refusal with a status of success is not the clear one that the standard wants of a repeated call. */
+/** A refusal with a 2xx status is not the clear one that the standard asks for when a call is repeated. */
 const unclear = { mayFail: ['relay.execute.repeat'] } as const
 
 export default [

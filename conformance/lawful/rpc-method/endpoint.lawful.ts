@@ -111,7 +111,7 @@ export default [
     async rpc(request, forward) {
       const response = await forward(request)
       const text = response.text.replace(/[xt]/g, (letter, at: number) => {
-        // Only inside of strings: `true` has a t as well.
+        // Only inside strings, since `true` has a t as well.
         const isBare = letter === 't' && /[:[,]\s*$/.test(response.text.slice(Math.max(0, at - 5), at))
         return isBare ? letter : `\\u00${letter.charCodeAt(0).toString(16)}`
       })

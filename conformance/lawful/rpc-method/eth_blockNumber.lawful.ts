@@ -2,7 +2,7 @@ import { defineLawful } from '../../altered/define.ts'
 import { blocksBehind, lagging, timeBehind } from '../../altered/lib/lagging.ts'
 import { alterResult } from '../../altered/lib/rpc.ts'
 
-/** The head some blocks ago. */
+/** The head this many blocks before. */
 const behind = (blocks: bigint) => (head: unknown) => {
   const number = BigInt(String(head))
   return `0x${(number > blocks ? number - blocks : 0n).toString(16)}`

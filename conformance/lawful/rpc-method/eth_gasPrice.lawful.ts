@@ -15,7 +15,7 @@ function price(id: string, alter: (wei: bigint) => bigint) {
 
 const receiptSchema = 'eth-rpc.eth_getTransactionReceipt.result-schema'
 
-/** Before EIP-1559 receipts need no effective price, and the reference server hands on none without. */
+/** Before EIP-1559 a receipt needs no effective price. The reference server hands on no receipt without one. */
 const receiptsOfTheNode: Handler = async (request, forward, { chain }) => {
   const { method, params, id } = (request.json ?? {}) as RpcBody
   const [hash, ...others] = Array.isArray(params) ? (params as unknown[]) : []

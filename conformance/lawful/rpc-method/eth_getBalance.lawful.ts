@@ -3,7 +3,7 @@ import { defineLawful, type AlteredRequest, type AlteredTools } from '../../alte
 import { headOf } from '../../altered/lib/lagging.ts'
 import { alterResult, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
 
-/** Whether a balance is asked for that has stood since the first block. */
+/** Whether the request asks for a balance that has stood since the first block. */
 async function isOfGenesis({ json }: AlteredRequest, { chain }: AlteredTools): Promise<boolean> {
   const { method, params } = (json ?? {}) as RpcBody
   if (method !== 'eth_getBalance' || !Array.isArray(params) || params.length !== 2) return false
@@ -17,7 +17,7 @@ async function isOfGenesis({ json }: AlteredRequest, { chain }: AlteredTools): P
   }
 }
 
-/** Whether the address has, or has sent, or is, something. */
+/** Whether the address holds coin, has sent a transaction, or is a contract. */
 async function isKnown(address: string, { chain }: AlteredTools): Promise<boolean> {
   const found = await Promise.all(
     ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'].map((method) => chain(method, [address, 'latest'])),

@@ -20,7 +20,7 @@ const mayFail: readonly ClauseId[] = ['eth-rpc.eth_getLogs.result-schema', 'eth-
 
 const quantities = ['blockNumber', 'logIndex', 'transactionIndex']
 
-/** The quantities of an entry in another form. */
+/** Writes the quantities of an entry in another form. */
 function quantitiesAs(form: (hex: string) => unknown, names = quantities): (entry: Members) => Members {
   return (entry) => ({ ...entry, ...Object.fromEntries(names.map((name) => [name, form(String(entry[name]))])) })
 }

@@ -14,7 +14,7 @@ const short = 'eth-rpc 4: "Never returns more than 1000 log entries": fewer is a
 const options = 'eth-rpc 8: "pagination options holding logIndex and blockNumber": where they stand is not shown'
 const third = 'eth-rpc 8: "Three pagination parameters are required; the third one is not shown"'
 
-/** Filters that are cut to a page show less than what they select; that is a recommended matter. */
+/** The recommended clauses that a server breaks whose pages are cut short. */
 const shortMayFail: readonly ClauseId[] = [
   'eth-rpc.eth_getLogs.walk-ends',
   'eth-rpc.eth_getLogs.filter-fields',
@@ -41,7 +41,9 @@ function withoutKeys({ paging_options: _keys, ...filter }: Readonly<Record<strin
   return filter
 }
 
-/** All that the node has, the youngest first, from the one before the paging keys. What the server refuses stays so. */
+/**
+ * All entries of the node, the youngest first, from before the paging keys. A refusal of the reference server stays.
+ */
 const pagesFromTheYoungest: Handler = async (request, forward, tools) => {
   const body = (request.json ?? {}) as RpcBody
   const response = await forward(request)

@@ -8,7 +8,7 @@ const success = 'eth-rpc.eth_getTransactionByHash.success'
 const schema = 'eth-rpc.eth_getTransactionByHash.result-schema'
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
 
-/** What was found, altered; null stays. */
+/** Alters what was found. The result null stays. */
 function found(alter: (members: Members) => Members) {
   return alterResult(method, (result) => (result === null ? null : alter(result as Members)))
 }
@@ -52,7 +52,7 @@ export default [
     mayFail: [schema],
     rpc: found((members) => ({
       ...mapped(hexAs((hex) => (hex.length < 18 ? `0x${hex.slice(2).padStart(16, '0')}` : hex)))(members),
-      // Bytes are no number: there each digit counts.
+      // The input is bytes, in which each digit counts.
       input: members['input'],
     })),
   }),

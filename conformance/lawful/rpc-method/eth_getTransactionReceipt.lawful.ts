@@ -8,7 +8,7 @@ const success = 'eth-rpc.eth_getTransactionReceipt.success'
 const schema = 'eth-rpc.eth_getTransactionReceipt.result-schema'
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
 
-/** What was found, altered; null stays. */
+/** Alters what was found. The result null stays. */
 function found(alter: (members: Members) => Members) {
   return alterResult(method, (result) => (result === null ? null : alter(result as Members)))
 }

@@ -19,7 +19,7 @@ function isListed(json: unknown): boolean {
 
 const allowedBy = 'eth-rpc 7: "behavior for unsupported methods …: not shown"'
 
-/** Who refuses otherwise than by a JSON-RPC error keeps to no form of one. */
+/** A server that refuses without a JSON-RPC error breaks the recommended clauses on the form of errors. */
 const mayFail = [
   'eth-rpc.response.envelope',
   'eth-rpc.response.error-object',

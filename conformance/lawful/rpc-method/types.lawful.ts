@@ -12,7 +12,7 @@ import {
 
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
 
-/** The clauses about the form of results, which are only recommended. */
+/** The clauses on the form of results, which are recommended. */
 const schemas = [
   'eth-rpc.eth_blockNumber.result-schema',
   'eth-rpc.eth_chainId.result-schema',

@@ -65,7 +65,7 @@ export default [
       const response = await forward(request)
       if (transaction && !isSignedByFull(tools, transaction) && response.status === 401) {
         const later = resigned(request, tools, transaction.abi)
-        // The run may be over by then, and the server gone.
+        // The run may be over by then, and the server may have ended.
         setTimeout(() => void forward(later).catch(() => undefined), 15_000)
       }
       return response

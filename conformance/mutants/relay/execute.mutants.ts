@@ -20,7 +20,7 @@ interface ExecuteAnswer {
 
 const isTaken: (response: AlteredResponse) => boolean = holds('transactionHash')
 
-/** Answers each fourth call that a controller has signed, and does not execute it. */
+/** Answers every fourth call that a controller has signed, and does not execute it. */
 function inPlaceOfEachFourth(answer: (call: { readonly signature: string }) => AlteredResponse): Handler {
   return async (request, forward, tools) => {
     const transaction = wholeTransaction(request)

@@ -3,13 +3,13 @@ import { validQuota } from '../../altered/lib/quota.ts'
 import { requestObject, resigned, signedByFull, wholeTransaction } from '../../altered/lib/relay.ts'
 import { signQuota } from '../../lib/relay/message.ts'
 
-/** Whether a signature is wrong, and in the last bytes alone. */
+/** Whether a signature is wrong in its last bytes alone. */
 function isNearly(signature: unknown, right: unknown): boolean {
   const [found, wanted] = [String(signature).toLowerCase(), String(right).toLowerCase()]
   return /^0x[0-9a-f]{130}$/.test(found) && found !== wanted && found.slice(0, 98) === wanted.slice(0, 98)
 }
 
-/** The quota request with the right signature, where all but its last bytes are right. */
+/** The quota request with the right signature, when only the last bytes of its own are wrong. */
 function nearlySigned(request: AlteredRequest, tools: AlteredTools): AlteredRequest {
   const { address, timestamp, signature } = requestObject(request)
   if (typeof timestamp !== 'number' || typeof address !== 'string' || !/^0x[0-9a-f]{40}$/i.test(address)) return request

@@ -25,7 +25,7 @@ export default [
       if (!transaction || signer?.toLowerCase() !== controllers.noRelay.address.toLowerCase()) return forward(request)
       const { signature, nonce, abi } = transaction
       const data = keyManagerAbi.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, abi])
-      // The node mines it, and answers with the revert.
+      // The node mines the transaction, and answers with its revert.
       await tools
         .chain('eth_sendTransaction', [{ from: funder?.address, to: profile.keyManager, data, gas: '0x7a120' }])
         .catch(() => undefined)

@@ -3,7 +3,7 @@ import { defineMutant, respond } from '../../altered/define.ts'
 
 const isTaken = holds('transactionHash')
 
-/** Who asks for a token says so. */
+/** The header by which a server asks for a token. */
 const challenge = { 'www-authenticate': 'Bearer' }
 
 export default [

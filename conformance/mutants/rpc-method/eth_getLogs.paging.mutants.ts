@@ -23,7 +23,7 @@ function decimal(key: string): string {
 
 type Filter = Readonly<Record<string, unknown>>
 
-/** A page of up to 1500 entries, put together from two. */
+/** A page of up to 1500 entries, made from two pages. */
 async function longPage(request: AlteredRequest, forward: Forward, keys: Filter) {
   const first = await forward(request)
   const { result } = (first.json ?? {}) as { result?: unknown }
@@ -36,13 +36,13 @@ async function longPage(request: AlteredRequest, forward: Forward, keys: Filter)
   return mapResponses(first, (answer) => ({ ...answer, result: [...(result as unknown[]), ...more].slice(0, 1500) }))
 }
 
-/** What some filters select is answered as a whole, as the node has it. */
+/** Answers some filters with all that the node has, uncut. */
 function uncut(isWhole: (filter: Filter) => boolean) {
   return async (request: AlteredRequest, forward: Forward, tools: AlteredTools) => {
     const body = (request.json ?? {}) as RpcBody
     const filter = filterOf(body)
     if (!filter || !isWhole(filter)) return forward(request)
-    // What the node refuses, the server refuses in its own words.
+    // When the node refuses the filter, the reference server refuses it in its own words.
     const result = await tools.chain('eth_getLogs', [filter]).catch(() => undefined)
     return result === undefined ? forward(request) : respond(200, { jsonrpc: '2.0', id: body['id'], result })
   }
@@ -76,7 +76,7 @@ export default [
   defineMutant({
     clause: 'eth-rpc.eth_getLogs.next-page',
     fault: 'the pagination options are ignored: the first page comes again',
-    // Malformed keys are refused, as before: that they are read is seen there.
+    // The reference server still refuses malformed keys, which shows that it reads them.
     rpc: alterPaging((keys) =>
       Object.values(keys).every((key) => /^(0x)?[0-9a-f]+$/i.test(String(key))) ? undefined : keys,
     ),

@@ -6,15 +6,15 @@ type Found = Readonly<Record<string, unknown>>
 const method = 'eth_getTransactionByHash'
 const clause = 'eth-rpc.eth_getTransactionByHash.success'
 
-/** One more. */
+/** The quantity plus one. */
 function more(quantity: unknown): string {
   return `0x${(BigInt(String(quantity)) + 1n).toString(16)}`
 }
 
-/** A fault in those of one kind: which member has which value. */
+/** A fault in transactions of one kind: those whose member has this value. */
 type Kind = readonly [name: string, fault: string, member: string, value: string | null, alter: (found: Found) => Found]
 
-/** The fault on the usual chain, and on one where nothing of the kind was mined for long. */
+/** The fault on the testbed's chain, and on a chain where no transaction of the kind was mined for long. */
 function ofKind([name, fault, member, value, alter]: Kind) {
   const rpc = alterResult(method, (found) => {
     const isOfKind = found !== null && (found as Found)[member] === value

@@ -6,15 +6,15 @@ type Found = Readonly<Record<string, unknown>>
 const method = 'eth_getTransactionReceipt'
 const clause = 'eth-rpc.eth_getTransactionReceipt.success'
 
-/** One more. */
+/** The quantity plus one. */
 function more(quantity: unknown): string {
   return `0x${(BigInt(String(quantity)) + 1n).toString(16)}`
 }
 
-/** A fault in those of one kind: which member has which value. */
+/** A fault in receipts of one kind: those whose member has this value. */
 type Kind = readonly [name: string, fault: string, member: string, value: string | null, alter: (found: Found) => Found]
 
-/** The fault on the usual chain, and on one where nothing of the kind was mined for long. */
+/** The fault on the testbed's chain, and on a chain where no transaction of the kind was mined for long. */
 function ofKind([name, fault, member, value, alter]: Kind) {
   const rpc = alterResult(method, (found) => {
     const isOfKind = found !== null && (found as Found)[member] === value
@@ -32,7 +32,7 @@ function ofKind([name, fault, member, value, alter]: Kind) {
   ]
 }
 
-/** Waits until the chain's youngest blocks have logs that are not of the first transaction with logs in their block. */
+/** Waits until a young block has two transactions with logs. */
 async function untilTwoEmitInABlock({ chain, memory }: AlteredTools): Promise<void> {
   while (!memory.has('two emit')) {
     const head = Number(await chain('eth_blockNumber'))
@@ -172,7 +172,7 @@ export default [
     clause,
     name: 'log-index',
     fault: 'its logs are counted from zero',
-    // With more than one transaction in a block, so that they do not begin there anyway.
+    // Blocks hold more than one transaction, so that indices do not begin at zero anyway.
     environment: { chain: { strangers: true, blockTimeSeconds: 3 } },
     async rpc(request, forward, tools) {
       await untilTwoEmitInABlock(tools)

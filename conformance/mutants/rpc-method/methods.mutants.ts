@@ -1,7 +1,7 @@
 import { alterRequest, type RpcBody } from '../../altered/lib/rpc.ts'
 import { defineMutant, type Handler, mapResponses, respond, withJson } from '../../altered/define.ts'
 
-/** What is tried first, by anyone who looks for unlisted methods. */
+/** The unlisted methods that a check tries first. */
 const often = new Set([
   'eth_syncing',
   'net_version',
@@ -13,7 +13,7 @@ const often = new Set([
   'eth_sendRawTransaction',
 ])
 
-/** Others of the standard, and of many nodes. */
+/** Other methods of the standard and of many nodes. */
 const beyond = [
   'eth_getBlockByHash',
   'eth_getBlockTransactionCountByNumber',
@@ -43,13 +43,13 @@ const listed = [
   'eth_maxPriorityFeePerGas',
 ]
 
-/** The listed name that this one becomes; the name itself where it becomes none. */
+/** The listed name that the server makes of this one; the same name when it makes none. */
 function spelt({ method }: RpcBody, normal: (name: string) => string): unknown {
   if (typeof method !== 'string') return method
   return listed.find((name) => normal(name) === normal(method)) ?? method
 }
 
-/** Hands some methods to the node, where they are not listed and the node has a result. */
+/** Hands some methods to the node, which has a result for them. */
 function serves(isServed: (method: string) => boolean): Handler {
   return async (request, forward, tools) => {
     const { method, params, id } = (request.json ?? {}) as RpcBody

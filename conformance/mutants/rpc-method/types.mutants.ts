@@ -1,7 +1,7 @@
 import { defineMutant } from '../../altered/define.ts'
 import { alterParams, alterResult, refuse } from '../../altered/lib/rpc.ts'
 
-/** The hash of a look-up in another spelling. */
+/** Writes the hash of a look-up in another spelling. */
 function hashAs(method: string, spell: (hash: string) => string) {
   return alterParams(method, ([hash, ...rest]) => [typeof hash === 'string' ? spell(hash) : hash, ...rest])
 }

@@ -5,10 +5,13 @@ import { Fault } from '../../lib/outcome.ts'
 import { wrongSeconds } from '../../lib/relay/hints.ts'
 import { firstTold } from '../../lib/relay/quota.ts'
 
-/** Later than this no allowance resets; what counts milliseconds lies far beyond. */
+/** An allowance resets within this time. A time in milliseconds, read as seconds, lies far beyond it. */
 const tenYearsSeconds = 10 * 366 * 86_400
 
-/** Every answer of the run that tells a quota is judged where it arrives; here is the first. */
+/**
+ * Defines a clause about a member of the answer. Every answer that tells a quota is judged where it arrives; this
+ * check asks for the first one.
+ */
 function member(id: ClauseId, title: string) {
   return clause(id, (check) => {
     check(title, async (t) => {

@@ -7,7 +7,7 @@ import { signQuota } from '../../lib/relay/message.ts'
 export default [
   clause('relay.quota.unregistered', (check) => {
     check('an address that nobody registered', async (t) => {
-      // An address of its own that signs for itself: whatever the registration is, this is not in it.
+      // A random address that signs for itself, which no relay has registered.
       const stranger = Wallet.createRandom()
       const message = { address: stranger.address, timestamp: t.clock.now() }
       const answer = await t.relay.quota({ ...message, signature: signQuota(message, stranger) })

@@ -6,7 +6,7 @@ import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { quotaSession, signBody, type QuotaBody } from '../../lib/relay/quota-session.ts'
 import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
 
-/** A valid request with another signature is to be refused. */
+/** Sends a valid request with another signature, which the target must refuse. */
 function expectSignatureRefused(
   t: CheckContext,
   what: string,
@@ -37,7 +37,7 @@ export default [
         },
       )
       if (!refused) return
-      // Who is refused as well now says nothing of permissions.
+      // A target that refuses a valid request now says nothing about permissions.
       await askQuota(t)
       const answer = refused.answer
       throw new Fault('a controller that holds SIGN was refused', {
@@ -61,7 +61,7 @@ export default [
       check(`a controller is refused at the address of ${what}`, async (t) => {
         const address = addressOf(t)
         const { reading } = await quotaSession(t)
-        // Where the controller's address is what is taken for the profile's, another clause says so.
+        // A target that reads the controller's address as the profile's breaks another clause.
         if (address === undefined || reading === 'controller address') return
         await expectRefused(t, `the address of ${what}, where the signer holds no permission`, ({ timestamp }) => {
           const message = { address, timestamp }
@@ -76,7 +76,7 @@ export default [
       const { full } = t.fixture.controllers
       const address = hexlify(randomBytes(20))
       await expectSignatureRefused(t, 'a signature over another address', (body, reading) =>
-        // The reading over the controller's address knows no other one: then a key of its own stands for it.
+        // The reading over the controller's address has no second profile, so a second key stands for it.
         reading === 'controller address'
           ? signQuota(body, { ...full, address }, reading)
           : signQuota({ ...body, address }, full, reading),
@@ -89,7 +89,7 @@ export default [
       )
     })
 
-    // A target may remember signatures that it has verified.
+    // A target may remember signatures that it has verified, and take one for another message.
     check('a signature that was served is refused with another timestamp', async (t) => {
       await expectRefused(t, 'a signature that was served, with another timestamp', (valid, session) => {
         const served = [session.window.latest, session.window.earliest].find(

@@ -7,7 +7,7 @@ import { signQuota } from '../../lib/relay/message.ts'
 import { halfWindowSeconds, quotaSession } from '../../lib/relay/quota-session.ts'
 import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
 
-/** Beyond the window of each edition whatever the clocks show, in seconds. */
+/** This far from now, in seconds, a timestamp is outside the window of the edition, whatever the clocks show. */
 const outsideSeconds = { documents: 30, lip: 330 }
 
 function tenths(seconds: number): string {
@@ -41,7 +41,7 @@ export default [
       }
     })
 
-    // An hour and a day off are what mistaken time zones and dates are off by.
+    // Wrong time zones and wrong dates are off by an hour or a day.
     for (const [what, away] of [
       ['an hour ago', -3600],
       ['an hour ahead', 3600],
@@ -105,7 +105,7 @@ export default [
     ]
     for (const [what, value] of variants) {
       check(`${what} is refused`, (t) =>
-        // Signed over the integer that a lenient reader would make of it.
+        // The signature fits the integer that a lenient reader would make of the value.
         expectRefused(t, `${what} as timestamp`, (valid) => ({ ...valid, timestamp: value(valid.timestamp) })),
       )
     }

@@ -10,22 +10,22 @@ import { isMore, type ToldQuota } from '../../lib/relay/quota-answer.ts'
 import type { Receipt } from '../../lib/relay/receipt.ts'
 
 /**
- * How long a target may take to book what a transaction used, attempt by attempt. Another run, or the booking of an
- * earlier call, may raise the quota meanwhile: then trying again helps sooner than waiting.
+ * How long a target may take to book what a transaction used, for each attempt. Another run, or the late booking of
+ * an earlier call, may raise the quota in between, and a new attempt then helps sooner than waiting.
  */
 const settleMs = [2000, 5000, 30_000]
-/** Pauses between questions, so that a target that books at once is asked twice and a slow one not often. */
+/** Pauses between two questions. A target that books at once is asked twice, and a slow target is not asked often. */
 const pausesMs = [0, 100, 300, 700, 1500, 3000]
-/** How long a reservation is watched for being given back. */
+/** How long to wait until the target gives a reservation back. */
 const releaseMs = 5000
 const releasePauseMs = 500
-/** How long it is watched, at the end of the run, whether the last use that is seen is given back as well. */
+/** How long to wait, at the end of the run, whether the target gives back the last use as well. */
 const stillMs = 10_000
-/** So often the quota is asked until two answers agree. */
+/** How often to ask for the quota until two answers agree. */
 const agreeAttempts = 5
-/** A resetDate that moves on by more than the time that passed was reached: the allowance is a new one. */
+/** A resetDate that has moved on by this much more than the time that passed belongs to a new allowance. */
 const resetJumpSeconds = 60
-/** What nobody charges: a gas fee a thousand times over is an amount in another unit. */
+/** More than this times the cost of a call is an amount in another unit. */
 const mostTimes = { gas: 1000, transactionCount: 10_000, lyx: 1e9 } as const
 
 type Amounts = ToldQuota & { readonly quota: Decimal }
@@ -37,7 +37,10 @@ async function ask(t: CheckContext): Promise<Amounts> {
   return { ...told, quota }
 }
 
-/** The higher of the first quota of the run and the one before a call: what was set aside before is given back. */
+/**
+ * The higher of the first quota of the run and the quota before a call. A quota rises when the target gives a
+ * reservation back.
+ */
 async function mostOf(t: CheckContext, before: Amounts): Promise<Amounts> {
   const first = await firstTold(t)
   const isSame = first.totalQuota && before.totalQuota && compareDecimals(first.totalQuota, before.totalQuota) === 0
@@ -45,12 +48,12 @@ async function mostOf(t: CheckContext, before: Amounts): Promise<Amounts> {
   return quota && isSame && compareDecimals(quota, before.quota) > 0 ? { ...before, quota } : before
 }
 
-/** The most that the quota was before the first call that was seen to lower it. */
+/** The highest quota before the first call that lowered it. */
 function useOf(t: CheckContext): Promise<{ before?: Amounts }> {
   return t.once('relay.quota.use', async () => ({}))
 }
 
-/** Asks until nothing moves any more: what earlier calls used may be booked late, or a reservation given back. */
+/** Asks until two answers agree: a target may book earlier calls late, or give back a reservation. */
 async function askSettled(t: CheckContext): Promise<Amounts> {
   let before = await ask(t)
   for (let attempt = 1; attempt < agreeAttempts; attempt++) {
@@ -62,10 +65,10 @@ async function askSettled(t: CheckContext): Promise<Amounts> {
   return before
 }
 
-/** Whether so much is what one call of that cost uses, in the unit that the target names. */
+/** Whether one call of this cost uses so much, in the unit that the target names. */
 function judgeUse(unit: unknown, used: number, { gasUsed, effectiveGasPrice }: Receipt): 'nothing' | 'used' | 'absurd' {
   const gas = Number(gasUsed)
-  // How a target books is its own: half of the gas is far from what no booking gives.
+  // The target chooses how it books. Half of the gas is far from both no booking and any way of booking.
   if (unit === 'gas') return used < gas / 2 ? 'nothing' : used > gas * mostTimes.gas ? 'absurd' : 'used'
   if (unit === 'transactionCount') return used < 1 ? 'nothing' : used > mostTimes.transactionCount ? 'absurd' : 'used'
   const feeLyx = (gas * Number(effectiveGasPrice ?? 0)) / 1e18
@@ -77,13 +80,13 @@ function secondsOf(resetDate: unknown): number | undefined {
   return resetDate > 1e11 ? resetDate / 1000 : resetDate
 }
 
-/** Whether the allowance began anew between the two answers. */
+/** Whether a new allowance began between the two answers. */
 function hasReset(before: ToldQuota, after: ToldQuota, elapsedSeconds: number): boolean {
   const [was, is] = [secondsOf(before.resetDate), secondsOf(after.resetDate)]
   return was !== undefined && is !== undefined && is - was > elapsedSeconds + resetJumpSeconds
 }
 
-/** @throws Fault when totalQuota is another one; doubles may be off by their last digit */
+/** @throws Fault when totalQuota differs; a double may differ in its last digit */
 function expectSameTotal(before: ToldQuota, after: ToldQuota): void {
   const [was, is] = [before.totalQuota, after.totalQuota]
   if (was && is ? !isMore(was, is) && !isMore(is, was) : was === is) return
@@ -94,7 +97,7 @@ function expectSameTotal(before: ToldQuota, after: ToldQuota): void {
   })
 }
 
-/** Asks until the quota is lower, or for so long. */
+/** Asks until the quota is lower, or until the time is over. */
 async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitMs: number): Promise<Amounts> {
   const start = performance.now()
   for (let look = 0; ; look++) {
@@ -106,14 +109,19 @@ async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitM
   }
 }
 
-/** Whether it is more than one call uses, so that it may be set aside and given back. */
+/**
+ * Whether the quota fell by more than one call uses. The target may have set this amount aside, and may give it
+ * back.
+ */
 function mayBeReserved(unit: unknown, used: number, { gasUsed, effectiveGasPrice }: Receipt): boolean {
   const gas = Number(gasUsed)
   if (unit === 'gas') return used > 2 * gas
   return used > (unit === 'transactionCount' ? 1 : (2 * gas * Number(effectiveGasPrice ?? 0)) / 1e18)
 }
 
-/** Asks until a reservation is given back, or for so long, and then what was used in its place. */
+/**
+ * Asks until the target gives the reservation back, or until the time is over. Returns what it booked in its place.
+ */
 async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, receipt: Receipt, waitMs: number) {
   const start = performance.now()
   for (;;) {
@@ -125,7 +133,11 @@ async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, 
   }
 }
 
-/** One execution between two answers. @returns what was seen; undefined: quota did not fall */
+/**
+ * Executes one call between two answers.
+ *
+ * @returns what the answers show; undefined when the quota did not fall
+ */
 async function executeOnce(
   t: CheckContext,
   waitMs: number,
@@ -157,18 +169,22 @@ async function executeOnce(
   return { isUsed: judged === 'used' || before.totalQuota === undefined, fault }
 }
 
-/** So much of the gas of all calls shows that they were booked: then nothing is waited for. */
+/** Whether the quota shows most of the gas of all calls, so that nothing is left to wait for. */
 function isBooked({ unit }: Amounts, used: number, receipts: readonly Receipt[]): boolean {
   const gas = receipts.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0)
   if (unit === 'gas') return used >= 0.9 * gas && used <= 2 * gas
   return unit === 'transactionCount' ? used >= receipts.length : used > 0
 }
 
-/** The quota is not again what it was before calls of the run used of it. @throws Fault */
+/**
+ * The quota is not what it was before the calls of the run.
+ *
+ * @throws Fault when it is
+ */
 async function expectStillUsed(t: CheckContext): Promise<void> {
   const { before } = await useOf(t)
   const resetsAt = secondsOf(before?.resetDate)
-  // Who tells no total has nothing to add up, and who tells no reset may have had one.
+  // Without a total there is nothing to add up. Without a reset date, the allowance may have begun anew.
   if (!before?.totalQuota || resetsAt === undefined) return
   const receipts = (await executedCalls(t)).map(({ receipt }) => receipt)
   const start = performance.now()
@@ -176,7 +192,8 @@ async function expectStillUsed(t: CheckContext): Promise<void> {
     const now = await ask(t)
     const isSame = now.totalQuota && compareDecimals(now.totalQuota, before.totalQuota) === 0
     if (!isSame || t.clock.now() >= resetsAt - 1) return
-    // Higher than before is what was set aside for earlier calls and given back; of a few counts that could be as many.
+    // A higher quota than before comes from reservations that were given back. For a count of few calls the two could
+    // be equal.
     const isAsBefore = before.unit !== 'transactionCount' && compareDecimals(now.quota, before.quota) === 0
     if (isAsBefore || compareDecimals(now.quota, before.totalQuota) === 0) {
       throw new Fault('quota is again what it was before the calls of this run', {
@@ -199,7 +216,7 @@ export default [
     })
 
     check('an execution lowers quota and leaves totalQuota', { needs: ['chain', 'fixture', 'spend'] }, (t) =>
-      // No other run on this machine moves the quota meanwhile.
+      // In its turn, no other run on this machine changes the quota.
       inTurn(t, async () => {
         let last: Fault | undefined
         for (const waitMs of settleMs) {

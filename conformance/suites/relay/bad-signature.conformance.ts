@@ -10,11 +10,11 @@ const needs = ['chain', 'fixture', 'spend'] as const
 
 interface Falsified {
   readonly signature: string
-  /** The data key of the call that the signature is really of. */
+  /** The data key of the call that the signature belongs to. */
   readonly otherKey?: string
 }
 
-/** A signature that the controller made over another message. */
+/** The controller's signature over another message. */
 function over(call: RelayCall, change: Partial<RelayMessage>): string {
   return signDigest(call.controller.privateKey, relayDigest({ ...call.message, ...change }))
 }
@@ -68,7 +68,7 @@ export default [
       })
     })
 
-    // A target may refuse and send nevertheless: before the next valid call, or by a clock of its own.
+    // A target may refuse a call and send it nevertheless: before the next valid call, or some time later.
     check('and none of them later on', { needs, isLast: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.bad-signature')

@@ -15,7 +15,7 @@ import {
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import type { ReceiptLog } from '../../lib/relay/receipt.ts'
 
-/** @throws Fault that the first execution shows against one of the clauses, in this order; else the first of any */
+/** @throws Fault of the first execution against one of these clauses, in their order; otherwise its first fault */
 function requireNone({ faults }: Attempt, ...ids: readonly ClauseId[]): void {
   for (const id of ids) {
     const fault = faults.find(({ of }) => of === id)
@@ -23,14 +23,22 @@ function requireNone({ faults }: Attempt, ...ids: readonly ClauseId[]): void {
   }
 }
 
-/** The first execution, with what stands in the way of judging it thrown. */
+/**
+ * The first execution.
+ *
+ * @throws what keeps the checks from judging it
+ */
 async function takenFirst(t: CheckContext): Promise<Attempt> {
   const first = await firstExecution(t)
   if (first.hash === undefined && first.faults[0]) throw first.faults[0]
   return first
 }
 
-/** Each valid call of the run has changed the profile once. @throws Fault */
+/**
+ * Makes sure that each valid call of the run has changed the profile once.
+ *
+ * @throws Fault when one did not
+ */
 async function expectOnce(t: CheckContext): Promise<void> {
   await requireFirstExecution(t)
   const executed = await executedCalls(t)

@@ -8,10 +8,10 @@ import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 
 const needs = ['fixture', 'spend'] as const
 
-/** A value of another type or form, made of the right one. */
+/** A value of another type or form, made from the right value. */
 type Variant = readonly [what: string, value: (hex: string) => unknown]
 
-// What a lenient reader may still take for the right value comes first: that is where a wrong type would be executed.
+// The first variants are those that a lenient reader may take for the right value, and execute.
 const noHexStrings: readonly Variant[] = [
   ['an array that holds it', (hex) => [hex]],
   ['an object', () => ({})],
@@ -22,7 +22,7 @@ const noHexStrings: readonly Variant[] = [
   ['a string with letters that are no hex digits', (hex) => `${hex.slice(0, -2)}zz`],
 ]
 
-/** Sends a valid call, once for the clause, and one with a field of another form. */
+/** Sends a valid call, once for each clause, and then one with a field in another form. */
 async function expectNoHash(
   t: CheckContext,
   of: ClauseId,
@@ -33,7 +33,7 @@ async function expectNoHash(
   await expectNotExecuted(t, { of, what, hasNoHash: true, alter: (call) => ({ body: put(call) }) })
 }
 
-/** One check per variant. */
+/** Defines one check for each variant. */
 function hexField(
   id: ClauseId,
   field: string,
@@ -76,7 +76,8 @@ export default [
 
   clause('relay.execute.nonce-integer', (check) => {
     for (const [what, value] of noIntegers) {
-      // In channel 0, which needs the chain: of a number of 128 bits a lenient reader would lose digits.
+      // The nonce is of channel 0, for which the check needs the chain. A lenient reader would lose digits of a random
+      // channel.
       check(`${what} gets no transactionHash`, { needs: ['chain', ...needs] }, (t) =>
         expectNoHash(t, 'relay.execute.nonce-integer', `${what} as transaction.nonce`, ({ body }) =>
           withTransaction(body, { nonce: value(body.transaction.nonce) }),

@@ -16,7 +16,7 @@ import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 import { expectRefused } from '../../lib/relay/quota.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
 
-/** Sends a text that may be executed, and keeps account. */
+/** Sends a text that the target may execute, and records the transaction. */
 async function executeText(t: CheckContext, text: string) {
   t.spending.ask()
   const answer = await t.relay.paths.execute.sendRaw(text, { once: true })
@@ -25,7 +25,7 @@ async function executeText(t: CheckContext, text: string) {
   return answer
 }
 
-/** The call with its fault, and the other data key that it would fill. */
+/** The altered call, and the other data key that it would fill. */
 function tampered({ body, message, signature }: RelayCall, { what, at }: Tampering) {
   if (what === 'signature') return { body: withTransaction(body, { signature: flipBit(signature, at, 64) }) }
   if (what === 'number') return { body: withTransaction(body, { nonce: message.nonce + 1n + BigInt(at) }) }
@@ -34,7 +34,11 @@ function tampered({ body, message, signature }: RelayCall, { what, at }: Tamperi
   return { body: withTransaction(body, { abi }), otherKeys: otherKey === undefined ? [] : [otherKey] }
 }
 
-/** Sends one call in several spellings. @throws Fault when they are not one call to the target */
+/**
+ * Sends one call in several spellings.
+ *
+ * @throws Fault when the target takes them for several calls
+ */
 async function expectOneEffect(t: CheckContext, spellings: readonly Spelling[], isAtOnce: boolean): Promise<void> {
   const call = await freshCall(t)
   await requireExecutable(t, call)
@@ -57,7 +61,7 @@ async function expectOneEffect(t: CheckContext, spellings: readonly Spelling[], 
   if (!(await hasEffect(t, call))) throw fault('the call was taken and not executed', 'its effect on the profile')
 }
 
-/** The data key that the call data would fill; undefined when it calls nothing that is known here. */
+/** The data key that the call data sets; undefined when the call data is no `setData`. */
 function parse(data: string): string | undefined {
   try {
     return String(profileAbi.decodeFunctionData('setData', data)[0])

@@ -12,14 +12,14 @@ import { hashIn, isAccepted, normalHash } from '../../lib/relay/hash.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
 
-/** Enough for a request to leave before the next one, so that they arrive in order. */
+/** How long a request leaves before the next one, so that the two arrive in order. */
 const headStartMs = 30
 
 function inChannel(t: CheckContext, channel: bigint, id: bigint) {
   return expectOwnExecution(t, 'relay.execute.channels', { nonce: nonceIn(channel, id) })
 }
 
-/** The first call of a channel, executed. */
+/** The first call of a random channel, which is executed. */
 function firstInChannel(t: CheckContext): Promise<{ readonly channel: bigint }> {
   return t.once('relay.execute.channels first', async (once) => {
     const channel = randomChannel()
@@ -87,7 +87,7 @@ export default [
           places.push((BigInt(receipt.blockNumber) << 32n) | BigInt(receipt.transactionIndex))
         }
         const value = await readData(t.chain, t.fixture.profile.address, key)
-        // One transaction may hold several of them.
+        // One transaction may hold several calls.
         const isOrdered = places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0n))
         if (isOrdered && value === calls.at(-1)?.value) return
         throw new Fault('the calls were not executed in the order of their nonces', {

@@ -11,12 +11,12 @@ import { relayDigest, signDigest } from '../../lib/relay/message.ts'
 import { askQuota } from '../../lib/relay/quota.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
 
-/** `taken`, or how it was refused. */
+/** `taken`, or the refusal. */
 function outcome(answer: Answer): string {
   return isAccepted(answer) ? 'taken' : `refused with ${summariseAnswer(answer)}`
 }
 
-/** Sends what is made of a valid call with the next nonce, and waits until that nonce is free again. */
+/** Sends a call that was made from a valid one, and waits until its nonce is free again. */
 function offer(t: CheckContext, alter: (call: RelayCall) => unknown, options?: ValidOptions): Promise<Answer> {
   return inTurn(t, async () => {
     const answer = await execute(t, alter(await freshCall(t, options)))

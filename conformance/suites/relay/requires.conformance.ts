@@ -7,7 +7,7 @@ import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 
 const needs = ['fixture', 'spend'] as const
 
-/** A valid call, then its successor without one of the fields: what was sent just before must not stand in for it. */
+/** Sends a valid call, then the next one without a field. The target must not take the field from the call before. */
 function requires(id: ClauseId, field: string, without: (call: RelayCall) => unknown) {
   return clause(id, (check) => {
     check(`without ${field} there is no transactionHash`, { needs }, (t) =>
@@ -27,7 +27,7 @@ export default [
   requires('relay.execute.requires-signature', 'transaction.signature', ({ body }) =>
     withTransaction(body, { signature: undefined }),
   ),
-  // In channel 0, so that a target that makes up for the missing nonce with the chain's would have it right.
+  // The nonce is of channel 0. A target that reads the missing nonce from the chain would then find the right one.
   requires('relay.execute.requires-nonce', 'transaction.nonce', ({ body }) =>
     withTransaction(body, { nonce: undefined }),
   ),

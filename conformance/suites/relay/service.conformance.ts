@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import { firstExecution, refusalIn } from '../../lib/relay/first-execution.ts'
 import { firstTold } from '../../lib/relay/quota.ts'
 
-/** `name: value` of the headers whose name fits. */
+/** The headers whose name fits the pattern, as `name: value`. */
 function headersLike(answer: Answer, pattern: RegExp): string {
   const found = Object.entries(answer.headers).filter(([name]) => pattern.test(name))
   return found.map(([name, value]) => `${name}: ${value}`).join(', ')

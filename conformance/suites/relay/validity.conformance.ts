@@ -8,13 +8,16 @@ import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 
 const hourSeconds = 3600n
 
-/** The chain's time in Unix seconds: what the key manager compares with. */
+/** The chain's time in Unix seconds, with which the key manager compares. */
 async function chainTime(t: CheckContext): Promise<bigint> {
   const { timestamp } = (await t.chain.send('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
   return BigInt(timestamp)
 }
 
-/** `start << 128 | end`, and how it is written in the body. */
+/**
+ * The number `start << 128
+ * end`, and its text in the body.
+ */
 function windowOf(start: bigint, end: bigint) {
   const validityTimestamps = (start << 128n) | end
   return { validityTimestamps, validityText: toBeHex(validityTimestamps, 32) }
@@ -28,7 +31,7 @@ export default [
   clause('relay.execute.validity-timestamps', (check) => {
     check('left out', async (t) => {
       const first = await firstExecution(t)
-      // Whoever insists on them is judged by the clause on the body.
+      // The clause on the body judges a target that insists on them.
       if ((await relayForm(t)).validityText !== undefined && first.faults[0]) throw first.faults[0]
       await expectTaken(t, {})
     })

@@ -9,7 +9,11 @@ import { Fault } from '../../lib/outcome.ts'
 
 type Response = Readonly<Record<string, unknown>>
 
-/** The responses by id; their order is free. @throws Fault when there is not exactly one for each id */
+/**
+ * The responses by id, in any order.
+ *
+ * @throws Fault when an id has no response or several
+ */
 function responsesById(answer: Answer, ids: readonly number[]): Map<number, Response> {
   const { json } = answer
   const found = Array.isArray(json) ? (json as (Response | null)[]).map((response) => response?.['id']) : undefined

@@ -4,7 +4,7 @@ import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
 import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 
-/** Bodies and headers as these clients send them (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
+/** Bodies and headers that these clients send (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
 const chainId: Readonly<Record<string, { readonly body: string; readonly headers: Record<string, string> }>> = {
   ethers: {
     body: '{"method":"eth_chainId","params":[],"id":1,"jsonrpc":"2.0"}',
@@ -28,7 +28,7 @@ const chainId: Readonly<Record<string, { readonly body: string; readonly headers
   },
 }
 
-/** What each client makes of "the logs of this address". */
+/** The body that each client sends for "the logs of this address". */
 const logs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'ethers and web3': { address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' },
   'viem and cast, with an empty list of topics': {

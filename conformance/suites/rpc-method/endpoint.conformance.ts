@@ -14,7 +14,7 @@ export default [
 
   clause('eth-rpc.endpoint.standard-format', (check) => {
     const of = 'eth-rpc.endpoint.standard-format'
-    // The order of members and white space mean nothing in the standard's format.
+    // The order of members and the white space have no meaning in JSON.
     const spellings: Readonly<Record<string, string>> = {
       'in the order that ethers uses': '{"method":"eth_chainId","params":[],"id":7,"jsonrpc":"2.0"}',
       'in the order that web3 uses': '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":[]}',

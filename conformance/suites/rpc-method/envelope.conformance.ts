@@ -9,15 +9,20 @@ import { stringify } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
-/** Within what every JSON parser holds exactly. */
+/** Ids that every JSON parser reads exactly. */
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]
-/** Beyond: JSON has them, and a parser that reads doubles has others. */
+/** Ids beyond 2^53, which a parser that reads doubles changes. */
 const longIds = [2n ** 53n + 1n, 2n ** 63n - 1n]
 
 const askWith = (t: CheckContext, id: number | bigint) => (): Promise<Answer> =>
   t.rpc.send({ id, jsonrpc: '2.0', method: 'eth_chainId', params: [] })
 
-/** The document shows no response envelope: it may be without an id, but not with the id of another request. */
+/**
+ * The answer does not have the id of another request. It may have none, since the document shows no response
+ * envelope.
+ *
+ * @throws Fault when the id is another
+ */
 function expectSameId(answer: Answer, id: number | bigint): void {
   const found = memberOf(answer, 'id') ?? undefined
   if (found === undefined || stringify(found).replaceAll('"', '') === String(id)) return

@@ -20,7 +20,8 @@ async function expectHead(t: CheckContext): Promise<void> {
     t.observe('the head is a block or two away from that of the chain’s node')
     return
   }
-  // Some seconds behind may be many blocks: what was the head when this began is right.
+  // A service may be some seconds behind, which is many blocks on a fast chain. So the head at the beginning is right
+  // as well.
   const askAgain = async () => ({ ...(await ask()), before: first.before })
   const seen = await eventually(t, askAgain, (again) => isHead(again, lagBlocks))
   if (isHead(seen, lagBlocks)) return
@@ -33,14 +34,17 @@ async function expectHead(t: CheckContext): Promise<void> {
   })
 }
 
-/** So many answers in a row are enough to meet each of a few nodes behind one address. */
+/** This many answers in a row meet each of a few nodes behind one address. */
 const answersInARow = 8
-/** What one node may be behind another, in seconds: on a chain that is fast, these are many blocks. */
+/** How many seconds one node may be behind another. */
 const lagSeconds = 6n
-/** Over so many blocks the pace of the chain is measured; more of them no lag excuses. */
+/** The pace of the chain is measured over this many blocks. A lag of more blocks is a fault on any chain. */
 const paceBlocks = 16n
 
-/** How many blocks one node may be behind another: what the chain makes in that time, by the blocks' own times. */
+/**
+ * How many blocks one node may be behind another: those that the chain makes in `lagSeconds`, by the times of its
+ * blocks.
+ */
 async function blocksOfALag({ chain }: CheckContext): Promise<bigint> {
   const head = await readHead(chain)
   const span = head < paceBlocks ? head : paceBlocks
@@ -54,7 +58,11 @@ async function blocksOfALag({ chain }: CheckContext): Promise<bigint> {
   return lagBlocks + (seconds > lagSeconds ? (span * lagSeconds) / seconds : span)
 }
 
-/** One node that stands still behind an address of several shows as a number that falls. @throws Fault */
+/**
+ * Makes sure that the number does not fall. It falls when one of several nodes behind an address stands still.
+ *
+ * @throws Fault when the number falls
+ */
 async function expectNoFall(t: CheckContext): Promise<void> {
   const slack = await blocksOfALag(t)
   const told: Awaited<ReturnType<typeof expectNumber>>[] = []
@@ -89,7 +97,7 @@ export default [
 
   clause('eth-rpc.eth_blockNumber.result-schema', (check) => {
     check('is a quantity', async (t) => {
-      // By now relayed transactions have been mined: a head that stands still shows.
+      // Blocks with relayed transactions have been mined by now, so a head that stands still shows.
       if (t.hasChain) await expectHead(t)
       expectResultSchema(t, 'eth_blockNumber', resultOf(await t.rpc.call('eth_blockNumber')))
     })

@@ -7,8 +7,8 @@ import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 /**
- * Averages may be of any span and kind. Between what the cheapest and the dearest transaction paid they lie in any case;
- * this is the room for spans that are not seen here. What is off by two orders of magnitude is no average of these.
+ * A price may be this many times below the lowest or above the highest price that was paid, since it may be an
+ * average over blocks that the check does not read. A wrong unit is off by more.
  */
 const plausibleFactor = 20n
 
@@ -20,7 +20,7 @@ export default [
       const { answer, readings } = await expectNumber(t, 'eth_gasPrice', [], 'a price in wei')
       const { lowest, highest } = (await knownPrices(t)).price
       const [least, most] = [lowest / plausibleFactor, highest * plausibleFactor]
-      // A chain without fees has a price of zero; on any other, nobody gets in for nothing.
+      // On a chain without fees a price of zero is right. On any other chain it is wrong.
       if (readings.some((price) => price >= least && price <= most && (price > 0n || lowest === 0n))) return
       throw new Fault('the result is no plausible price in wei', {
         expected: `above zero, and between ${least} and ${most}: known prices are ${lowest} to ${highest} wei`,

@@ -33,7 +33,10 @@ function otherBalance(address: string, where: string, expected: string, answer: 
   })
 }
 
-/** Balances of the first block are not imported: while they last, a service may have none, or nothing. */
+/**
+ * Whether the target lacks a balance of the first block. Such balances are not imported, so the target may tell zero
+ * or nothing while they last.
+ */
 async function isNotImported(t: CheckContext, { address, block }: BalanceAt): Promise<boolean> {
   const answer = await t.rpc.call(method, [address, quantity(block)])
   if (isServed(answer) && !isNumber(memberOf(answer, 'result'), 0n)) return false
@@ -58,9 +61,9 @@ async function expectBalanceAt(t: CheckContext, step: BalanceAt): Promise<void> 
 }
 
 /**
- * Balances at every head that the target may have meant while it was asked, with what waited to be mined.
+ * The balances that are right for a tag: at every head since `since`, and with what waited to be mined.
  *
- * @param since the head from which on each is right: some seconds behind may be many blocks
+ * @param since a service may be behind; on a fast chain some seconds are many blocks
  */
 async function askAtTag(t: CheckContext, address: string, tag: 'latest' | 'pending', since: bigint) {
   const pending = [tag === 'pending' ? await pendingBalance(t.chain, address) : undefined]
@@ -94,7 +97,7 @@ export default [
       await expectBalanceAtTag(t, address.toLowerCase(), 'latest')
     })
 
-    // What waits to be mined differs from node to node: only of accounts that nobody else uses it is known.
+    // Pending transactions differ between nodes. For accounts that nobody else uses they are known.
     check('at pending: as on the chain, for accounts that nobody else uses', async (t) => {
       const accounts = fixtureAccounts(t).slice(0, 2)
       if (accounts.length === 0) t.observe('balances at pending were not compared: there is no fixture')
@@ -116,7 +119,7 @@ export default [
   clause('eth-rpc.eth_getBalance.result-schema', (check) => {
     check('is a quantity of at most 256 bits', async (t) => {
       const address = await accountOf(t)
-      // By now more has been mined: a balance that stands still shows.
+      // More blocks have been mined by now, so a balance that stands still shows.
       if (t.hasChain) await expectBalanceAtTag(t, address.toLowerCase(), 'latest')
       expectResultSchema(t, method, resultOf(await t.rpc.call(method, [address, 'latest'])))
     })

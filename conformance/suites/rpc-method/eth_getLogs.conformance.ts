@@ -21,10 +21,10 @@ import { isServed } from '../../lib/rpc-answer.ts'
 import { pageLimit } from '../../lib/eth-rpc/paging.ts'
 
 const method = 'eth_getLogs'
-/** So many blocks with logs may be missing at the end of what a service that is behind knows. */
+/** A service that is behind may lack this many blocks with logs at the end. */
 const mostEnds = 8
 
-/** The youngest block that has logs, as far as it is known: a filter of that block alone, and of one address in it. */
+/** The youngest known block that has logs: a filter for this block, and one for an address in it. */
 async function ofOneBlock(t: CheckContext): Promise<{ readonly whole: KnownFilter; readonly ofAddress: KnownFilter }> {
   const found = (await receiptsOf(t)).find(({ receipt }) => logsOf(receipt['logs']).length > 0)
   if (!found) throw new Untestable('no known transaction has logs')
@@ -36,7 +36,10 @@ async function ofOneBlock(t: CheckContext): Promise<{ readonly whole: KnownFilte
   return { whole: { filter: range, truth }, ofAddress: { filter: { address, ...range }, truth: own } }
 }
 
-/** A form of the filter that the document does not show: refused it breaks nothing, served it means what it means. */
+/**
+ * Sends a filter that the document does not show. A target may refuse it; a target that serves it must return what
+ * it selects.
+ */
 async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form: string): Promise<void> {
   await requireLogs(t)
   const answer = await t.rpc.call(method, [known.filter])
@@ -44,7 +47,11 @@ async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form:
   else t.observe(`${form} is refused: ${describeAnswer(answer)}`)
 }
 
-/** All up to the latest block, or to one that was the latest not long ago. @throws Fault */
+/**
+ * The target returns all logs up to the latest block, or up to a block that was the latest not long ago.
+ *
+ * @throws Fault when logs are missing
+ */
 async function expectUpToAHead(t: CheckContext, since: bigint): Promise<void> {
   const { filter, truth } = await withoutEnd(t)
   const blockOf = (log: Log): bigint => positionOf(log).block
@@ -72,7 +79,7 @@ export default [
       await inTime(t, async () => {
         const answer = await t.rpc.call(method, [whole.filter])
         if (isServed(answer)) return expectSelected(t, whole, answer)
-        // The fields of the filter are not shown: a service may want an address.
+        // The document does not show the fields of a filter, so a service may ask for an address.
         const { answer: narrower } = await expectServed(t, method, [ofAddress.filter])
         await expectSelected(t, ofAddress, narrower)
         t.observe(`a filter without address and topics is refused: ${describeAnswer(answer)}`)
@@ -86,7 +93,7 @@ export default [
         if (error instanceof Untestable) return undefined
         throw error
       })
-      // Where there are logs, so that it is the address that selects nothing.
+      // The blocks have logs, so that the address alone selects nothing.
       const young = quantity(await youngBlock(t))
       const { fromBlock = young, toBlock = young } = full?.whole.filter ?? {}
       const filter = { address: unknownAddress(), fromBlock, toBlock }
@@ -100,7 +107,7 @@ export default [
 
     check('without toBlock: all up to the latest block', onChain, async (t) => {
       const since = await readHead(t.chain)
-      // The end moves: what is emitted between two looks at it is there at the next attempt.
+      // The chain goes on, so logs that were emitted between two looks are there at the next attempt.
       await inTime(t, () => expectUpToAHead(t, since))
     })
 
@@ -127,7 +134,7 @@ export default [
         try {
           await expectSelected(t, known, answer)
         } catch (error) {
-          // That plain filters are served is known here: what differs is the field.
+          // The target serves plain filters, so it refuses this one for its field.
           if (!(error instanceof Fault) || error.of !== 'eth-rpc.eth_getLogs.success') throw error
           const { expected = '', actual = '' } = error
           throw new Fault(error.message, { expected, actual, answer })

@@ -21,7 +21,7 @@ import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 const method = 'eth_getLogs'
 const nextPage = 'eth-rpc.eth_getLogs.next-page'
 
-/** What else holds of the way of paging, where there is one. */
+/** Makes sure that a way of paging is known, for checks of what else holds of it. */
 async function requireWayOfPaging(t: CheckContext): Promise<Paging> {
   try {
     return await findWayOfPaging(t)
@@ -30,7 +30,7 @@ async function requireWayOfPaging(t: CheckContext): Promise<Paging> {
   }
 }
 
-/** The keys in this spelling lead to the next page. The way that is known to lead there is asked first. */
+/** The keys in this spelling lead to the next page. The check first asks in the known way. */
 async function expectSpelling(t: CheckContext, kind: LongKind, spelling: KeySpelling): Promise<FirstPage> {
   const paging = await requireWayOfPaging(t)
   const first = await firstPage(t, kind)
@@ -47,7 +47,7 @@ async function expectSpelling(t: CheckContext, kind: LongKind, spelling: KeySpel
   })
 }
 
-/** Whether the entry holds the keys as JSON integers: a client makes the hex strings of them then, which lead on. */
+/** Whether the entry holds the keys as JSON integers. A client then writes them as hex strings. */
 function holdsIntegers(entry: Log): boolean {
   return ['logIndex', 'blockNumber'].some((key) => ['number', 'bigint'].includes(typeof entry[key]))
 }
@@ -63,7 +63,7 @@ async function expectHexKeys(t: CheckContext, kind: LongKind): Promise<void> {
   }
 }
 
-/** After the last entry of the chain comes an empty list. */
+/** The page after the last entry of the chain is an empty list. */
 async function expectEnd(t: CheckContext, first: Omit<FirstPage, 'next' | 'last'>): Promise<(readonly Log[])[]> {
   const paging = await requireWayOfPaging(t)
   const { pages, isComplete } = await walkPages(t, first, paging)
@@ -81,10 +81,14 @@ async function expectEnd(t: CheckContext, first: Omit<FirstPage, 'next' | 'last'
   return [...pages]
 }
 
-/** @throws Fault when the answer is longer than a page @returns how long it is; undefined when it is refused */
+/**
+ * The number of entries in the answer; undefined when the target refuses the request.
+ *
+ * @throws Fault when there are more than a page holds
+ */
 async function lengthOf(t: CheckContext, params: readonly unknown[]): Promise<number | undefined> {
   const answer = await t.rpc.call(method, params)
-  // To refuse a filter is no way of returning too much.
+  // A target that refuses a filter does not return too much.
   if (!isServed(answer)) return undefined
   const { length } = logsOf(memberOf(answer, 'result'), { answer, of: 'eth-rpc.eth_getLogs.success' })
   expect(length, `entries in the answer to ${JSON.stringify(params)}`)
@@ -162,7 +166,7 @@ export default [
         try {
           first = await firstPage(t, kind)
         } catch (error) {
-          // The fields of the filter are not shown: what they select is a matter of another clause.
+          // Another clause judges what the fields of a filter select.
           if (!(error instanceof Fault || error instanceof Untestable)) throw error
           t.observe(`not walked, ${kind}: ${error.message}`)
           return

@@ -12,7 +12,7 @@ import { Fault } from '../../lib/outcome.ts'
 
 const method = 'eth_getTransactionByHash'
 
-/** What the standard gives for a mined transaction of any type. */
+/** The fields that the standard gives to a mined transaction of any type. */
 const fields = [
   'blockHash',
   'blockNumber',
@@ -41,7 +41,7 @@ const fields = [
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The truth in the words of the target: older nodes call the input `data`, and give the bid as the price. */
+/** The chain's values under the target's names. Older nodes call the input `data`, and return the bid as the price. */
 function truthFor(found: Members, truth: Members): Members {
   const { input, gasPrice, maxFeePerGas } = truth
   const isBid = maxFeePerGas !== undefined && numberOf(found['gasPrice']) === numberOf(maxFeePerGas)

@@ -13,7 +13,7 @@ import { Fault } from '../../lib/outcome.ts'
 
 const method = 'eth_getTransactionReceipt'
 
-/** What the standard gives for every receipt; the logs are compared one by one. */
+/** The fields that the standard gives to every receipt. The logs are compared one by one. */
 const fields = [
   'blockHash',
   'blockNumber',
@@ -31,14 +31,18 @@ const fields = [
 
 type Members = Readonly<Record<string, unknown>>
 
-/** By their index, where each says it: no order is shown. */
+/** The logs by their index, where each tells it. The document shows no order. */
 function inOrder(logs: readonly Log[]): readonly Log[] {
   const indexes = new Map(logs.map((log) => [log, numberOf(log['logIndex'])] as const))
   if ([...indexes.values()].includes(undefined)) return logs
   return logs.toSorted((a, b) => Number((indexes.get(a) ?? 0n) - (indexes.get(b) ?? 0n)))
 }
 
-/** The logs of the transaction. They need not say where they stand: nothing is paged here. */
+/**
+ * The logs of the transaction are those of the chain. They need not tell their place, since receipts are not paged.
+ *
+ * @throws Fault for the first difference
+ */
 function expectLogs(truth: Members, { answer, result }: Found): void {
   if (result['logs'] === undefined) return
   const [expected, found] = [logsOf(truth['logs']), inOrder(logsOf(result['logs'], { answer }))]

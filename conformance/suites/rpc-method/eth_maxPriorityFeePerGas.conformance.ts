@@ -8,9 +8,9 @@ import { Fault } from '../../lib/outcome.ts'
 
 const method = 'eth_maxPriorityFeePerGas'
 
-/** As for prices: what is above by two orders of magnitude is in another unit, or of another chain. */
+/** A fee may be this many times above the highest tip that was paid. A wrong unit is off by more. */
 const plausibleFactor = 20n
-/** What nodes suggest where nobody has paid anything yet. */
+/** What nodes suggest where nobody has paid a tip yet. */
 const usualDefaultWei = 1_000_000_000n
 
 export default [
@@ -24,11 +24,11 @@ export default [
       if (await isWithoutMeaning(t, method)) return
       const { answer, readings } = await expectNumber(t, method, [], 'a fee in wei')
       const { tip, price } = await knownPrices(t)
-      // Without base fees nodes that serve it name the whole price.
+      // On a chain without base fees, nodes that serve the method return the whole price.
       const { lowest, highest } = tip ?? price
       const dearest = highest > usualDefaultWei ? highest : usualDefaultWei
       const most = dearest * plausibleFactor
-      // Nobody needs to tip where blocks have room: any fee below is one that a node may suggest.
+      // A node may suggest any lower fee: where blocks have room, nobody needs to tip.
       if (readings.some((fee) => fee <= most)) return
       throw new Fault('the result is no plausible fee in wei', {
         expected: `at most ${most}: known tips are ${lowest} to ${highest} wei`,

@@ -19,7 +19,7 @@ import { pageLimit } from '../../lib/eth-rpc/paging.ts'
 
 const envelope = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })
 
-/** A valid request of each method, to be broken. */
+/** A valid request of each method, which the check then breaks. */
 const requests = [
   envelope('eth_blockNumber', []),
   envelope('eth_chainId', []),
@@ -63,7 +63,7 @@ export default [
       await expectProperty(t, share(t, 1), cases, async (t, { read, spelling }) => {
         const request = envelope(read.method, read.params)
         const plain = await t.rpc.sendRaw(spell(request, plainSpelling))
-        // What is refused in its plainest form has no answer to compare with.
+        // Without an answer to the plain form there is nothing to compare with.
         if (!isServed(plain)) return
         const answer = await t.rpc.sendRaw(spell(request, spelling))
         if (isServed(answer) && isDeepStrictEqual(objectOf(answer)?.['result'], objectOf(plain)?.['result'])) return
@@ -99,19 +99,27 @@ export default [
   }),
 ]
 
-/** Nothing in place of a balance that has stood since the first block: the document says that it need not be there. */
+/**
+ * Whether the target returns nothing for a balance that has stood since the first block. The document says that such
+ * balances are not imported.
+ */
 async function isNotImported({ chain }: CheckContext, params: readonly unknown[], truth: unknown, found: unknown) {
   if (numberOf(found) !== 0n) return false
   const first = await chain.attempt('eth_getBalance', [params[0], '0x0'])
   return 'result' in first && numberOf(first.result) === numberOf(truth)
 }
 
-/** Of more logs than a page only the first page comes. */
+/** Whether the list has more logs than a page, of which the target returns the first page alone. */
 function isLong(result: unknown): boolean {
   return Array.isArray(result) && result.length > pageLimit
 }
 
-/** @throws Fault when the two say different things: numbers by value, members that one leaves out not at all */
+/**
+ * The two results say the same: numbers are compared by value, and a member that one of them leaves out is not
+ * compared.
+ *
+ * @throws Fault when they differ
+ */
 function expectSameResult(method: string, truth: unknown, found: unknown, shown: () => string): void {
   if (Array.isArray(truth)) return expectSameLogs(logsOf(truth), logsOf(found))
   if (typeof truth === 'object' && truth !== null && typeof found === 'object' && found !== null) {

@@ -14,11 +14,11 @@ import {
 } from '../../lib/eth-rpc/methods.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
-/** So many requests are under way at the same time. */
+/** How many requests are under way at the same time. */
 const atOnce = 4
-/** So many more than the usual ones are put into one batch: some targets take no longer ones. */
+/** How many methods to put into one batch. Some targets take no longer ones. */
 const batched = 10
-/** So many names are shown of a long list. */
+/** How many names of a long list to show. */
 const shownNames = 10
 
 interface BatchResponse {
@@ -27,7 +27,7 @@ interface BatchResponse {
   readonly error?: unknown
 }
 
-/** Hashes that the chain knows, so that nothing but the method's name is a reason to refuse. */
+/** Hashes that the chain knows, so that the target can refuse a request for the name of its method alone. */
 async function hashesOf(t: CheckContext): Promise<KnownHashes> {
   try {
     const [{ hash, fields }] = await knownTransactions(t)
@@ -40,9 +40,9 @@ async function hashesOf(t: CheckContext): Promise<KnownHashes> {
   }
 }
 
-/** @throws Fault that names all that yield a result */
+/** @throws Fault that names all methods that yield a result */
 async function expectNoResults(t: CheckContext, methods: UnlistedMethods): Promise<void> {
-  // A target that refuses everything refuses these for another reason.
+  // A target that refuses every request refuses these for another reason.
   await expectChainId(t)
   const queue = Object.entries(methods).values()
   const found: { readonly method: string; readonly answer: Answer }[] = []

@@ -7,7 +7,7 @@ import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
 const request = { id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }
 const json = { 'content-type': 'application/json' }
 
-/** Each kind of wrong request, in the words of the observation. */
+/** Wrong requests by their kind, in the words of the observation. */
 const kinds: Readonly<Record<string, (t: CheckContext) => Promise<Answer>>> = {
   'an unknown method': (t) => t.rpc.call(inventedMethod),
   'bad parameters': (t) => t.rpc.call('eth_getBalance', ['0x12', 'latest']),

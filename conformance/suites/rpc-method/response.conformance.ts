@@ -17,7 +17,11 @@ function expectEnvelope(answer: Answer): void {
   }
 }
 
-/** @throws Untestable when there is no error to judge: that there must be one is a matter of other clauses */
+/**
+ * The error of the answer.
+ *
+ * @throws Untestable when there is none: other clauses say when there must be one
+ */
 function requireError(answer: Answer): unknown {
   const error = errorOf(answer)
   if (error === undefined) throw new Untestable(`the answer holds no error: ${describeAnswer(answer)}`)
@@ -27,7 +31,7 @@ function requireError(answer: Answer): unknown {
 const request = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })
 const complete = JSON.stringify(request('eth_chainId', []))
 
-/** What is wrong, the body, its twin that is served, and the code that JSON-RPC 2.0 gives it. */
+/** What is wrong, the body, its accepted twin, and the code that JSON-RPC 2.0 gives to the error. */
 const wrong: readonly (readonly [string, string, string, number])[] = [
   ['what is not JSON', complete.slice(0, -1), complete, -32700],
   ['what names no method', '{"id":1,"jsonrpc":"2.0","params":[]}', complete, -32600],
@@ -69,7 +73,7 @@ export default [
               expected: JSON.stringify(id),
               actual: `${JSON.stringify(found) ?? 'no id'} in ${describeAnswer(answer)}`,
               answer,
-              // Another number is the identifier of another request, which the document itself does not allow.
+              // Another number is the id of another request, which the document forbids.
               ...(typeof id === 'number' && typeof found === 'number' ? { of: 'eth-rpc.envelope.id-integer' } : {}),
             })
           }

@@ -20,7 +20,7 @@ export default [
   clause('eth-rpc.types.address', (check) => {
     check('lower and checksummed case name the same account', async (t) => {
       const account = await accountOf(t)
-      // The balance may change between two requests; two in a row that agree were of one moment.
+      // The balance may change between two requests. Two answers that agree are of the same moment.
       const [checksummed, lower] = await eventually(
         t,
         async () =>
@@ -50,7 +50,7 @@ export default [
       check(`"${tag}" is accepted`, async (t) => void (await askBalance(t, await accountOf(t), tag)))
     }
 
-    // The document says that it does not work as expected and shows no errors: whatever it answers breaks nothing.
+    // The document says that "earliest" does not work as expected, and shows no errors. So no answer breaks a sentence.
     check('what "earliest" answers is told and not judged', async (t) => {
       const answer = await t.rpc.call('eth_getBalance', [sampleAddress, 'earliest'])
       t.observe(`"earliest" is answered with ${describeAnswer(answer)}`)
@@ -62,7 +62,7 @@ export default [
       const block = quantity(await knownHead(t))
       const account = await accountOf(t)
       const truth = numberOf(await t.chain.send('eth_getBalance', [account, block])) ?? 0n
-      // A target that is a block behind does not know it at once.
+      // A target that is a block behind does not know the block at once.
       const { answer, result } = await eventually(
         t,
         () => askBalance(t, account, block),

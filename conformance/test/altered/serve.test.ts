@@ -16,7 +16,7 @@ describe('an altered server', () => {
   let broken: unknown[]
 
   before(async () => {
-    // Says what reached it.
+    // The server answers with what reached it.
     behind = createServer((incoming, outgoing) => {
       void incoming.toArray().then((chunks) => {
         const body = Buffer.concat(chunks as Buffer[]).toString('utf8')

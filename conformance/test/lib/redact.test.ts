@@ -56,7 +56,7 @@ describe('redaction', () => {
       let answers = 0
       await using server = await serve((_request, response) => {
         response.setHeader('x-echo', keys.join(' '))
-        // 20,000 characters of a body are recorded: of the last key sometimes fewer and sometimes more digits.
+        // The report keeps 20,000 characters of a body, and so a varying part of the last key.
         const head = JSON.stringify({ jsonrpc: '2.0', id: 1, result: keys[0], quota: keys[1], keys, padding: '' })
         response.end(`${head.slice(0, -2).padEnd(19_930 + (++answers % 40), 'x')}${keys[0]}"}`)
       })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createTargetClock } from '../../lib/target-clock.ts'
 
 describe('the target’s clock', () => {
-  /** A target whose clock is ahead by so many ms, asked at the given time of ours. */
+  /** The Date header of a target whose clock is ahead by this many ms. */
   const dateAt = (ourMs: number, aheadMs: number): string =>
     new Date(Math.floor((ourMs + aheadMs) / 1000) * 1000).toUTCString()
   const begin = Date.UTC(2026, 0, 1)

@@ -6,11 +6,15 @@ import { type Fixture, provisionFixture } from '../../../contracts/deploy/fixtur
 const firstKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
 export interface ProvisionedChain extends RunningChain {
-  /** Names no relay: the tests bring their own. */
+  /** The fixture names no relay, since each test brings its own. */
   readonly fixture: Fixture
 }
 
-/** Puts on a chain what the suite needs to find there. @param privateKey of an account that holds coin */
+/**
+ * Deploys what the suite needs on a chain.
+ *
+ * @param privateKey of an account that holds coin
+ */
 export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promise<Fixture> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
   try {
@@ -25,7 +29,7 @@ export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promis
   }
 }
 
-/** A fresh chain with everything that the suite needs to find there. */
+/** A fresh chain with everything that the suite needs. */
 export async function startProvisionedChain(): Promise<ProvisionedChain> {
   const chain = await startChain()
   const funder = chain.accounts[0]

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string
-  /** What came in, in order. */
+  /** The requests that came in, in order. */
   readonly requests: readonly { readonly method: string; readonly path: string; readonly body: string }[]
 }
 
-/** A server at a free port, or at the given one, that answers as it is told, once the request is read. */
+/** Starts a server at a free port, or at the given one. It calls `answer` when it has read a request. */
 export async function serve(
   answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
   port = 0,

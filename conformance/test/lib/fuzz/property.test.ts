@@ -4,7 +4,7 @@ import type { CheckContext } from '../../../lib/context.ts'
 import { expectProperty } from '../../../lib/fuzz/property.ts'
 import { Fault, Untestable } from '../../../lib/outcome.ts'
 
-/** A context that counts what is kept. */
+/** A context that counts the exchanges that are kept. */
 function contextWith(seed: number) {
   const seen = { observations: [] as string[], kept: 0 }
   const t = {

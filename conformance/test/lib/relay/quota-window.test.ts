@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { allowedWidth, measureRising, measureWindow, type Asking, type Probe } from '../../../lib/relay/quota-window.ts'
 
-/** A target that judges a timestamp by how far it lies ahead of its real-valued now. */
+/** Whether a target accepts a timestamp at its time, which is no whole number. */
 type Accepts = (timestamp: number, nowSeconds: number) => boolean
 
-/** Asks such a target in a time that is made up: each answer takes `latency` seconds, and pauses are a little uneven. */
+/** Asks such a target in simulated time: each answer takes `latency` seconds, and pauses are a little uneven. */
 function asker(accepts: Accepts, start: number, latency: number, options: { rising?: boolean } = {}): Asking<Probe> {
   let now = start
   let last = -Infinity

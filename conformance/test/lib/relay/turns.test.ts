@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../../../lib/context.ts'
 import { createTurns, turnsOf } from '../../../lib/relay/turns.ts'
 
-/** A run on a chain whose first block has this hash: everything else is the same on each development chain. */
+/** A run on a chain whose first block has this hash. Everything else is the same on all development chains. */
 function runOn(firstBlock: string): CheckContext {
   const account = { address: '0x01', privateKey: '0x02' }
   const context = {
@@ -54,7 +54,7 @@ describe('turns of several runs', () => {
       })
       .catch((error: unknown) => error)
     expect((failed as Error).message).to.equal('no')
-    // No process has this id: it is beyond what any system gives.
+    // No system gives this process id.
     await writeFile(path, '2147483646 dead')
     expect(await createTurns(path).take(async () => 'taken')).to.equal('taken')
   })

@@ -2,7 +2,7 @@ import { clauses, type ClauseId } from '../../../../specs/index.ts'
 import type { CheckResult, ClauseResult, Exchange, Report } from '../../../lib/report-types.ts'
 import { clauseStatus, countByLevel, verdictOf } from '../../../lib/verdict.ts'
 
-/** What a hostile target may answer: markup that closes ours, control characters, marks that reorder text. */
+/** An answer of a hostile target: HTML that closes an element, control characters, and marks that reorder text. */
 export const hostileBody =
   '{"error":"</script></pre><img src=x onerror=alert(1)><script>document.title=\'owned\'</script> ]]> ``` | \u0007\u001b[31mred\u0000 \u202egnp ﷽ \ud800"}'
 

@@ -24,9 +24,9 @@ interface Body {
 }
 
 /**
- * The public mock relay, written anew from how it behaves: it reads a nonce as a double and dies of one that is none,
- * refuses calls without validityTimestamps, tells a quota that never falls, takes any permission for SIGN, and takes
- * `nonce: [n]` and a timestamp that is a string.
+ * Behaves as the public mock relay: it reads a nonce as a double and dies of a value that is none, refuses calls
+ * without validityTimestamps, tells a quota that never falls, takes any permission for SIGN, and takes `nonce: [n]`
+ * and a timestamp that is a string.
  */
 export async function startMockRelay({ rpcUrl, accounts }: RunningChain): Promise<TestServer> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
@@ -68,7 +68,7 @@ export async function startMockRelay({ rpcUrl, accounts }: RunningChain): Promis
       return response.writeHead(400).end()
     }
     if (typeof body.transaction?.nonce === 'number' && body.transaction.nonce > Number.MAX_SAFE_INTEGER) {
-      // The process ends: whoever asks next finds nobody.
+      // The process ends, and nobody listens any more.
       isDead = true
       void server[Symbol.asyncDispose]()
       return
@@ -96,8 +96,8 @@ interface QuotaBody {
 }
 
 /**
- * The relay Baton, written anew from how it behaves: milliseconds in /quota, `quota` for what was used, `resetDate` in
- * milliseconds, and calls in the form before LSP25, which no key manager of today takes: "Failed to execute".
+ * Behaves as the relay Baton: milliseconds in /quota, `quota` for the used amount, `resetDate` in milliseconds, and
+ * calls in the form from before LSP25, which no key manager of today takes.
  */
 export function startBaton({ controllers, profile }: Fixture): Promise<TestServer> {
   function quota({ address = '', timestamp, signature = '' }: QuotaBody): unknown {

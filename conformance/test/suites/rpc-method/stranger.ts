@@ -4,26 +4,26 @@ import { serve, type TestServer } from '../../support/serve.ts'
 type Json = Readonly<Record<string, unknown>>
 type Log = Readonly<Record<string, string>>
 
-/** What the documents leave open, and servers in the wild do in one way or the other. */
+/** Habits of servers where the documents are silent. */
 export interface StrangerHabits {
-  /** Where the pagination options are taken. */
+  /** Where the server reads the pagination options. */
   readonly keys?: 'paging_options' | 'second parameter' | 'filter' | 'onward'
-  /** The third of the three parameters that the document says are required. */
+  /** A third key that the server requires. */
   readonly thirdKeyRequired?: boolean
-  /** How the values of the keys must be written. */
+  /** How a request must write the values of the keys. */
   readonly spelling?: 'any' | 'bare'
   readonly pageSize?: number
-  /** Wider ranges are refused. */
+  /** The server refuses ranges of more blocks. */
   readonly maxBlocks?: number
-  /** Filters that select more are refused instead of answered with a page. */
+  /** The server refuses filters that select more logs, in place of returning a page. */
   readonly refusesMoreThan?: number
-  /** Filters of these forms are refused. */
+  /** The server refuses these filters. */
   readonly refusesFilter?: (filter: Json) => boolean
-  /** What becomes of pages after the first. */
+  /** What the server returns in place of a later page. */
   readonly nextPage?: 'the first again' | 'any topics'
-  /** HTTP status and form of every error. */
+  /** The HTTP status and the form of every error. */
   readonly error?: (code: number, id: unknown) => { readonly status: number; readonly body: string }
-  /** Alters what is served. */
+  /** Alters a served result. */
   readonly result?: (method: string, result: unknown, params: readonly unknown[]) => unknown
 }
 
@@ -57,7 +57,7 @@ function isAfter(log: Log, keys: Json): boolean {
   return block > read('blockNumber') || (block === read('blockNumber') && index > read('logIndex'))
 }
 
-/** POST {base_url}/api/eth-rpc by someone who has read the same document and nothing of ours. */
+/** POST {base_url}/api/eth-rpc, written after the document alone, without code of the reference server. */
 export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Promise<TestServer> {
   const { keys: place = 'paging_options', pageSize = 1000, error = jsonRpcError } = habits
 
@@ -72,7 +72,7 @@ export function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Prom
     return result
   }
 
-  /** A walk asks for the same logs page by page, and thousands of them take the node long. */
+  /** A walk asks for the same thousands of logs page by page, so the server keeps what the node returned. */
   const selected = new Map<string, Promise<unknown>>()
   async function select(filter: Json): Promise<Log[]> {
     const key = JSON.stringify([await node('eth_blockNumber', []), filter])

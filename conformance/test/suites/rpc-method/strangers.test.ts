@@ -30,7 +30,7 @@ function failed({ clauses }: Report): string[] {
 }
 
 describe('eth-rpc targets that do otherwise what the document leaves open', function () {
-  // The fastest node: these relays ask it for thousands of logs, again and again.
+  // anvil is the fastest node, and these servers ask it for thousands of logs again and again.
   let chain: Awaited<ReturnType<typeof startAnvil>> & { readonly fixture: Fixture }
 
   before(async () => {
@@ -41,7 +41,7 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
 
   async function judge(habits: StrangerHabits, options: Partial<Parameters<typeof check>[0]> = {}): Promise<Report> {
     await using stranger = await startStranger(chain.rpcUrl, habits)
-    // Awaited here: the stranger goes when this function returns.
+    // `await` keeps the stranger alive until the check is done.
     return await check({ relayUrl: null, ethRpcUrl: stranger.url, fixture: chain.fixture, ...options })
   }
 
@@ -60,7 +60,7 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
   it('pages by keys in the filter itself, 300 entries at a time', async () => {
     const report = await judge({ keys: 'filter', pageSize: 300 })
     expect(requiredBlame(report)).to.deep.equal([])
-    // A page under 1000 that is not the last is no violation of what is required, and no secret either.
+    // A page of fewer than 1000 entries that is not the last breaks a recommended clause alone.
     expect(blamed(report).map((text) => text.split(' ')[0])).to.include('eth-rpc.eth_getLogs.walk-ends')
   })
 
@@ -141,7 +141,7 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
   })
 
   it('is a few seconds behind with young blocks', async () => {
-    // Each thing asked for is there when it is asked for the second time.
+    // The second look at a thing finds it.
     const seen = new Set<string>()
     const report = await judge({
       result: (method, value, params) => {
@@ -220,7 +220,7 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
 })
 
 describe('nodes that are put at the path of the document as they are', function () {
-  /** Every node serves more than the list, and none cuts what a filter selects into pages. */
+  /** Every node serves more than the listed methods, and none pages. */
   const causes = ['eth-rpc.methods.unlisted-refused', 'eth-rpc.eth_getLogs.max-1000']
 
   async function judgeNode(rpcUrl: string, fixture: Fixture): Promise<Report> {
@@ -234,14 +234,14 @@ describe('nodes that are put at the path of the document as they are', function 
         () => response.destroy(),
       )
     })
-    // Awaited here: the proxy goes when this function returns.
+    // `await` keeps the proxy alive until the check is done.
     return await check({ relayUrl: null, ethRpcUrl: node.url, fixture })
   }
 
   function expectCauses(report: Report, ...own: readonly string[]): void {
     const required = report.clauses.filter(({ level }) => level === 'required')
     expect(failed({ ...report, clauses: required })).to.have.members([...causes, ...own])
-    // What could not be judged says because of which of them.
+    // An untestable clause names one of these causes.
     for (const { id, tests } of required.filter(({ status }) => status === 'untestable')) {
       expect(tests.map(({ because }) => because).filter(Boolean), id).to.include('eth-rpc.eth_getLogs.max-1000')
     }
@@ -250,7 +250,7 @@ describe('nodes that are put at the path of the document as they are', function 
   it('Hardhat', async () => {
     const chain = await startProvisionedChain()
     try {
-      // It reads ids as doubles: those beyond 2^53 come back as others.
+      // This node reads ids as doubles, and changes ids beyond 2^53.
       expectCauses(await judgeNode(chain.rpcUrl, chain.fixture), 'eth-rpc.envelope.id-integer')
     } finally {
       await chain.close()
@@ -269,7 +269,7 @@ describe('nodes that are put at the path of the document as they are', function 
   it('ganache', async () => {
     const ganache = await startGanache()
     try {
-      // It, too, reads ids as doubles.
+      // ganache reads ids as doubles as well.
       expectCauses(await judgeNode(ganache.rpcUrl, await provisionOn(ganache.rpcUrl)), 'eth-rpc.envelope.id-integer')
     } finally {
       await ganache.close()
