@@ -101,39 +101,68 @@ Exit codes:
 
 function createCommand({ stdout, stderr }: Streams): Command {
   return new Command('touchstone check')
-    .description('Checks a relay against the two documents. Without a URL: starts a testbed and checks that.')
-    .argument('[relay-url]', 'where POST /execute and POST /quota are')
-    .option('--rpc-url <url>', "a node of the target's chain, as the truth to compare with")
-    .option('--eth-rpc-url <url>', "the base of POST /api/eth-rpc, where it is not the relay's")
+    .description('Checks a relay against the two documents. Without a URL, starts a testbed and checks its relay.')
+    .argument('[relay-url]', 'the base URL of POST /execute and POST /quota')
+    .option('--rpc-url <url>', "a node of the target's chain, to compare answers with")
+    .option('--eth-rpc-url <url>', "the base URL of POST /api/eth-rpc (default: the relay's)")
     .option('--no-eth-rpc', 'leave the eth-rpc document out')
     .option('--no-relay', 'leave the relay document out')
     .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
-    .addOption(new Option('--edition <name>', 'of the documents').choices(['documents', 'lip']).default('documents'))
-    .option('--config <file>', 'options in YAML or JSON, by their names; those of the command line replace them')
-    .option('--only <clause>', 'a clause id, or what it begins with; repeatable', append, [])
-    .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', collectHeaders, {})
-    .option('--bail', 'end after the first required clause that fails')
-    .option('--verbose', 'show the observations too')
-    .option('--quiet', 'show failures and the verdict alone')
+    .addOption(
+      new Option('--edition <name>', 'the edition of the documents').choices(['documents', 'lip']).default('documents'),
+    )
+    .option(
+      '--config <file>',
+      'a file of options in YAML or JSON; an option of the command line replaces that of the file',
+    )
+    .option('--only <clause>', 'a clause id, or the beginning of one; repeatable', append, [])
+    .option(
+      '--header <name: value>',
+      'a header for each request; no report shows its value; repeatable',
+      collectHeaders,
+      {},
+    )
+    .option('--bail', 'end the run after the first required clause that fails')
+    .option('--verbose', 'also show the observations')
+    .option('--quiet', 'show only failures and the verdict')
     .option('--read-only', 'send nothing that could spend')
     .option('--dry-run', 'say what the run would do and cost, and send nothing')
-    .option('--fuzz <cases>', 'random requests too, so many for each property', parsePositiveInteger)
-    .option('--seed <number>', 'that the random requests follow from (default: a new one)', parsePositiveInteger)
-    .option('--max-transactions <count>', 'that the run may cause (default: 200)', parsePositiveInteger)
-    .option('--timeout-ms <ms>', 'for each answer (default: 10000)', parsePositiveInteger)
-    .option('--receipt-timeout-ms <ms>', 'for a transaction to be mined (default: 60000)', parsePositiveInteger)
-    .option('--rate-limit-timeout-ms <ms>', 'for all rate limits together (default: 600000)', parsePositiveInteger)
-    .option('--restart-timeout-ms <ms>', 'for a target that died to be back (default: 5000)', parsePositiveInteger)
+    .option('--fuzz <cases>', 'also send random requests: this many for each property', parsePositiveInteger)
+    .option('--seed <number>', 'the seed of the random requests (default: a new one)', parsePositiveInteger)
+    .option(
+      '--max-transactions <count>',
+      'how many transactions the run may cause (default: 200)',
+      parsePositiveInteger,
+    )
+    .option('--timeout-ms <ms>', 'how long to wait for each answer (default: 10000)', parsePositiveInteger)
+    .option(
+      '--receipt-timeout-ms <ms>',
+      'how long to wait until a transaction is mined (default: 60000)',
+      parsePositiveInteger,
+    )
+    .option(
+      '--rate-limit-timeout-ms <ms>',
+      'how long to wait for all rate limits together (default: 600000)',
+      parsePositiveInteger,
+    )
+    .option(
+      '--restart-timeout-ms <ms>',
+      'how long to wait until a target that died listens again (default: 5000)',
+      parsePositiveInteger,
+    )
     .option(
       '--linger-ms <ms>',
-      `from the last call that must not be executed to the last look for it (default: ${defaultLingerMs}; 0 for a part and for its own testbed)`,
+      `how long to wait, before the last look, for calls that must not be executed (default: ${defaultLingerMs}; 0 with --only and for its own testbed)`,
       parseWholeNumber,
     )
-    .option('--paging <container[:key]>', 'how eth_getLogs takes its pagination options (default: found out)')
-    .option('--expected-failures <file>', 'clauses that are known to fail: a list of id, reason, link')
+    .option(
+      '--paging <container[:key]>',
+      'how the target takes the pagination options of eth_getLogs (default: the run finds it out)',
+    )
+    .option('--expected-failures <file>', 'a file with the clauses that are known to fail: a list of id, reason, link')
     .option(
       '--write-expected-failures <file>',
-      'write what failed into that list, keep what stands there, and expect it',
+      'write the failures into that file, keep its entries, and expect the failures',
     )
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
     .version(packageVersion())
@@ -291,7 +320,7 @@ async function checkAndReport(
     const interrupted = new AbortController()
     const interrupts = onInterrupt(() => {
       streams.stderr.write(
-        '\ninterrupted: the check under way is ended, then the reports are written; again: at once\n',
+        '\ninterrupted: the run ends after the present check and writes the reports; another Ctrl-C ends it at once\n',
       )
       interrupted.abort()
     })
@@ -339,7 +368,7 @@ export async function run(
     if (error instanceof CommanderError) {
       if (error.code === 'commander.excessArguments' && process.env['npm_lifecycle_event'] !== undefined) {
         streams.stderr.write(
-          'npm keeps options for itself that do not stand behind --: npm run check -- <url> --only …\n',
+          'npm takes options for itself unless -- stands before them: npm run check -- <url> --only <clause>\n',
         )
       }
       return error.exitCode === 0 ? 0 : 2

@@ -33,12 +33,17 @@ const signs = { well: ['green', 'âœ“'], note: ['yellow', '!'], wrong: ['red', 'â
 function createCommand({ stdout, stderr }: Streams): Command {
   return new Command('touchstone doctor')
     .description(
-      'Looks at what a run of check depends on: reachable, TLS, base path, CORS, clock, chain. Spends nothing.',
+      'Looks at what a run of check depends on: whether the target answers, TLS, base path, CORS, clock and chain. Spends nothing.',
     )
-    .argument('<relay-url>', 'where POST /execute and POST /quota are')
+    .argument('<relay-url>', 'the base URL of POST /execute and POST /quota')
     .option('--rpc-url <url>', "a node of the target's chain, to compare with")
-    .option('--header <name: value>', 'sent with each request, its value shown nowhere; repeatable', collectHeaders, {})
-    .option('--timeout-ms <ms>', 'for each answer', parsePositiveInteger, 3_000)
+    .option(
+      '--header <name: value>',
+      'a header for each request; its value is not shown; repeatable',
+      collectHeaders,
+      {},
+    )
+    .option('--timeout-ms <ms>', 'how long to wait for each answer', parsePositiveInteger, 3_000)
     .version(packageVersion())
     .addHelpText('after', help)
     .exitOverride()

@@ -239,7 +239,7 @@ function judgedClauses(
   const hasOwnHeaders = Object.keys(headers).length > 0
   return suites.map(({ id }) => {
     const isHidden = hasOwnHeaders && aboutCredentials.has(id)
-    const reason = uniform ?? (isHidden ? 'each request bore headers of the run: --header' : undefined)
+    const reason = uniform ?? (isHidden ? 'each request bore headers of the run (--header)' : undefined)
     const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
     const results = (tests.get(id) ?? []).map((result) =>
       reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,

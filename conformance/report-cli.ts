@@ -80,8 +80,8 @@ async function report(paths: readonly string[], flags: Flags, { stdout }: Report
  */
 export async function run(argv: readonly string[], streams: ReportCliStreams = process): Promise<number> {
   const command = new Command('touchstone report')
-    .description('render JSON reports of check: one target, or several side by side, differences first')
-    .argument('<result.json...>', 'what check wrote with --report json=<file>')
+    .description('Renders JSON reports of check: one report, or several side by side, differences first.')
+    .argument('<result.json...>', 'a file that check wrote with --report json=<file>')
     .option(
       '--report <format=file>',
       'html=, markdown=, and for one result junit= or json=; repeatable; - is standard output',
@@ -94,8 +94,8 @@ export async function run(argv: readonly string[], streams: ReportCliStreams = p
       (value: string, before: Output<BadgeFormat>[]) => [...before, parseOutput(value, badgeFormats, '--badge')],
       [] as Output<BadgeFormat>[],
     )
-    .option('--quiet', 'show failures and the verdict alone')
-    .option('--verbose', 'show observations and transactions too')
+    .option('--quiet', 'show only failures and the verdict')
+    .option('--verbose', 'also show observations and transactions')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void streams.stdout.write(text),

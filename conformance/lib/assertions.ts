@@ -100,7 +100,7 @@ function findResult(answer: Answer, expected: unknown): Judgement {
 function findErrorCode(answer: Answer, code: number): Judgement {
   return {
     holds: errorCodeOf(answer) === code,
-    fault: 'the error code is another',
+    fault: 'the error has another code',
     unexpected: `the error code is ${code}`,
     expected: String(code),
     actual: describeAnswer(answer),
@@ -111,7 +111,7 @@ function findErrorCode(answer: Answer, code: number): Judgement {
 function findQuota(answer: Answer): Judgement {
   return {
     holds: tellsQuota(answer),
-    fault: 'no quota was told',
+    fault: 'the answer tells no quota',
     unexpected: 'a quota was told',
     expected: 'a status of success and an object with quota',
     actual: describeAnswer(answer),

@@ -49,7 +49,7 @@ function reachable(url: string, answer: Answer): Finding {
 
 async function tls(base: URL, timeoutMs: number): Promise<Finding> {
   if (base.protocol === 'http:') {
-    const text = 'http: signatures and quotas can be read and changed on the way'
+    const text = 'plain HTTP: others can read and change signatures and quotas on the way'
     return isLocal(base) ? found('tls', 'well', 'not needed on this host') : found('tls', 'note', text)
   }
   const validTo = await new Promise<string | undefined>((resolve) => {
@@ -86,14 +86,14 @@ async function betterBase(http: HttpClient, base: URL): Promise<string | undefin
 
 async function basePath(http: HttpClient, base: URL, quota: Answer, rpc: Answer): Promise<Finding> {
   if ('jsonrpc' in Object(quota.json)) {
-    const text = 'POST /quota is answered as by a JSON-RPC node: this is a node of the chain, and no relay'
+    const text = 'POST /quota is answered like JSON-RPC: the URL is a node of the chain, not a relay'
     return found('base path', 'wrong', text)
   }
   const missing = [isMissing(quota) && '/quota', isMissing(rpc) && '/api/eth-rpc'].filter(Boolean)
   if (missing.length === 0) return found('base path', 'well', 'POST /quota and POST /api/eth-rpc are there')
   const better = await betterBase(http, base)
   const hint = better === undefined ? '' : `; did you mean ${better}?`
-  const text = `nothing is at POST ${missing.join(' and POST ')}${hint}`
+  const text = `nothing answers at POST ${missing.join(' and POST ')}${hint}`
   return found('base path', missing.length === 2 || better !== undefined ? 'wrong' : 'note', text)
 }
 
@@ -108,14 +108,15 @@ async function cors(http: HttpClient, url: string): Promise<Finding> {
     },
   })
   const allowed = headers['access-control-allow-origin']
-  if (allowed === undefined) return found('cors', 'note', 'no page of another origin may ask this service')
-  return found('cors', 'well', `pages of other origins may ask (${allowed})`)
+  if (allowed === undefined) return found('cors', 'note', 'browsers let no page of another origin call this service')
+  return found('cors', 'well', `browsers let pages of other origins call this service (${allowed})`)
 }
 
 function clockOf(answer: Answer, sentAtMs: number): Finding {
   const clock = createTargetClock()
   clock.see(answer.headers['date'], sentAtMs, sentAtMs + answer.durationMs)
-  if (clock.measuredBy === null) return found('clock', 'note', 'no Date header: a run finds the time out by /quota')
+  if (clock.measuredBy === null)
+    return found('clock', 'note', 'no Date header: a run reads the time of the target from /quota')
   const seconds = Math.round(clock.offsetSeconds)
   if (Math.abs(seconds) <= 1) return found('clock', 'well', 'as here')
   const text = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine`
@@ -130,10 +131,10 @@ const chainIdIn = ({ json }: Answer): bigint | undefined => {
 
 async function chain(http: HttpClient, rpc: Answer, rpcUrl: string | undefined): Promise<Finding> {
   const told = chainIdIn(rpc)
-  if (told === undefined) return found('chain', 'note', 'eth_chainId tells none')
+  if (told === undefined) return found('chain', 'note', 'eth_chainId tells no chain id')
   if (rpcUrl === undefined) return found('chain', 'well', `${told}`)
   const own = chainIdIn(await post(http, rpcUrl, CHAIN_ID))
-  if (own === undefined) return found('chain', 'wrong', `${told}, but ${redactUrl(rpcUrl)} tells none`)
+  if (own === undefined) return found('chain', 'wrong', `${told}, but ${redactUrl(rpcUrl)} tells no chain id`)
   return own === told
     ? found('chain', 'well', `${told}, as ${redactUrl(rpcUrl)} says`)
     : found('chain', 'wrong', `${told}, but ${redactUrl(rpcUrl)} is of chain ${own}`)

@@ -99,7 +99,7 @@ async function requireListener(state: EndpointState, patience: Patience): Promis
  */
 async function withDeath(answer: Answer, url: string): Promise<Answer> {
   if (answer.failure?.kind !== 'closed' || !(await hasDied(url))) return answer
-  const failure = { kind: 'died', message: 'the target closed the connection and listens no more' } as const
+  const failure = { kind: 'died', message: 'the target closed the connection and no longer listens' } as const
   return { ...answer, failure, exchange: { ...answer.exchange, failure } }
 }
 
@@ -139,7 +139,7 @@ export function createEndpoint(
     state.silentInARow = 0
     if (owedBy === undefined) return
     throw new Fault('the target stopped answering after this valid request', {
-      expected: 'an answer, and a service that goes on',
+      expected: 'an answer, and a service that goes on listening',
       actual: answer.failure.message,
       answer,
       of: owedBy,

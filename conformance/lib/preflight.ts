@@ -100,7 +100,8 @@ export async function chainOf(
   notes: string[],
 ): Promise<{ chain: ChainTruth; hasChain: boolean }> {
   const url = rpcUrl ?? fixture?.chain.rpcUrl
-  if (url === undefined) return { chain: noChain('no chain to compare with: --rpc-url or --fixture'), hasChain: false }
+  if (url === undefined)
+    return { chain: noChain('no chain to compare with: give a node with --rpc-url or --fixture'), hasChain: false }
   try {
     return { chain: await connectChain(url), hasChain: true }
   } catch (error) {
@@ -122,7 +123,7 @@ export async function fixtureOf(
   hasChain: boolean,
   notes: string[],
 ): Promise<Fixture | { readonly missing: string }> {
-  if (!fixture) return { missing: 'no fixture: --fixture, made by the command provision' }
+  if (!fixture) return { missing: 'no fixture: give one with --fixture; the command provision makes it' }
   if (hasChain && chain.chainId !== BigInt(fixture.chain.chainId)) {
     throw new UsageError(`the fixture is of chain ${fixture.chain.chainId}, and the node is of chain ${chain.chainId}`)
   }

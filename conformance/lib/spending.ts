@@ -37,7 +37,7 @@ export function createSpending({
     transactions,
     of: (clause) => ({
       ask() {
-        if (readOnly) throw new Untestable('read-only: nothing is sent that could spend')
+        if (readOnly) throw new Untestable('read-only: the run sends nothing that could spend')
         if (transactions.length + unanswered >= maxTransactions) {
           throw new Untestable(`the budget of ${maxTransactions} transactions is used up (--max-transactions)`)
         }

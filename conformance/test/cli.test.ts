@@ -141,7 +141,9 @@ describe('the command check', () => {
       await using server = await nodeOfChain5()
       const only = ['--only', 'eth-rpc.auth', '--only', 'eth-rpc.eth_gasPrice.success']
       const usual = await check(server.url, ...only)
-      expect(usual.stdout).to.include('--verbose shows them').and.not.include('no credential is asked for')
+      expect(usual.stdout)
+        .to.include('--verbose and the reports show them')
+        .and.not.include('no credential is asked for')
       expect((await check(server.url, ...only, '--verbose')).stdout).to.include('no credential is asked for')
       const quiet = (await check(server.url, ...only, '--quiet')).stdout
       expect(quiet.trimStart()).to.match(/^Failed, required/)

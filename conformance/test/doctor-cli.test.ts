@@ -41,7 +41,7 @@ describe('the command doctor', () => {
     await using server = await service({ base: '/api' })
     const { code, stdout } = await doctor(server.url)
     expect(code).to.equal(1)
-    expect(stdout).to.include(`nothing is at POST /quota and POST /api/eth-rpc; did you mean ${server.url}/api?`)
+    expect(stdout).to.include(`nothing answers at POST /quota and POST /api/eth-rpc; did you mean ${server.url}/api?`)
     const endpoint = await doctor(`${server.url}/api/execute`)
     expect(endpoint.stdout).to.include(`did you mean ${server.url}/api?`)
   })
@@ -50,7 +50,7 @@ describe('the command doctor', () => {
     await using server = await service({ isNode: true })
     const { code, stdout } = await doctor(server.url)
     expect(code).to.equal(1)
-    expect(stdout).to.include('a node of the chain, and no relay')
+    expect(stdout).to.include('a node of the chain, not a relay')
   })
 
   it('names a clock that is off, pages that may not ask, and another chain', async () => {
@@ -59,7 +59,7 @@ describe('the command doctor', () => {
     const { code, stdout } = await doctor(server.url, '--rpc-url', node.url)
     expect(code).to.equal(1)
     expect(stdout).to.match(/✗ clock +(29|30|31) s ahead/)
-    expect(stdout).to.match(/! cors +no page of another origin/)
+    expect(stdout).to.match(/! cors +browsers let no page of another origin/)
     expect(stdout).to.match(/✗ chain +5, but http\S+ is of chain 6/)
   })
 

@@ -17,7 +17,7 @@ export async function expectDiscerning(t: CheckContext): Promise<void> {
   await t.once('eth-rpc.discerning', async (shared) => {
     const answer = await shared.rpc.call(inventedMethod)
     if (!yieldsResult(answer)) return
-    throw new Fault('the target has a result for an invented method too', {
+    throw new Fault('the target has a result for an invented method', {
       expected: 'no result',
       actual: describeAnswer(answer),
       answer,
@@ -75,7 +75,7 @@ export async function expectChainId(t: CheckContext, variant?: Variant): Promise
   }
   if (!t.hasChain) await expectDiscerning(t)
   else if (!isNumber(result, t.chain.chainId)) {
-    throw new Fault('the result is another chain’s id than that of the node we compare with', {
+    throw new Fault('the result is not the id of the chain', {
       expected: `${t.chain.chainId}`,
       actual: `${numberOf(result)}`,
       answer,

@@ -48,13 +48,13 @@ export async function findTransaction(t: CheckContext, method: LookUp, hash: str
   const { answer, result } = await eventually(t, () => expectServed(t, method, [hash]), isMined)
   if (!isObject(result)) {
     const of = (await isFoundOtherwise(t, method, hash)) ? 'eth-rpc.types.hash' : (`eth-rpc.${method}.success` as const)
-    const expected = `what belongs to ${hash}`
+    const expected = `the transaction or receipt of ${hash}`
     throw new Fault('a mined transaction is not found', { expected, actual: describeAnswer(answer), answer, of })
   }
   const named = result[method === 'eth_getTransactionByHash' ? 'hash' : 'transactionHash']
   if (named !== undefined && !sameHash(named, hash)) {
     const of = `eth-rpc.${method}.success` as const
-    throw new Fault('the result is that of another transaction', {
+    throw new Fault('the result is about another transaction', {
       expected: hash,
       actual: stringify(named),
       answer,

@@ -54,7 +54,7 @@ export function createGathering(truth: readonly Log[], of: { first: ClauseId; la
     if (seen.has(place)) {
       const next = nextPosition()
       const what = next ? `what comes after the page before: ${describePosition(next)}` : 'nothing more'
-      throw new Fault(`page ${pages} holds an entry that has come before`, { ...shown, expected: what })
+      throw new Fault(`page ${pages} repeats an entry of an earlier page`, { ...shown, expected: what })
     }
     const what = `the entry at ${describePosition(position)}`
     expectSameLog(what, expected, log, { answer, of: 'eth-rpc.eth_getLogs.success' })
@@ -67,7 +67,7 @@ export function createGathering(truth: readonly Log[], of: { first: ClauseId; la
     add(page, answer) {
       pages += 1
       if (page.length > pageLimit) {
-        throw new Fault(`page ${pages} is longer than a page`, {
+        throw new Fault(`page ${pages} holds more entries than a page may`, {
           expected: `at most ${pageLimit} entries`,
           actual: `${page.length} entries`,
           answer,

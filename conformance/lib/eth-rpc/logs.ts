@@ -47,7 +47,7 @@ export function logsOf(result: unknown, shown: Shown = {}): Log[] {
 export function positionOf(log: Log): Position {
   const [block, index] = [numberOf(log['blockNumber']), numberOf(log['logIndex'])]
   if (block !== undefined && index !== undefined) return { block, index }
-  throw new Fault('a log entry does not say where it stands', {
+  throw new Fault('a log entry does not tell its place', {
     expected: 'blockNumber and logIndex, from which the next page is asked for',
     actual: stringify(log).slice(0, 500),
     of: 'eth-rpc.eth_getLogs.page-keys-verbatim',
@@ -105,7 +105,7 @@ export function expectSameLogs(truth: readonly Log[], entries: readonly Log[], s
     if (!expected) break
     const [here, there] = [positionOf(log), positionOf(expected)]
     if (comparePositions(here, there) !== 0) {
-      throw new Fault(`entry ${index} is another log than on the chain`, {
+      throw new Fault(`entry ${index} is not the log of the chain`, {
         expected: describePosition(there),
         actual: describePosition(here),
         ...shown,
@@ -114,7 +114,7 @@ export function expectSameLogs(truth: readonly Log[], entries: readonly Log[], s
     expectSameLog(`entry ${index} (${describePosition(there)})`, expected, log, shown)
   }
   if (truth.length !== found.length) {
-    throw new Fault('the number of entries is not that of the chain', {
+    throw new Fault('the answer has another number of entries than the chain', {
       expected: `${truth.length} entries`,
       actual: `${found.length} entries`,
       ...shown,

@@ -58,8 +58,8 @@ function notice(t: CheckContext, method: ListedMethod, refused: Answer, { passin
   passing.methods.add(method)
   t.observe(`${method} was refused once and served a moment later: ${describeAnswer(refused)}`)
   if (passing[kind] <= forgiven[kind]) return
-  throw new Fault('valid requests are refused now and then', {
-    expected: 'each valid request is served, as the same one is a moment later',
+  throw new Fault('the target refuses valid requests now and then', {
+    expected: 'the target serves each valid request, as it serves the same one a moment later',
     actual: describeAnswer(refused),
     answer: refused,
     of: passing.methods.size > 1 ? 'eth-rpc.endpoint.post' : `eth-rpc.${method}.success`,

@@ -38,7 +38,7 @@ async function anyFirstPage(t: CheckContext): Promise<FirstPage> {
   const twin = await t.rpc.call('eth_getLogs', [short.filter])
   if (!isServed(twin)) throw new Untestable(`no logs are served: ${describePage(twin)}`)
   throw new Fault(
-    `a filter that selects more than ${pageLimit} logs has no first page, one that selects fewer is served`,
+    `the target serves a filter that selects fewer than ${pageLimit} logs, and no first page of one that selects more`,
     {
       expected: `the first page, of at most ${pageLimit} entries`,
       actual: refusals.join('; '),
@@ -74,7 +74,7 @@ function meaningOf(answer: Answer, { page }: FirstPage, { container }: Paging): 
 
 function wrongPage(answer: Answer, first: FirstPage, paging: Paging): Fault {
   return new Fault(
-    `the keys of the last entry (${describePaging(paging)}) are read, and do not lead to the next page`,
+    `the target reads the keys of the last entry (${describePaging(paging)}), and they do not lead to the next page`,
     {
       expected: `what comes after the last entry: block ${first.next.block}, log ${first.next.index}`,
       actual: describePage(answer),
@@ -127,7 +127,7 @@ async function search(t: CheckContext): Promise<Paging> {
   const tried = [...new Set(attempts.map(({ paging }) => paging.container))]
   const keys = [...new Set(attempts.flatMap(({ paging }) => paging.thirdKey ?? []))]
   throw new Untestable(
-    `no way to the next page was found, and the document shows neither the container nor the third key: tried ` +
+    `no way to the next page was found; the document shows neither the container nor the third key; tried ` +
       `${tried.join(', ')}, alone and with ${keys.join(', ')} as a third key; --paging <container>[:<third key>] tells the way`,
   )
 }

@@ -60,7 +60,7 @@ export async function expectProperty<T>(
   // An error of the suite itself is no fault of the target.
   if (details.failed) throw new Error('a property failed outside of the target', { cause: details.errorInstance })
   if (stopped && tried <= 1) throw stopped
-  if (stopped) t.observe(`stopped after ${tried - 1} of ${cases} cases: ${stopped.message}`)
+  if (stopped) t.observe(`the check stopped after ${tried - 1} of ${cases} cases: ${stopped.message}`)
 }
 
 /**

@@ -151,12 +151,12 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
   const hash = hashIn(answer)
   if (isExecuted) {
     if (answer.failure)
-      throw new Untestable(`a call was executed, and not answered: ${describeAnswer(answer)} (--timeout-ms)`)
+      throw new Untestable(`the target executed a call and did not answer it: ${describeAnswer(answer)} (--timeout-ms)`)
     const isSuccessful = isSuccess(answer)
     const fault = new Fault(
       isSuccessful
-        ? 'the call was executed, and the answer holds no hash of its transaction'
-        : 'the call was executed, and answered with an error',
+        ? 'the target executed the call, and its answer holds no hash of the transaction'
+        : 'the target executed the call, and answered with an error',
       {
         expected: 'a status of success and a transactionHash of 32 bytes in hex',
         actual: isSuccessful && hash !== undefined ? wrongHash(hash) : describeAnswer(answer),
@@ -168,7 +168,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
   }
   await requireBlame(t, answer)
   const isWrongHash = isSuccess(answer) && hash !== undefined
-  const fault = new Fault(isWrongHash ? 'transactionHash is no hash' : 'a valid call was not taken', {
+  const fault = new Fault(isWrongHash ? 'transactionHash is not a hash' : 'the target did not accept a valid call', {
     expected: 'a status of success and a transactionHash of 32 bytes in hex',
     actual: isWrongHash ? wrongHash(hash) : describeAnswer(answer),
     answer,
@@ -179,7 +179,7 @@ async function judgeRefused(t: CheckContext, call: RelayCall, answer: Answer, is
 }
 
 function demandFault(answer: Answer): Fault {
-  return new Fault('a signed call is asked for another credential', {
+  return new Fault('the target asks for a credential beside the signature', {
     expected: 'the signature in the request is enough',
     actual: describeAnswer(answer),
     answer,
@@ -222,7 +222,7 @@ async function judgeTaken(
     )
   } else if (isExecuted && !hasEvent(t, call, receipt)) {
     faults.push(
-      new Fault('the hash is that of another transaction', {
+      new Fault('transactionHash is the hash of another transaction', {
         expected: 'the hash of the transaction that changed the profile',
         actual: `${hash}, in which nothing under the data key ${call.key} changes`,
         answer,

@@ -55,13 +55,16 @@ async function withValidity(t: CheckContext, first: Attempt): Promise<Attempt | 
     // The target now takes the call without validityTimestamps as well: it refuses calls now and then.
     if (isDone(t, again)) return { ...again, faults: [...first.faults, ...again.faults] }
     ;(await relayForm(t)).validityText = validityText
-    t.note('validityTimestamps is sent with every call, since the target takes none without')
-    const fault = new Fault('a call without validityTimestamps is refused, and with it is taken', {
-      expected: 'the documented body is taken: address, and transaction with abi, signature and nonce',
-      actual: describeAnswer(first.answer),
-      answer: first.answer,
-      of: 'relay.execute.post',
-    })
+    t.note('the run sends validityTimestamps with every call, since the target refuses calls without them')
+    const fault = new Fault(
+      'the target refuses a call without validityTimestamps, and accepts the same call with them',
+      {
+        expected: 'the target accepts the documented body: address, and transaction with abi, signature and nonce',
+        actual: describeAnswer(first.answer),
+        answer: first.answer,
+        of: 'relay.execute.post',
+      },
+    )
     return { ...attempt, faults: [fault, ...attempt.faults] }
   }
   return undefined
@@ -78,8 +81,8 @@ async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attemp
       const signature = signDigest(call.controller.privateKey, digest(call.message))
       const answer = await execute(t, withTransaction(call.body, { signature }))
       if (!isAccepted(answer)) continue
-      const fault = new Fault(`what is taken is the relay message of ${name}`, {
-        expected: 'the message of LSP25, which the key manager of the profile verifies, is taken',
+      const fault = new Fault(`the target accepts the relay message of ${name}`, {
+        expected: 'the target accepts the message of LSP25, which the key manager of the profile verifies',
         actual: `${describeAnswer(first.answer)}; with the other message: ${describeAnswer(answer)}`,
         answer: first.answer,
         of: 'relay.execute.post',
@@ -148,8 +151,9 @@ export async function expectOwnExecution(t: CheckContext, of: ClauseId, options:
   if (isDone(t, attempt)) return attempt
   // A target that refuses every call now says nothing about the form.
   if (refusal) await expectTwin(t)
-  if (attempt.hash !== undefined) throw attempt.faults[0] ?? new Untestable('it was taken and not executed')
-  throw new Fault('a call of this form was not executed', {
+  if (attempt.hash !== undefined)
+    throw attempt.faults[0] ?? new Untestable('the target accepted the call and did not execute it')
+  throw new Fault('the target did not execute a call of this form', {
     expected: 'a status of success and a transactionHash, as for the first call',
     actual: describeAnswer(attempt.answer),
     answer: attempt.answer,

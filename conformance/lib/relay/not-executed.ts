@@ -55,7 +55,7 @@ function sentForbidden(t: CheckContext): Promise<Sent[]> {
 /**
  * Looks on the profile for effects of forbidden requests.
  *
- * @param when the word of the message: `executed`, or more exactly when
+ * @param when the end of the message, with a comma; empty for an effect at once
  */
 async function tracesOf(t: CheckContext, all: readonly Sent[], when: string): Promise<Fault[]> {
   if (!t.hasChain) return []
@@ -65,7 +65,7 @@ async function tracesOf(t: CheckContext, all: readonly Sent[], when: string): Pr
   return all
     .filter((sent) => sent.keys.some((key) => filled.has(key)))
     .map(({ of, what, answer }) => {
-      const message = `it was ${when}: ${what}`
+      const message = `the target executed a call that it must refuse${when}: ${what}`
       return new Fault(message, { expected: 'nothing on the chain', actual: describeAnswer(answer), answer, of })
     })
 }
@@ -99,7 +99,7 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
   ;(await sentForbidden(t)).push(sent)
   const hash = hashIn(answer)
   if (answer.failure) t.observe(`${what}: ${answer.failure.message}`)
-  const hashFault = new Fault(`there is a transactionHash for ${what}`, {
+  const hashFault = new Fault(`the target told a transactionHash for ${what}`, {
     expected: 'an answer without transactionHash',
     actual: describeAnswer(answer),
     answer,
@@ -111,13 +111,13 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
   const receipt = isTold ? await waitForReceipt(t, normalHash(hash), lies.count > 0 ? liarMs : undefined) : undefined
   // The document does not show what an error holds. A hash in an error counts when a transaction has it.
   if (hasNoHash && receipt) throw hashFault
-  if (receipt?.status === '0x0') t.observe(`${what}: a transaction was spent on it, and reverted`)
+  if (receipt?.status === '0x0') t.observe(`${what}: the target sent a transaction, which reverted`)
   else if (isSuccess(answer)) t.observe(`${what}: answered with a status of success`)
-  const [trace] = await tracesOf(t, [sent], 'executed')
+  const [trace] = await tracesOf(t, [sent], '')
   if (trace) throw trace
   if (isTold && !receipt) lies.count++
   if (isSuccess(answer) && isTold && !receipt) {
-    const lie = new Fault(`a hash that the chain never sees is told for ${what}`, {
+    const lie = new Fault(`the target told a hash that the chain never sees, for ${what}`, {
       expected: 'a refusal, or the hash of a transaction that the chain knows',
       actual: hash,
       answer,
@@ -138,7 +138,7 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
 export async function lookAgain(t: CheckContext, of: ClauseId): Promise<void> {
   const all = await sentForbidden(t)
   const last = all.at(-1)
-  if (!last || !all.some((sent) => sent.of === of)) throw new Untestable('none of it could be sent')
+  if (!last || !all.some((sent) => sent.of === of)) throw new Untestable('the run could send none of these requests')
   await delay(Math.max(0, last.sentAtMs + t.patience.lingerMs - ourTimeMs()))
-  for (const trace of await tracesOf(t, all, 'executed after it was answered')) t.accuse(trace)
+  for (const trace of await tracesOf(t, all, ', after it had answered')) t.accuse(trace)
 }

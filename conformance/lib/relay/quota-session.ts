@@ -159,7 +159,9 @@ async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
  */
 export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
   if (t.hasChain) return
-  throw new Untestable(`refused, and without a chain it is not known whether rightly: ${describeAnswer(refusal)}`)
+  throw new Untestable(
+    `the target refuses, and without a chain nobody knows whether rightly: ${describeAnswer(refusal)}`,
+  )
 }
 
 /** Offsets that the target's clock may have from ours, in seconds, the most likely first. */
@@ -259,7 +261,7 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
 /** The fault of a target that served valid messages and then refused one. */
 export async function refusalAfter(t: CheckContext, answer: Answer): Promise<Fault> {
   const isDemand = await demandsCredential(answer, () => t.relay.quota({}))
-  return new Fault('a valid request was refused after others like it were served', {
+  return new Fault('the target refused a valid request after it had served others like it', {
     expected: 'a status of success and an object with quota',
     actual: describeAnswer(answer),
     answer,

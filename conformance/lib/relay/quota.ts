@@ -96,7 +96,7 @@ export function expectNoQuota(t: CheckContext, answer: Answer, fault: string): v
   if (answer.failure) t.observe(`${fault}: ${answer.failure.message}`)
   if (!tellsQuota(answer)) return
   if (!tellsAmount(answer)) return t.observe(`${fault}: answered with a status of success and no amount`)
-  throw new Fault(`a quota was told for ${fault}`, {
+  throw new Fault(`the target told a quota for ${fault}`, {
     expected: 'an answer without quota',
     actual: describeAnswer(answer),
     answer,

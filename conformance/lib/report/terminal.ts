@@ -202,7 +202,7 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
     if (!quiet) {
       remarks(page, report)
       if (!verbose && report.clauses.some(({ observation }) => observation)) {
-        page.lines.push('', page.paint('dim', 'Observations: --verbose shows them, and so do the reports.'))
+        page.lines.push('', page.paint('dim', 'Observations: --verbose and the reports show them.'))
       }
       tally(page, report)
     }
@@ -228,7 +228,7 @@ function signs(cells: readonly (ComparedCell | undefined)[], paint: Paint): stri
 function differing(row: ComparedClause, { reports }: Comparison, paint: Paint, width: number): string[] {
   const details = row.cells.map((cell, index) => {
     const detail = cell?.detail.replaceAll('\n', '; ')
-    const said = cell ? `${cell.status}${detail ? `: ${shorten(detail, detailLimit)}` : ''}` : 'not in it'
+    const said = cell ? `${cell.status}${detail ? `: ${shorten(detail, detailLimit)}` : ''}` : 'not in the report'
     return wrap(visibleControls(`${reports[index]?.name}: ${said}`), width, '        ')
   })
   return [`  ${signs(row.cells, paint)}  ${paint('bold', row.id)}  ${paint('dim', row.level)}`, ...details]

@@ -15,8 +15,8 @@ export default [
         signBody(t, { perSecond, reading: 'personal message' }, timestamp / perSecond),
       )
       if (tellsQuota(answer)) return
-      t.observe(`what is taken instead: ${session.reading}`)
-      throw new Fault(`the described signature was not taken, and another was: ${session.reading}`, {
+      t.observe(`the target accepts instead: ${session.reading}`)
+      throw new Fault(`the target refuses the described signature, and accepts another: ${session.reading}`, {
         expected: 'an object with quota',
         actual: describeAnswer(answer),
         answer,

@@ -16,7 +16,7 @@ export default [
   }),
 
   clause('relay.quota.errors', (check) => {
-    check('what is no request', { needs: [] }, async (t) => {
+    check('bodies that are no request', { needs: [] }, async (t) => {
       const { quota } = t.relay.paths
       const json = { 'content-type': 'application/json' }
       const empty = await t.once('relay.quota {}', ({ relay }) => relay.quota({}, { takeRateLimit: true }))

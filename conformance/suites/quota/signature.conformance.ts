@@ -41,7 +41,7 @@ export default [
       await askQuota(t)
       const answer = refused.answer
       throw new Fault('a controller that holds SIGN was refused', {
-        expected: 'an object with quota, as for the controller with every permission',
+        expected: 'an answer with quota, as for the controller with every permission',
         actual: refused.actual ?? '',
         ...(answer && { answer }),
       })

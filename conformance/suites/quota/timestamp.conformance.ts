@@ -81,7 +81,7 @@ export default [
     check('seconds are served, and milliseconds are refused', async (t) => {
       const { perSecond, secondsRefused } = await quotaSession(t)
       if (perSecond === 1000 && secondsRefused) {
-        throw new Fault('a timestamp in seconds is refused, and in milliseconds is served', {
+        throw new Fault('the target refuses a timestamp in seconds, and serves one in milliseconds', {
           expected: 'a timestamp in seconds is served',
           actual: describeAnswer(secondsRefused),
           answer: secondsRefused,

@@ -147,15 +147,15 @@ async function executeOnce(
   const { settled } = await expectTwin(t)
   const receipt = settled?.receipt
   if (!receipt)
-    throw new Untestable('what the call cost is not known', { because: 'relay.execute.hash-of-transaction' })
+    throw new Untestable('the cost of the call is not known', { because: 'relay.execute.hash-of-transaction' })
   const first = await askUsed(t, before, receipt, waitMs)
   const isReserved = mayBeReserved(before.unit, toNumber(minus(before.quota, first.quota)), receipt)
   const after = isReserved ? await askReleased(t, before, first, receipt, waitMs) : first
   const used = minus(before.quota, after.quota)
   const way = `quota went from ${showDecimal(before.quota)} to ${showDecimal(after.quota)} ${String(before.unit)}`
   const seen = `${way}, for ${Number(receipt.gasUsed)} gas used`
-  const fault = new Fault('an execution does not lower quota by what it used', {
-    expected: 'a lower quota, by what the execution used',
+  const fault = new Fault('an execution does not lower quota by the amount that it used', {
+    expected: 'quota is lower by the amount that the execution used',
     actual: seen,
     answer: after.answer,
   })
@@ -196,7 +196,7 @@ async function expectStillUsed(t: CheckContext): Promise<void> {
     // be equal.
     const isAsBefore = before.unit !== 'transactionCount' && compareDecimals(now.quota, before.quota) === 0
     if (isAsBefore || compareDecimals(now.quota, before.totalQuota) === 0) {
-      throw new Fault('quota is again what it was before the calls of this run', {
+      throw new Fault('quota is again as high as before the calls of this run', {
         expected: `less than ${showDecimal(before.quota)}, or than totalQuota, until the reset`,
         actual: `${showDecimal(now.quota)} ${String(now.unit)}`,
         answer: now.answer,
@@ -228,8 +228,10 @@ export default [
       }),
     )
 
-    check('what was used stays used until the reset', { needs: ['chain', 'fixture', 'spend'], isLast: true }, (t) =>
-      inTurn(t, () => expectStillUsed(t)),
+    check(
+      'quota does not return to its old value before the reset',
+      { needs: ['chain', 'fixture', 'spend'], isLast: true },
+      (t) => inTurn(t, () => expectStillUsed(t)),
     )
   }),
 ]

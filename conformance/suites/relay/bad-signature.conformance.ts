@@ -69,7 +69,7 @@ export default [
     })
 
     // A target may refuse a call and send it nevertheless: before the next valid call, or some time later.
-    check('and none of them later on', { needs, isLast: true }, async (t) => {
+    check('none of these signatures executes a call later on', { needs, isLast: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.bad-signature')
     })

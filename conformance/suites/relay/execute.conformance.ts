@@ -114,7 +114,7 @@ export default [
       })
     }
 
-    check('nor later on', { isLast: true }, (t) => lookAgain(t, 'relay.execute.on-behalf'))
+    check('none of these calls is executed later on', { isLast: true }, (t) => lookAgain(t, 'relay.execute.on-behalf'))
 
     check('each call of the run is executed once', { isLast: true }, expectOnce)
   }),

@@ -56,9 +56,10 @@ async function expectOneEffect(t: CheckContext, spellings: readonly Spelling[], 
   const [hash] = hashes
   if (hash === undefined) return
   if (hashes.length > 1)
-    throw fault('the spellings of one call have several hashes', 'one hash, or a refusal of the rest')
+    throw fault('the target gave several hashes for the spellings of one call', 'one hash, or one hash and refusals')
   await waitForReceipt(t, hash)
-  if (!(await hasEffect(t, call))) throw fault('the call was taken and not executed', 'its effect on the profile')
+  if (!(await hasEffect(t, call)))
+    throw fault('the target accepted the call and did not execute it', 'its effect on the profile')
 }
 
 /** The data key that the call data sets; undefined when the call data is no `setData`. */

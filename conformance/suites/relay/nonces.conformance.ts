@@ -30,7 +30,7 @@ function firstInChannel(t: CheckContext): Promise<{ readonly channel: bigint }> 
 
 export default [
   clause('relay.execute.key-manager-nonce', (check) => {
-    check('a used nonce executes nothing anew', (t) =>
+    check('a call with a used nonce is not executed', (t) =>
       inTurn(t, async () => {
         const { call } = await expectTwin(t)
         await expectNotExecuted(t, {
@@ -42,7 +42,7 @@ export default [
       }),
     )
 
-    check('nor later on, when the next one is executed', { isLast: true }, async (t) => {
+    check('the call is not executed later on, after the next one', { isLast: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.key-manager-nonce')
     })
@@ -105,7 +105,7 @@ export default [
       const again = hashIn(answer)
       if (again === undefined && !isSuccess(answer) && !answer.failure) return
       if (typeof again === 'string' && hash !== undefined && normalHash(again) === hash) return
-      throw new Fault('a repeated request is neither refused nor answered with the same hash', {
+      throw new Fault('the target neither refuses a repeated request nor answers it with the same hash', {
         expected: `${hash}, or a status of refusal`,
         actual: describeAnswer(answer),
         answer,
@@ -122,7 +122,7 @@ export default [
         const isClear = answers.every((answer) => hashIn(answer) !== undefined || (answer.status ?? 0) >= 400)
         if (hashes.size === 1 && isClear) return
         const [first] = answers
-        throw new Fault('the two are not answered with one hash, or one of them with a refusal', {
+        throw new Fault('the target answers the two requests neither with one hash nor one of them with a refusal', {
           expected: 'one hash',
           actual: answers.map(describeAnswer).join(' and '),
           answer: first,

@@ -57,7 +57,7 @@ export default [
   }),
 
   clause('relay.execute.errors', (check) => {
-    check('what is no request', { needs: [] }, async (t) => {
+    check('bodies that are no request', { needs: [] }, async (t) => {
       const { execute: path } = t.relay.paths
       const json = { 'content-type': 'application/json' }
       t.observe(`no JSON: ${summariseAnswer(await path.sendRaw('{"address":', { headers: json }))}`)

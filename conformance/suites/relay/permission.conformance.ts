@@ -15,9 +15,11 @@ export default [
         options: { controller: t.fixture.controllers.noRelay },
         alter: ({ body }) => ({ body }),
       })
-      expect(receipt?.transactionHash, 'the transaction that was spent on it').shownBy(answer).to.equal(undefined)
+      expect(receipt?.transactionHash, 'the transaction that the target spent on the call')
+        .shownBy(answer)
+        .to.equal(undefined)
     })
 
-    check('nor later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))
+    check('the call is not executed later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))
   }),
 ]

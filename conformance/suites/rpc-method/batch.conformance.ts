@@ -59,7 +59,7 @@ export default [
       ])
       const responses = responsesById(answer, [31, 32])
       if (responses.get(31)?.['error'] && numberOf(responses.get(32)?.['result']) !== undefined) return
-      throw new Fault('the two are not answered for themselves', {
+      throw new Fault('the answer does not answer each request by itself', {
         expected: 'an error for id 31, a result for id 32',
         actual: describeAnswer(answer),
         answer,

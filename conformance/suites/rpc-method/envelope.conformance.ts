@@ -26,7 +26,7 @@ const askWith = (t: CheckContext, id: number | bigint) => (): Promise<Answer> =>
 function expectSameId(answer: Answer, id: number | bigint): void {
   const found = memberOf(answer, 'id') ?? undefined
   if (found === undefined || stringify(found).replaceAll('"', '') === String(id)) return
-  throw new Fault('the identifier of the request comes back as another one', {
+  throw new Fault('the response has another identifier than the request', {
     expected: `${id}`,
     actual: describeAnswer(answer),
     answer,

@@ -106,7 +106,7 @@ export default [
   }),
 
   clause('eth-rpc.eth_getBalance.earliest', (check) => {
-    check('what "earliest" answers', async (t) => {
+    check('the answer to "earliest"', async (t) => {
       const [address = sampleAddress] = await accountsOf(t).catch((error: unknown) => {
         if (error instanceof Untestable || error instanceof Fault) return []
         throw error

@@ -129,7 +129,7 @@ export default [
       if (!isAnyServed) throw new Untestable('no filter that selects more than a page is served')
     })
 
-    check('nor on the pages after the first', async (t) => {
+    check('later pages hold at most 1000 entries', async (t) => {
       const paging = await requireWayOfPaging(t)
       for (const kind of [...plainKinds, ...otherKinds]) {
         const first = await firstPage(t, kind).catch((error: unknown) => {

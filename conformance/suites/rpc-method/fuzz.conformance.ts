@@ -67,7 +67,7 @@ export default [
         if (!isServed(plain)) return
         const answer = await t.rpc.sendRaw(spell(request, spelling))
         if (isServed(answer) && isDeepStrictEqual(objectOf(answer)?.['result'], objectOf(plain)?.['result'])) return
-        throw new Fault('the same question, written in another way, has another answer', {
+        throw new Fault('the target answers the same request, written in another way, differently', {
           expected: describeAnswer(plain),
           actual: describeAnswer(answer),
           answer,

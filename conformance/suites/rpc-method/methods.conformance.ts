@@ -79,7 +79,7 @@ export default [
       expectNoResults(t, nearNames(await hashesOf(t))),
     )
 
-    check('nor do unlisted methods in a batch', async (t) => {
+    check('unlisted methods in a batch yield no result', async (t) => {
       await expectChainId(t)
       const others = Object.entries(otherMethods(await hashesOf(t)))
       const methods = [...Object.entries(usualMethods), ...others.slice(0, batched)]

@@ -51,7 +51,7 @@ export default [
     }
 
     // The document says that "earliest" does not work as expected, and shows no errors. So no answer breaks a sentence.
-    check('what "earliest" answers is told and not judged', async (t) => {
+    check('the answer to "earliest" is observed, not judged', async (t) => {
       const answer = await t.rpc.call('eth_getBalance', [sampleAddress, 'earliest'])
       t.observe(`"earliest" is answered with ${describeAnswer(answer)}`)
     })

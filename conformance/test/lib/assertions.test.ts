@@ -115,7 +115,7 @@ describe('relayAssertions', () => {
     expect(rpcError).not.to.tellQuota()
     const wei = answer(200, quota.text.replace('gas', 'wei'))
     expect(faultOf(() => expect(wei).to.tellQuota())).to.include({ of: 'relay.quota.unit', answer: wei })
-    expect(faultOf(() => expect(rpcError).to.tellQuota()).message).to.equal('no quota was told')
+    expect(faultOf(() => expect(rpcError).to.tellQuota()).message).to.equal('the answer tells no quota')
   })
 
   it('holds values against the schemas', () => {

@@ -112,7 +112,11 @@ describe('the outcome of a check', () => {
       const check = { title: 't', needs: [need], body: () => Promise.reject(new Error('ran')) }
       reasons.push((await runCheck(environment(undefined, true), 'relay.quota.unit', check)).reason)
     }
-    expect(reasons).to.deep.equal(['no fixture here', 'no chain here', 'read-only: nothing is sent that could spend'])
+    expect(reasons).to.deep.equal([
+      'no fixture here',
+      'no chain here',
+      'read-only: the run sends nothing that could spend',
+    ])
   })
 
   it('shows shared exchanges and a shared failure under each check that asked', async () => {

@@ -56,7 +56,7 @@ describe('a property', () => {
     await expectProperty(t, 20, nat(), async () => {
       if (++count > 5) throw new Untestable('the budget is used up')
     })
-    expect(seen.observations).to.deep.equal(['stopped after 5 of 20 cases: the budget is used up'])
+    expect(seen.observations).to.deep.equal(['the check stopped after 5 of 20 cases: the budget is used up'])
     const never = expectProperty(t, 20, nat(), () => Promise.reject(new Untestable('no fixture')))
     expect(await thrownBy(never)).to.be.instanceOf(Untestable)
   })

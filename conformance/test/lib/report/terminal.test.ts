@@ -46,7 +46,7 @@ describe('renderTerminal', () => {
     expect(text).to.match(/\? no fixture was given\n\s+eth-rpc\.eth_getLogs\.next-page/)
     const verbose = renderTerminal(sampleReport, { colour: false, width: 100, verbose: true })
     expect(verbose).to.match(/eth-rpc\.limits\.rate\n\s+no header of a rate limit was seen/)
-    expect(text).to.contain('--verbose shows them').and.not.contain('no header of a rate limit')
+    expect(text).to.contain('--verbose and the reports show them').and.not.contain('no header of a rate limit')
     expect(text).to.contain('known: being repaired (https://example.org/1)')
   })
 

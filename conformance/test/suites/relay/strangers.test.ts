@@ -34,7 +34,7 @@ describe('relays that are not ours', function () {
       'relay.quota.timestamp-integer',
     ])
     expect(messages(report, 'relay.execute.post'))
-      .to.contain('without validityTimestamps is refused')
+      .to.contain('refuses a call without validityTimestamps')
       .and.to.contain('stopped answering after this valid request')
   })
 

@@ -115,7 +115,7 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
         return value
       },
     })
-    expect(requiredBlame(report).join()).to.contain('valid requests are refused now and then')
+    expect(requiredBlame(report).join()).to.contain('the target refuses valid requests now and then')
   })
 
   it('refuses wide ranges', async () => {
