@@ -44,11 +44,11 @@ async function explain(id: ClauseId): Promise<string> {
     ),
     untested ? `\nNo check: ${untested}\n` : '',
     list(
-      'A server fails that …',
+      'Servers that a check must fail',
       mutants.map(({ mutant }) => mutant.fault),
     ),
     list(
-      'A server passes though it differs, since …',
+      'Servers that the checks must pass, and what allows each',
       lawful.map(({ name, lawful: { allowedBy } }) => `${name}: ${allowedBy}`),
     ),
     `\nCheck it alone: touchstone check <url> --only ${id}\n`,

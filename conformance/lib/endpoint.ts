@@ -93,90 +93,6 @@ async function requireListener(state: EndpointState, patience: Patience): Promis
   throw new Untestable(`not asked: the target stopped answering after ${death.after}`, because)
 }
 
-/**
- * Tells a death from a refusal: a target may close a connection to refuse. When nobody listens afterwards, the
- * target has died.
- */
-async function withDeath(answer: Answer, url: string): Promise<Answer> {
-  if (answer.failure?.kind !== 'closed' || !(await hasDied(url))) return answer
-  const failure = { kind: 'died', message: 'the target closed the connection and no longer listens' } as const
-  return { ...answer, failure, exchange: { ...answer.exchange, failure } }
-}
-
-/** @param record called with each exchange */
-export function createEndpoint(
-  { http, clock, patience }: EndpointTools,
-  state: EndpointState,
-  record: (exchange: Exchange) => void,
-): Endpoint {
-  async function exchange(body: Body, options: SendOptions): Promise<Answer> {
-    const sentAtMs = ourTimeMs()
-    const sent = await http.send({
-      url: state.url,
-      method: options.method ?? 'POST',
-      headers: options.headers ?? { 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body }),
-      ...(options.once ? { once: true } : {}),
-    })
-    const answer = await withDeath(sent, state.url)
-    record(answer.exchange)
-    if (answer.failure?.kind !== 'refused') state.host.last = nameOf(answer.exchange)
-    const isSilent = answer.failure !== undefined && answer.failure.kind !== 'closed'
-    state.silentInARow = isSilent ? state.silentInARow + 1 : 0
-    if (isSilent) state.silent++
-    clock.see(answer.headers['date'], sentAtMs, ourTimeMs())
-    return answer
-  }
-
-  /** @throws Fault of the clause that promised an answer, when the target died of the request */
-  function noticeDeath(answer: Answer, { owedBy }: SendOptions): void {
-    // The target listened when the run began. So a refused connection says that the target died before this request.
-    if (answer.failure?.kind === 'refused') {
-      state.host.death ??= { after: state.host.last ?? 'the first requests', isFinal: false }
-    }
-    if (answer.failure?.kind !== 'died') return
-    state.host.death = { after: nameOf(answer.exchange), of: owedBy, isFinal: false }
-    state.silentInARow = 0
-    if (owedBy === undefined) return
-    throw new Fault('the target stopped answering after this valid request', {
-      expected: 'an answer, and a service that goes on listening',
-      actual: answer.failure.message,
-      answer,
-      of: owedBy,
-    })
-  }
-
-  /** Whether a rate limit meets a cheap request as well. If not, the answer was about the other request alone. */
-  async function isLimited(): Promise<boolean> {
-    if (state.cheapRequest === undefined) return false
-    const headers = { 'content-type': 'application/json' }
-    const answer = await http.send({ url: state.url, method: 'POST', headers, body: state.cheapRequest })
-    return rateLimitOf(answer, 0) !== undefined
-  }
-
-  async function ask(makeBody: () => Body, options: SendOptions): Promise<Answer> {
-    for (let attempt = 0; ; attempt++) {
-      await requireListener(state, patience)
-      const answer = await exchange(makeBody(), options)
-      noticeDeath(answer, options)
-      if (answer.failure?.kind === 'refused') continue
-      const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
-      if (!limit || (!limit.isCertain && !(await isLimited()))) return answer
-      const { waitMs } = limit
-      if (!patience.mayWait(waitMs)) {
-        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
-      }
-      await delay(waitMs)
-    }
-  }
-
-  return {
-    sendRaw: (body, options = {}) => ask(() => body, options),
-    send: (body, options = {}) =>
-      ask(() => stringify(typeof body === 'function' ? (body as () => unknown)() : body), options),
-  }
-}
-
 const connectTimeoutMs = 2000
 const pauseMs = 100
 /** A process that ends closes its connections before its port, so the port is looked at this many times. */
@@ -218,6 +134,90 @@ export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
     await delay(pauseMs)
   }
   return true
+}
+
+/**
+ * Tells a death from a refusal: a target may close a connection to refuse. When nobody listens afterwards, the
+ * target has died.
+ */
+async function withDeath(answer: Answer, url: string): Promise<Answer> {
+  if (answer.failure?.kind !== 'closed' || !(await hasDied(url))) return answer
+  const failure = { kind: 'died', message: 'the target closed the connection and no longer listens' } as const
+  return { ...answer, failure, exchange: { ...answer.exchange, failure } }
+}
+
+/** @throws Fault of the clause that promised an answer, when the target died of the request */
+function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptions): void {
+  // The target listened when the run began. So a refused connection says that the target died before this request.
+  if (answer.failure?.kind === 'refused') {
+    state.host.death ??= { after: state.host.last ?? 'the first requests', isFinal: false }
+  }
+  if (answer.failure?.kind !== 'died') return
+  state.host.death = { after: nameOf(answer.exchange), of: owedBy, isFinal: false }
+  state.silentInARow = 0
+  if (owedBy === undefined) return
+  throw new Fault('the target stopped answering after this valid request', {
+    expected: 'an answer, and a service that goes on listening',
+    actual: answer.failure.message,
+    answer,
+    of: owedBy,
+  })
+}
+
+/** Whether a rate limit meets a cheap request as well. If not, the answer was about the other request alone. */
+async function isLimited(http: HttpClient, state: EndpointState): Promise<boolean> {
+  if (state.cheapRequest === undefined) return false
+  const headers = { 'content-type': 'application/json' }
+  const answer = await http.send({ url: state.url, method: 'POST', headers, body: state.cheapRequest })
+  return rateLimitOf(answer, 0) !== undefined
+}
+
+/** @param record called with each exchange */
+export function createEndpoint(
+  { http, clock, patience }: EndpointTools,
+  state: EndpointState,
+  record: (exchange: Exchange) => void,
+): Endpoint {
+  async function exchange(body: Body, options: SendOptions): Promise<Answer> {
+    const sentAtMs = ourTimeMs()
+    const sent = await http.send({
+      url: state.url,
+      method: options.method ?? 'POST',
+      headers: options.headers ?? { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+      ...(options.once ? { once: true } : {}),
+    })
+    const answer = await withDeath(sent, state.url)
+    record(answer.exchange)
+    if (answer.failure?.kind !== 'refused') state.host.last = nameOf(answer.exchange)
+    const isSilent = answer.failure !== undefined && answer.failure.kind !== 'closed'
+    state.silentInARow = isSilent ? state.silentInARow + 1 : 0
+    if (isSilent) state.silent++
+    clock.see(answer.headers['date'], sentAtMs, ourTimeMs())
+    return answer
+  }
+
+  async function ask(makeBody: () => Body, options: SendOptions): Promise<Answer> {
+    for (let attempt = 0; ; attempt++) {
+      await requireListener(state, patience)
+      const answer = await exchange(makeBody(), options)
+      noticeDeath(state, answer, options)
+      if (answer.failure?.kind === 'refused') continue
+      const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
+      if (!limit || (!limit.isCertain && !(await isLimited(http, state)))) return answer
+      const { waitMs } = limit
+      if (!patience.mayWait(waitMs)) {
+        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
+      }
+      await delay(waitMs)
+    }
+  }
+
+  return {
+    sendRaw: (body, options = {}) => ask(() => body, options),
+    send: (body, options = {}) =>
+      ask(() => stringify(typeof body === 'function' ? (body as () => unknown)() : body), options),
+  }
 }
 
 /** The two paths of the relay under {relay_url}. */

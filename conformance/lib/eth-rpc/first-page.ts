@@ -25,6 +25,17 @@ export interface Gathering {
   readonly next: Position | undefined
 }
 
+/** @throws Fault when the page holds more entries than a page may */
+function requireLength(page: readonly Log[], number: number, answer: Answer): void {
+  if (page.length <= pageLimit) return
+  throw new Fault(`page ${number} holds more entries than a page may`, {
+    expected: `at most ${pageLimit} entries`,
+    actual: `${page.length} entries`,
+    answer,
+    of: 'eth-rpc.eth_getLogs.max-1000',
+  })
+}
+
 /**
  * @param truth the logs that the filter selects, in the order of the chain
  * @param of the clause that fails for a wrong first page, and the clause that fails for a wrong later page
@@ -66,14 +77,7 @@ export function createGathering(truth: readonly Log[], of: { first: ClauseId; la
   return {
     add(page, answer) {
       pages += 1
-      if (page.length > pageLimit) {
-        throw new Fault(`page ${pages} holds more entries than a page may`, {
-          expected: `at most ${pageLimit} entries`,
-          actual: `${page.length} entries`,
-          answer,
-          of: 'eth-rpc.eth_getLogs.max-1000',
-        })
-      }
+      requireLength(page, pages, answer)
       for (const log of page) addEntry(log, answer)
       const isWhole = highest - lowest + 1 === seen.size && (lowest === 0 || highest === truth.length - 1)
       if (page.length === 0 ? seen.size === truth.length : isWhole) return

@@ -17,6 +17,16 @@ export function planLines({ target, edition, checks, transactions, gas }: Plan):
   ]
 }
 
+/** What stands behind the id of a clause: its level, the number of its checks and their time. */
+function remarksOn({ level }: ClauseHead, checks: readonly CheckResult[], status: CheckStatus): string[] {
+  const spentMs = checks.reduce((sum, check) => sum + check.durationMs, 0)
+  return [
+    ...(status === 'failed' && level === 'recommended' ? ['recommended'] : []),
+    ...(checks.length > 1 ? [`${checks.length} checks`] : []),
+    ...(spentMs >= 100 ? [seconds(spentMs)] : []),
+  ]
+}
+
 /**
  * Shows on a stream how a run goes: one line for each clause when its checks are done, grouped by document; on a
  * terminal also a last line with the clause that is being checked. At the end it writes what {@link renderTerminal}
@@ -49,13 +59,8 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
       line('')
       line(paint('bold', `${clause.document}: ${documentTitle[clause.document]}`))
     }
-    const spent = checks.reduce((sum, check) => sum + check.durationMs, 0)
     const shown = shownStatus({ status, ...(known ? { known } : {}) })
-    const extra = [
-      ...(status === 'failed' && clause.level === 'recommended' ? ['recommended'] : []),
-      ...(checks.length > 1 ? [`${checks.length} checks`] : []),
-      ...(spent >= 100 ? [seconds(spent)] : []),
-    ]
+    const extra = remarksOn(clause, checks, status)
     line(`  ${paintedSign(shown, paint)} ${clause.id}${extra.length > 0 ? paint('dim', `  ${extra.join(', ')}`) : ''}`)
     printed.add(clause.id)
   }

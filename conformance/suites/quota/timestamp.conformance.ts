@@ -1,3 +1,4 @@
+import type { CheckContext } from '../../lib/context.ts'
 import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
@@ -14,32 +15,35 @@ function tenths(seconds: number): string {
   return String(Math.round(seconds * 10) / 10)
 }
 
+/** @throws Fault when the window is wider or narrower than the edition documents */
+async function expectDocumentedWidth(t: CheckContext): Promise<void> {
+  const { window } = await quotaSession(t)
+  const half = halfWindowSeconds[t.edition]
+  const { least, most } = allowedWidth(half)
+  const away = ({ timestamp, sentAt }: Probe): number => timestamp - Math.floor(sentAt + t.clock.offsetSeconds)
+  const [ago, ahead] = [-away(window.earliest), away(window.latest)]
+  t.observe(`clock edges at ${ago} s ago and ${ahead} s ahead`)
+  const expected = `${2 * half} s from the earliest to the latest timestamp, give or take the rounding`
+  if (window.leastWidth > most) {
+    const { answer } = ago > ahead ? window.earliest : window.latest
+    const actual = `at least ${tenths(window.leastWidth)} s: from ${ago} s ago to ${ahead} s ahead`
+    throw new Fault('the window is too wide', { expected, actual, answer })
+  }
+  const { tooEarly, tooLate, mostWidth } = window
+  if (mostWidth < least && tooEarly && tooLate) {
+    const { answer } = -away(tooEarly) < away(tooLate) ? tooEarly : tooLate
+    const actual = `less than ${tenths(mostWidth)} s: ${-away(tooEarly)} s ago and ${away(tooLate)} s ahead are refused`
+    throw new Fault('the window is too narrow', { expected, actual, answer })
+  }
+}
+
 export default [
   clause('relay.quota.window', (check) => {
     check('now is served', async (t) => {
       await firstTold(t)
     })
 
-    check('the served timestamps reach over as many seconds as documented', async (t) => {
-      const { window } = await quotaSession(t)
-      const half = halfWindowSeconds[t.edition]
-      const { least, most } = allowedWidth(half)
-      const away = ({ timestamp, sentAt }: Probe): number => timestamp - Math.floor(sentAt + t.clock.offsetSeconds)
-      const [ago, ahead] = [-away(window.earliest), away(window.latest)]
-      t.observe(`clock edges at ${ago} s ago and ${ahead} s ahead`)
-      const expected = `${2 * half} s from the earliest to the latest timestamp, give or take the rounding`
-      if (window.leastWidth > most) {
-        const { answer } = ago > ahead ? window.earliest : window.latest
-        const actual = `at least ${tenths(window.leastWidth)} s: from ${ago} s ago to ${ahead} s ahead`
-        throw new Fault('the window is too wide', { expected, actual, answer })
-      }
-      const { tooEarly, tooLate, mostWidth } = window
-      if (mostWidth < least && tooEarly && tooLate) {
-        const { answer } = -away(tooEarly) < away(tooLate) ? tooEarly : tooLate
-        const actual = `less than ${tenths(mostWidth)} s: ${-away(tooEarly)} s ago and ${away(tooLate)} s ahead are refused`
-        throw new Fault('the window is too narrow', { expected, actual, answer })
-      }
-    })
+    check('the served timestamps reach over as many seconds as documented', expectDocumentedWidth)
 
     // Wrong time zones and wrong dates are off by an hour or a day.
     for (const [what, away] of [

@@ -83,7 +83,9 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
     expect(requiredBlame(await judge({ keys: 'onward' }, { only, paging: 'onward' }))).to.deep.equal([])
     const third = { keys: 'onward', thirdKeyRequired: true } as const
     expect(requiredBlame(await judge(third, { only, paging: 'onward:transactionIndex' }))).to.deep.equal([])
-    expect(requiredBlame(await judge(third, { only, paging: 'onward' })).join()).to.match(/next-page failed.*are read/)
+    expect(requiredBlame(await judge(third, { only, paging: 'onward' })).join()).to.match(
+      /next-page failed.*reads the keys/,
+    )
   })
 
   it('is blamed for keys that it reads and does not follow', async () => {
