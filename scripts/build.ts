@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { spawnSync } from 'node:child_process'
-import { copyFile, rm } from 'node:fs/promises'
+import { copyFile, cp, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { contractNames, loadArtifact } from '../contracts/artifacts.ts'
 import { parseCommand } from './parse-command.ts'
@@ -10,7 +10,7 @@ const inRoot = (path: string) => fileURLToPath(new URL(path, root))
 const projects = ['specs', 'server', 'conformance', 'client', 'contracts', 'scripts'].map(inRoot)
 
 /**
- * The command `build`: what the published package holds, in `dist/`: JavaScript, types, and the JSON beside them. The
+ * The command `build`: what the published package holds, in `dist/`: JavaScript, types, JSON, the migrations. The
  * compiler copies the JSON, so the contracts are compiled first. Tests are not built.
  *
  * @returns the exit code: 0 built, 1 it does not compile, 2 wrong usage
@@ -24,5 +24,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { status } = spawnSync(process.execPath, [tsc, '-b', '--force', ...projects], { stdio: 'inherit' })
   if (status !== 0) return 1
   await copyFile(inRoot('specs/openapi.yaml'), inRoot('dist/specs/openapi.yaml'))
+  const migrations = 'server/services/database/migrations'
+  await cp(inRoot(migrations), inRoot(`dist/${migrations}`), { recursive: true })
   return 0
 }

@@ -41,6 +41,7 @@ describe('the published package, installed in an empty folder', function () {
   it('holds no tests, no sources and no maps', () => {
     expect(files.filter((file) => /\/test\/|(?<!\.d)\.ts$|\.map$|tsbuildinfo/.test(file))).to.deep.equal([])
     expect(files).to.include.members(['README.md', 'LICENSE', 'docs/check.md', 'dist/specs/openapi.yaml'])
+    expect(files).to.include('dist/server/services/database/migrations/001-tables.sql')
   })
 
   it('has everything behind its exports, with types', () => {

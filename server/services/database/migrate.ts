@@ -1,28 +1,12 @@
-import type { Kysely } from 'kysely'
-import { Migrator } from 'kysely/migration'
-import { migration as ledger } from './migrations/001-ledger.ts'
-import { migration as storeRelays } from './migrations/002-store-relays.ts'
-import { migration as leanLedger } from './migrations/003-lean-ledger.ts'
-import { migration as offered } from './migrations/004-offered.ts'
-import { migration as plannedByIndex } from './migrations/005-planned-by-index.ts'
-import { migration as heldSigners } from './migrations/006-held-signers.ts'
-import { migration as retries } from './migrations/007-retries.ts'
-import { migration as budgets } from './migrations/008-budgets.ts'
+import { sql, type Kysely } from 'kysely'
+import { Migrator, type Migration } from 'kysely/migration'
+import { readFile } from 'node:fs/promises'
 import frozen from './migrations/frozen.json' with { type: 'json' }
-import { assertKnownPast, recordPast } from './past.ts'
+import { assertKnownPast, recordMigration } from './past.ts'
 import type { Tables } from './tables.ts'
 
-/** In the order of their names. Each has the SHA-256 of its file in `frozen.json`, and is never edited again. */
-export const migrations = {
-  '001-ledger': ledger,
-  '002-store-relays': storeRelays,
-  '003-lean-ledger': leanLedger,
-  '004-offered': offered,
-  '005-planned-by-index': plannedByIndex,
-  '006-held-signers': heldSigners,
-  '007-retries': retries,
-  '008-budgets': budgets,
-}
+/** The SHA-256 of each file of `migrations/`, by its name and in this order. A file that stands here is never edited again. */
+const hashes: ReadonlyMap<string, string> = new Map(Object.entries(frozen))
 
 /**
  * Brings the tables of a schema up to date; processes that start together do it once.
@@ -30,14 +14,20 @@ export const migrations = {
  * @throws OperatorError; what the database throws. Nothing is changed then
  */
 export async function migrate(db: Kysely<Tables>, schema: string): Promise<void> {
-  const hashes = new Map(Object.entries(frozen))
   await assertKnownPast(db, schema, hashes)
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: async () => migrations },
-    migrationTableSchema: schema,
-  })
+  const migrator = new Migrator({ db, provider: { getMigrations }, migrationTableSchema: schema })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error instanceof Error ? error : new Error('the migration failed', { cause: error })
-  await recordPast(db, hashes)
+}
+
+async function getMigrations(): Promise<Record<string, Migration>> {
+  const read = [...hashes].map(async ([name, hash]) => {
+    const statements = await readFile(new URL(`migrations/${name}.sql`, import.meta.url), 'utf8')
+    const up = async (db: Kysely<Tables>) => {
+      await sql.raw(statements).execute(db)
+      await recordMigration(db, name, hash)
+    }
+    return [name, { up }] as const
+  })
+  return Object.fromEntries(await Promise.all(read))
 }

@@ -39,20 +39,19 @@ export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes
     if (foreign) throw unknownPast(schema, `has a table '${foreign.name}' and no migrations`)
     return
   }
-  const { rows: recorded } = await sql<{ name: string; value: string }>`
+  const { rows: facts } = await sql<{ name: string; value: string }>`
     select name, value from ${sql.id(schema, 'facts')} where starts_with(name, ${FACT})`.execute(db)
-  for (const { name: fact, value } of recorded) {
-    const name = fact.slice(FACT.length)
-    if (hashes.get(name) === value) continue
+  const recorded = new Map(facts.map(({ name, value }) => [name.slice(FACT.length), value]))
+  for (const { name } of done.rows) {
+    if (recorded.get(name) === hashes.get(name)) continue
     throw unknownPast(schema, `was made by another migration '${name}' than the one here`)
   }
 }
 
-/** Records by which texts the tables were made. Ledgers from before this was recorded are taken at their word. */
-export async function recordPast(db: Kysely<Tables>, hashes: ReadonlyMap<string, string>): Promise<void> {
+/** Records by which text tables were made, in the transaction that makes them. */
+export async function recordMigration(db: Kysely<Tables>, name: string, hash: string): Promise<void> {
   await db
     .insertInto('facts')
-    .values([...hashes].map(([name, value]) => ({ name: `${FACT}${name}`, value })))
-    .onConflict((conflict) => conflict.column('name').doNothing())
+    .values({ name: `${FACT}${name}`, value: hash })
     .execute()
 }

@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { expect } from 'chai'
+import { Transaction } from 'ethers'
 import { sql } from 'kysely'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -8,29 +9,31 @@ import { basename, join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { migrations } from '../../../services/database/migrate.ts'
 import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
+import { assertKnownPast } from '../../../services/database/past.ts'
 import { OperatorError } from '../../../core/operator-error.ts'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
 
 const sources = join(import.meta.dirname, '../../../services/database/migrations')
 const dumps = join(import.meta.dirname, 'dumps')
+/** Of releases whose tables are taken over no more. */
+const strangerDumps = join(import.meta.dirname, 'strangers')
 const schema = 'touchstone_31337'
 
 describe('migrations', () => {
   it('are never edited once they are committed', async () => {
-    const files = (await readdir(sources)).filter((name) => name.endsWith('.ts')).sort()
+    const files = (await readdir(sources)).filter((name) => name.endsWith('.sql')).sort()
     const hashes = await Promise.all(
       files.map(async (file) => {
         const hash = createHash('sha256').update(await readFile(join(sources, file)))
-        return [basename(file, '.ts'), hash.digest('hex')] as const
+        return [basename(file, '.sql'), hash.digest('hex')] as const
       }),
     )
     expect(frozen, 'a new migration adds its line to frozen.json; no line changes').to.deep.equal(
       Object.fromEntries(hashes),
     )
-    expect(Object.keys(frozen)).to.deep.equal(Object.keys(migrations))
+    expect(Object.keys(frozen), 'in the order of their names').to.deep.equal(Object.keys(frozen).toSorted())
   })
 })
 
@@ -92,10 +95,12 @@ describe('the past of a database', () => {
     readonly account: string
     readonly reserved: string
     readonly charged: string | null
+    readonly raw: string
   }
   const relaysOf = async (query: (text: string) => Promise<unknown>) => {
-    const columns = 'hash, identity, profile, key_manager, signer, nonce, status, account, reserved, charged'
-    return (await query(`select ${columns} from ${schema}.relays order by hash`)) as Relay[]
+    const columns = 'identity, profile, key_manager, signer, nonce, status, relays.account, reserved, charged, raw'
+    const tables = `${schema}.relays join ${schema}.attempts using (hash)`
+    return (await query(`select hash, ${columns} from ${tables} order by hash`)) as Relay[]
   }
 
   for (const [kind, make] of Object.entries(kinds)) {
@@ -104,7 +109,7 @@ describe('the past of a database', () => {
       const newShape = await shapeOf(fresh)
       await fresh.close()
       const files = await readdir(dumps)
-      expect(files).to.include('0.1.0.sql')
+      expect(files).to.include('0.2.0.sql')
       for (const file of files) {
         const dump = await readFile(join(dumps, file), 'utf8')
         const open = await make(dump)
@@ -124,10 +129,11 @@ describe('the past of a database', () => {
           const pending = relays.filter(({ status }) => status === 'pending')
           expect(pending, 'the dump has calls under way').to.not.be.empty
           expect(await accountsWithOpenRelays(db)).to.have.members([...new Set(pending.map(({ account }) => account))])
-          for (const { key_manager: keyManager, signer, nonce, identity, hash } of pending) {
+          for (const { key_manager: keyManager, signer, nonce, identity, hash, account, raw } of pending) {
             const key = { keyManager, signer, channel: BigInt(nonce) >> 128n }
             const [state] = await lookUp(db, [{ key, from: 0n, identities: [identity] }])
-            expect(state?.pending.map((call) => call.nonce)).to.include(BigInt(nonce))
+            const callData = Transaction.from(raw).data
+            expect(state?.pending).to.deep.include({ nonce: BigInt(nonce), callData, account })
             expect(state?.known.get(identity)).to.equal(hash)
           }
         } finally {
@@ -140,16 +146,18 @@ describe('the past of a database', () => {
   }
 
   const made = (statements: string) => async () =>
-    `${await readFile(join(dumps, '0.1.0.sql'), 'utf8')}; set search_path to ${schema}; ${statements}`
+    `${await readFile(join(dumps, '0.2.0.sql'), 'utf8')}; set search_path to ${schema}; ${statements}`
+  const release = (version: string) => () => readFile(join(strangerDumps, `${version}.sql`), 'utf8')
   const strangers: readonly [says: string, statements: () => Promise<string>][] = [
     ["a migration '999-later' that is not known", made("insert into kysely_migration values ('999-later', '')")],
-    ["lacks the migration '002-store-relays'", made("delete from kysely_migration where name = '002-store-relays'")],
     ["has a table 'attempts' and no migrations", made('drop table kysely_migration')],
     ["has a table 'attempts' and no migrations", made('delete from kysely_migration')],
+    ["a migration '001-ledger' that is not known", release('0.1.0')],
     [
-      "made by another migration '003-lean-ledger'",
-      made("insert into facts values ('migration 003-lean-ledger', 'deadbeef')"),
+      "made by another migration '001-tables'",
+      made("update facts set value = 'deadbeef' where name like 'migration %'"),
     ],
+    ["made by another migration '001-tables'", made("delete from facts where name like 'migration %'")],
     [
       "has a table 'letters' and no migrations",
       async () => `create schema ${schema}; create table ${schema}.letters (dear text)`,
@@ -181,6 +189,19 @@ describe('the past of a database', () => {
       await client.end()
     })
   }
+
+  it('is refused when a migration before the last one is missing', async () => {
+    const database = await openDatabase({ url: null, folder: null, schema, poolSize: 1 })
+    const [name = '', hash = ''] = Object.entries(frozen)[0] ?? []
+    const known = new Map([
+      ['000-before', ''],
+      [name, hash],
+    ])
+    const error = await assertKnownPast(database.db, schema, known).catch((thrown: unknown) => thrown)
+    await database.close()
+    expect(error).to.be.instanceOf(OperatorError)
+    expect((error as Error).message).to.include(`lacks the migration '000-before' before '${name}'`)
+  })
 
   it('is recorded, so that a later edit of a migration is found out', async () => {
     const database = await openDatabase({ url: null, folder: null, schema, poolSize: 1 })

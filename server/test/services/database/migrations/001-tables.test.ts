@@ -11,7 +11,7 @@ const profile = '0xf'
 const account = '0xa'
 const random = () => hexlify(randomBytes(32))
 
-describe('migration 005: functions that are planned by index', () => {
+describe('migration 001: functions that are planned by index', () => {
   let postgres: PostgresServer
 
   before(async () => {
