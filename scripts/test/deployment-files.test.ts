@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import type { Config } from '../../specs/index.ts'
 import { environmentVariables } from '../../server/config/environment.ts'
+import { parseConfig } from '../../server/config/load.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
@@ -161,3 +163,26 @@ function closure(names: readonly string[], packages: Readonly<Record<string, Loc
   names.forEach(visit)
   return found
 }
+
+describe('docs/deployment.md', () => {
+  let page: string
+  let config: Config
+  const figure = (pattern: RegExp) => Number(pattern.exec(page)?.[1])
+
+  before(async () => {
+    page = await read('docs/deployment.md')
+    config = parseConfig({ chain: { rpcUrls: ['http://127.0.0.1:8545'] } }, 'defaults', root)
+  })
+
+  it('limits bodies in the proxy as the server does, and waits longer than the server', () => {
+    expect(figure(/client_max_body_size (\d+)m;/) * 1024 * 1024).to.equal(config.limits.bodyBytes)
+    expect(figure(/proxy_read_timeout (\d+)s;/)).to.be.above(config.limits.answerSeconds)
+  })
+
+  it('stops the service no sooner than it may end', () => {
+    const { drainSeconds, graceSeconds } = config.shutdown
+    expect(figure(/TimeoutStopSec=(\d+)/)).to.be.above(drainSeconds + graceSeconds + 2)
+    const [, script = ''] = /ExecStart=\S+ (\S+) serve/.exec(page) ?? []
+    expect(existsSync(join(root, script)), script).to.equal(true)
+  })
+})
