@@ -11,6 +11,7 @@ COPY contracts contracts
 COPY server server
 COPY conformance conformance
 COPY client client
+COPY testbed testbed
 COPY scripts scripts
 RUN npm run build
 

@@ -7,7 +7,7 @@ import { parseCommand } from './parse-command.ts'
 
 const root = new URL('../', import.meta.url)
 const inRoot = (path: string) => fileURLToPath(new URL(path, root))
-const projects = ['specs', 'server', 'conformance', 'client', 'contracts', 'scripts'].map(inRoot)
+const projects = ['specs', 'server', 'conformance', 'client', 'contracts', 'testbed', 'scripts'].map(inRoot)
 
 /**
  * The command `build`: what the published package holds, in `dist/`: JavaScript, types, JSON, the migrations. The

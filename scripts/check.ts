@@ -7,5 +7,5 @@ import { run as runCheck } from '../conformance/cli.ts'
  */
 export function run(argv: readonly string[]): Promise<number> {
   // Loaded when it is needed: a whole server is behind it.
-  return runCheck(argv, { startTestbed: async () => (await import('./testbed.ts')).startTestbed() })
+  return runCheck(argv, { startTestbed: async () => (await import('../testbed/testbed.ts')).startTestbed() })
 }

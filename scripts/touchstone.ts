@@ -2,6 +2,7 @@
 import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../conformance/lib/usage-error.ts'
+import { OperatorError } from '../server/core/operator-error.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
@@ -76,7 +77,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof UsageError) process.stderr.write(`${error.message}\n`)
+    if (error instanceof UsageError || error instanceof OperatorError) process.stderr.write(`${error.message}\n`)
     // Not 1: that is the suite's word for a target that failed.
     else console.error(error)
     return 2

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
-import type { Testbed } from './testbed.ts'
+import type { Testbed } from '../testbed/testbed.ts'
 
 interface Flags {
   readonly port: number
@@ -40,7 +40,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     await mkdir(stateDir, { recursive: true })
     // Only now: a whole server is behind it.
-    const started = import('./testbed.ts').then(({ startTestbed }) =>
+    const started = import('../testbed/testbed.ts').then(({ startTestbed }) =>
       startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
     )
     testbed = await Promise.race([started, stop.then(() => undefined)])

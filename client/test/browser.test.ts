@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { serve, type TestServer } from '../../conformance/test/support/serve.ts'
-import { launchBrowser, type Browser } from '../../scripts/test/support/browser.ts'
+import { launchBrowser, type Browser } from '../../testbed/test/support/browser.ts'
 import { systemClock } from '../../server/services/clock.ts'
 import { startWorld, succeed, type World } from './support/world.ts'
 

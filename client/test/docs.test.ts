@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { startTestbed, type Testbed } from '../../scripts/testbed.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 const root = join(import.meta.dirname, '../..')
 const programs = new Map<string, string>()

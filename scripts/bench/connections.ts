@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim } from './support/aim.ts'
-import { startNode, startServerProcess, startScript, type Started } from './support/processes.ts'
-import { testKey } from './support/relay-world.ts'
-import { createRpcClient, median, quantile } from './support/rpc.ts'
+import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
+import { testKey } from '../../testbed/relay-world.ts'
+import { createRpcClient } from '../../testbed/rpc.ts'
+import { median, quantile } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench connections [--rounds 3] [--seconds 2]
 
@@ -121,5 +122,5 @@ async function measureMethod(
 
 /** Ends without a word when it is killed: what it held is cut off. */
 function startCrowd(url: string, crowd: string): Promise<Started> {
-  return startScript('bench/connections/crowd', [url, crowd])
+  return startScript('scripts/bench/connections/crowd', [url, crowd])
 }

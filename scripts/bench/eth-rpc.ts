@@ -6,8 +6,8 @@ import { measureBodies } from './eth-rpc/bodies.ts'
 import { measureLoad } from './eth-rpc/load.ts'
 import { seedLogWorld } from './eth-rpc/log-world.ts'
 import { measureWalk } from './eth-rpc/walk.ts'
-import { startNode, startServerProcess } from './support/processes.ts'
-import { testKey } from './support/relay-world.ts'
+import { startNode, startServerProcess } from '../../testbed/processes.ts'
+import { testKey } from '../../testbed/relay-world.ts'
 
 const usage = `Usage: touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 2] [--rounds 5]
                          [--connections 20] [--bodies 20000] [--seed <number>]

@@ -5,8 +5,8 @@ import { measureThroughput, tableHead } from './execute/throughput.ts'
 import { judgeAims, type Aim } from './support/aim.ts'
 import { choicesIn } from './support/choices.ts'
 import { reserveCore } from './support/cores.ts'
-import { databaseKinds, startPostgres } from './support/postgres.ts'
-import { nodeKinds } from './support/processes.ts'
+import { databaseKinds, startPostgres } from '../../testbed/postgres.ts'
+import { nodeKinds } from '../../testbed/processes.ts'
 
 const usage = `Usage: touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500] [--share-cores]

@@ -2,7 +2,7 @@ import { JsonRpcProvider, toQuantity, Wallet } from 'ethers'
 import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
 import { provisionFixture } from '../../contracts/deploy/fixture.ts'
 import { startServer } from '../../server/start.ts'
-import { developmentConfig, type Testbed } from '../testbed.ts'
+import { developmentConfig, type Testbed } from '../../testbed/testbed.ts'
 import { UsageError } from '../../conformance/lib/usage-error.ts'
 import { serveNetwork } from './serve-network.ts'
 

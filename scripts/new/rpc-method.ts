@@ -68,7 +68,7 @@ export default defineRpcMethod({
 `
 
 const testText = (method: string, params: readonly unknown[]) => `import { expect } from 'chai'
-import { startTestbed, type Testbed } from '../../../../scripts/testbed.ts'
+import { startTestbed, type Testbed } from '../../../../testbed/testbed.ts'
 
 describe('rpc method ${method}', () => {
   let testbed: Testbed

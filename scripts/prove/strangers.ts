@@ -1,5 +1,5 @@
 import { logEmitterInterface } from '../../contracts/deploy/logs.ts'
-import type { Testbed } from '../testbed.ts'
+import type { Testbed } from '../../testbed/testbed.ts'
 
 const pauseMs = 400
 

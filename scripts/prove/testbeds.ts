@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerEnvironment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
-import { writePrivateJson } from '../private-json.ts'
-import { startTestbed, type Testbed } from '../testbed.ts'
+import { writePrivateJson } from '../../testbed/private-json.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { letStrangersIn } from './strangers.ts'
 
 /** A testbed for the suite: what an altered server stands in front of. */

@@ -5,8 +5,8 @@ import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.t
 import { parseConfig } from '../../server/config/load.ts'
 import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
-import { startTestbed, type Testbed } from '../testbed.ts'
-import { startAnvil } from './anvil.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
+import { startAnvil } from '../../testbed/test/support/anvil.ts'
 
 /** The clauses with a verdict that did not pass, and why. */
 function notPassed({ clauses }: Report): string[] {

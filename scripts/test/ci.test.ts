@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import type { Report } from '../../conformance/index.ts'
-import { unusedPort } from '../bench/support/unused-port.ts'
-import { startTestbed, type Testbed } from '../testbed.ts'
+import { unusedPort } from '../../testbed/unused-port.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(root, path), 'utf8')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { startTestbed } from '../testbed.ts'
+import { startTestbed } from '../../testbed/testbed.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { loadLawful } from '../../conformance/altered/load.ts'
 import { serveAlteration } from '../../conformance/altered/serve.ts'
 import { check, type CheckOptions, type Report } from '../../conformance/index.ts'
-import { startTestbed, type Testbed } from '../testbed.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 /** What the suite says of lawful servers that `prove` sees spared. */
 describe('the suite says what is different about a relay', () => {

@@ -1,10 +1,36 @@
 import { expect } from 'chai'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
+import { parseConfigFileTextToJson } from 'typescript'
 import { runIn } from './support/repository-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
+
+describe('the walls between the projects', () => {
+  /** The projects that the compiler lets each project import. */
+  async function references(): Promise<Readonly<Record<string, readonly string[]>>> {
+    const read = async (folder: string) => {
+      const { config } = parseConfigFileTextToJson('', await readFile(join(root, folder, 'tsconfig.json'), 'utf8')) as {
+        config: { references: { path: string }[] }
+      }
+      return config.references.map(({ path }) => normalize(join(folder, path)))
+    }
+    const projects = await read('')
+    return Object.fromEntries(await Promise.all(projects.map(async (name) => [name, await read(name)] as const)))
+  }
+
+  it('let nobody import the commands but their own tests', async () => {
+    const importers = Object.entries(await references()).filter(([, names]) => names.includes('scripts'))
+    expect(importers.map(([name]) => name)).to.deep.equal(['scripts/test'])
+  })
+
+  it('let what is published import no tests, and the suite the documents alone', async () => {
+    const published = Object.entries(await references()).filter(([name]) => !name.endsWith('/test'))
+    expect(published.flatMap(([, names]) => names).filter((name) => name.endsWith('/test'))).to.deep.equal([])
+    expect(Object.fromEntries(published)).to.deep.include({ specs: [], server: ['specs'], conformance: ['specs'] })
+  })
+})
 
 describe('the walls between the rooms', () => {
   let folder: string

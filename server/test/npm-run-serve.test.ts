@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startNodeProxy, type NodeProxy } from './support/node-proxy.ts'
 import { createRelayClient } from './support/relay-client.ts'
 import { until } from './support/until.ts'
-import { startTestbed, type Testbed } from '../../scripts/testbed.ts'
+import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 const root = join(import.meta.dirname, '../..')
 const START_MS = 60_000

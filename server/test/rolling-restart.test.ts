@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { startPostgres, type PostgresServer } from '../../scripts/bench/support/postgres.ts'
-import { startNode, startServerProcess, type Started } from '../../scripts/bench/support/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../scripts/bench/support/relay-world.ts'
-import { rpcBody } from '../../scripts/bench/support/rpc.ts'
+import { startPostgres, type PostgresServer } from '../../testbed/postgres.ts'
+import { startNode, startServerProcess, type Started } from '../../testbed/processes.ts'
+import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../testbed/relay-world.ts'
+import { rpcBody } from '../../testbed/rpc.ts'
 import { startBalancer, type Balancer } from './support/balancer.ts'
 import { until } from './support/until.ts'
 

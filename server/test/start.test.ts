@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startChain, type RunningChain } from '../../contracts/chain.ts'
-import { testbedConfig } from '../../scripts/testbed.ts'
+import { testbedConfig } from '../../testbed/testbed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { startNodeProxy } from './support/node-proxy.ts'
 import { until } from './support/until.ts'

@@ -2,7 +2,7 @@ import { Wallet } from 'ethers'
 import { deployTarget, targetInterface } from '../../../contracts/deploy/target.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testSigner } from '../../../contracts/signer.ts'
-import { startTestbed, type Testbed, type TestbedOptions } from '../../../scripts/testbed.ts'
+import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/testbed.ts'
 import { serve, type TestServer } from '../../../conformance/test/support/serve.ts'
 import { createRelayClient, type RelayClient, type RelayClientOptions } from '../../index.ts'
 

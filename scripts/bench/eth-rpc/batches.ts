@@ -1,5 +1,6 @@
-import type { Started } from '../support/processes.ts'
-import { createRpcClient, quantile, residentMib, rpcBody } from '../support/rpc.ts'
+import type { Started } from '../../../testbed/processes.ts'
+import { createRpcClient, rpcBody } from '../../../testbed/rpc.ts'
+import { quantile, residentMib } from '../support/statistics.ts'
 import type { Aim } from '../support/aim.ts'
 import type { LogWorld } from './log-world.ts'
 

@@ -1,6 +1,7 @@
-import type { Started } from '../support/processes.ts'
-import { createRpcClient, residentMib } from '../support/rpc.ts'
-import { createRandom, generateBodies } from '../generated-bodies.ts'
+import type { Started } from '../../../testbed/processes.ts'
+import { createRpcClient } from '../../../testbed/rpc.ts'
+import { residentMib } from '../support/statistics.ts'
+import { createRandom, generateBodies } from '../../../testbed/generated-bodies.ts'
 import type { Aim } from '../support/aim.ts'
 
 /** How much the process may grow between the first quarter and the end. */

@@ -2,10 +2,11 @@ import { JsonRpcProvider, Wallet } from 'ethers'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
-import { testKey } from '../support/relay-world.ts'
+import { testKey } from '../../../testbed/relay-world.ts'
 import { fire, type CannonResult } from '../support/autocannon.ts'
-import { startNode, startScript, startServerProcess, type Started } from '../support/processes.ts'
-import { median, rpcBody } from '../support/rpc.ts'
+import { startNode, startScript, startServerProcess, type Started } from '../../../testbed/processes.ts'
+import { rpcBody } from '../../../testbed/rpc.ts'
+import { median } from '../support/statistics.ts'
 import type { Aim } from '../support/aim.ts'
 
 export interface LoadOptions {
@@ -129,5 +130,5 @@ async function prepare(nodeUrl: string): Promise<Record<string, string>> {
 }
 
 function startFloor(): Promise<Started> {
-  return startScript('bench/support/koa-floor', [], { environment: { NODE_ENV: 'production' } })
+  return startScript('scripts/bench/support/koa-floor', [], { environment: { NODE_ENV: 'production' } })
 }

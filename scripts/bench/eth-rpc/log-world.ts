@@ -1,7 +1,7 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
-import { testKey } from '../support/relay-world.ts'
+import { testKey } from '../../../testbed/relay-world.ts'
 
 /** A chain with very many logs of one contract. */
 export interface LogWorld {

@@ -1,8 +1,8 @@
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'
 import { countedBy, runUntilMined } from '../support/mined.ts'
-import { startNode, startServerProcess, type NodeKind } from '../support/processes.ts'
-import { createPoster, provisionWorld, signedCall } from '../support/relay-world.ts'
+import { startNode, startServerProcess, type NodeKind } from '../../../testbed/processes.ts'
+import { createPoster, provisionWorld, signedCall } from '../../../testbed/relay-world.ts'
 
 const CHANNELS = 100
 const CALLS_EACH = 10

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { openDatabase, schemaOf } from '../../../server/services/database/database.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'
-import { startNode, startServerProcess, type Started } from '../support/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../support/relay-world.ts'
-import { median } from '../support/rpc.ts'
+import { startNode, startServerProcess, type Started } from '../../../testbed/processes.ts'
+import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'
+import { median } from '../support/statistics.ts'
 
 const PAST_RELAYS = 100_000
 const WORKERS = 20

@@ -1,6 +1,6 @@
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { countedBy, runUntilMined } from '../support/mined.ts'
-import { createPoster, signedCall, type RelayWorld } from '../support/relay-world.ts'
+import { createPoster, signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'
 import type { LoadNonces, RelayLoad } from './relay-load.ts'
 
 /**

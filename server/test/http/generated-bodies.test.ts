@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { createRandom, generateBodies } from '../../../scripts/bench/generated-bodies.ts'
+import { createRandom, generateBodies } from '../../../testbed/generated-bodies.ts'
 import { nodeKinds, type TestNode } from '../support/nodes.ts'
 import { startRpcFront, type RpcFront } from '../support/rpc-front.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { axeViolations } from '../../../scripts/test/support/axe.ts'
-import { launchBrowser, type Browser } from '../../../scripts/test/support/browser.ts'
-import { startTestbed, type Testbed } from '../../../scripts/testbed.ts'
+import { axeViolations } from '../../../testbed/test/support/axe.ts'
+import { launchBrowser, type Browser } from '../../../testbed/test/support/browser.ts'
+import { startTestbed, type Testbed } from '../../../testbed/testbed.ts'
 
 describe('the pages of the server in a browser', function () {
   let testbed: Testbed

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createRandom, generateBodies, type RequestSource } from '../../../scripts/bench/generated-bodies.ts'
-import { startTestbed, type Testbed } from '../../../scripts/testbed.ts'
+import { createRandom, generateBodies, type RequestSource } from '../../../testbed/generated-bodies.ts'
+import { startTestbed, type Testbed } from '../../../testbed/testbed.ts'
 import { createRelayClient } from '../support/relay-client.ts'
 
 const COUNT = 500

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { runCrashTest } from '../../../scripts/bench/support/crash.ts'
-import { runFreezeTest } from '../../../scripts/bench/support/freeze.ts'
-import { runSharingTest } from '../../../scripts/bench/support/sharing.ts'
-import { runReorganisationTest } from '../../../scripts/bench/support/reorganisations.ts'
-import { startPostgres, type PostgresServer } from '../../../scripts/bench/support/postgres.ts'
+import { runCrashTest } from '../../../testbed/trials/crash.ts'
+import { runFreezeTest } from '../../../testbed/trials/freeze.ts'
+import { runSharingTest } from '../../../testbed/trials/sharing.ts'
+import { runReorganisationTest } from '../../../testbed/trials/reorganisations.ts'
+import { startPostgres, type PostgresServer } from '../../../testbed/postgres.ts'
 
 /** More kills, and more calls: `touchstone bench crash`. */
 const KILLS = 2

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { OperatorError } from '../../../core/operator-error.ts'
-import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 
 const schema = 'touchstone_1'
 

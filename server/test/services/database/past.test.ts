@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import pg from 'pg'
-import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
 import { assertKnownPast } from '../../../services/database/past.ts'

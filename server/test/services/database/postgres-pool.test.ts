@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import pg from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import type { Answer, RelayClient } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'

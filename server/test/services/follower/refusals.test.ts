@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { setSomeData, type RelayClient } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'

@@ -18,7 +18,7 @@ import { availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
 import { rowsRead } from '../../support/rows-read.ts'
-import { startPostgres, type PostgresServer } from '../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 
 const ALLOWANCE = 1_000_000n
 const PERIOD_SECONDS = 100

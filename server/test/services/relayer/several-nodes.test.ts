@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FAULTS, startFaultyNode, type FaultyNode } from '../../../../scripts/bench/support/faulty-node.ts'
+import { FAULTS, startFaultyNode, type FaultyNode } from '../../../../testbed/faulty-node.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'

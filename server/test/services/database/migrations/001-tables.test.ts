@@ -5,7 +5,7 @@ import { openRelays, type OpenRelay } from '../../../../services/ledger/open-rel
 import { storeChanges } from '../../../../services/ledger/store-changes.ts'
 import { storeRelays } from '../../../../services/ledger/store-relays.ts'
 import { rowsRead } from '../../../support/rows-read.ts'
-import { startPostgres, type PostgresServer } from '../../../../../scripts/bench/support/postgres.ts'
+import { startPostgres, type PostgresServer } from '../../../../../testbed/postgres.ts'
 
 const profile = '0xf'
 const account = '0xa'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FAULTS, startFaultyNode, type FaultyNode } from '../../../../../scripts/bench/support/faulty-node.ts'
+import { FAULTS, startFaultyNode, type FaultyNode } from '../../../../../testbed/faulty-node.ts'
 import { nodeKinds, type TestNode } from '../../../support/nodes.ts'
 import { startRpcFront, type RpcFront } from '../../../support/rpc-front.ts'
 import { until } from '../../../support/until.ts'

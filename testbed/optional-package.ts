@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import { UsageError } from '../../../conformance/lib/usage-error.ts'
+import { OperatorError } from '../server/core/operator-error.ts'
 
 const require = createRequire(import.meta.url)
 
 /**
- * Packages that benchmarks alone need: a clone has them, the published package names them as optional.
+ * Packages that only benchmarks and tests need: a clone has them, the published package names them as optional.
  *
  * @returns what `importing` gives
- * @throws UsageError when it is not installed
+ * @throws OperatorError when it is not installed
  */
 export async function optionalPackage<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
   try {
@@ -22,7 +22,7 @@ export async function optionalPackage<Module>(name: string, importing: () => Pro
 /**
  * The script behind the command of such a package.
  *
- * @throws UsageError when it is not installed
+ * @throws OperatorError when it is not installed
  */
 export function optionalCommand(name: string): string {
   try {
@@ -37,5 +37,5 @@ export function optionalCommand(name: string): string {
 function asMissing(name: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return error
-  return new UsageError(`bench: ${name} is needed for this: npm install --save-dev ${name}`)
+  return new OperatorError(`bench: ${name} is needed for this: npm install --save-dev ${name}`)
 }

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { byWebSocket } from '../../../contracts/by-websocket.ts'
+import { byWebSocket } from '../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
-import type { PostgresServer } from './postgres.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
-import { provisionWorld } from './relay-world.ts'
+import type { PostgresServer } from '../postgres.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
+import { provisionWorld } from '../relay-world.ts'
 
 export interface CrashOptions {
   readonly node: NodeKind

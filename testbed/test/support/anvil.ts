@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 
 /** Starts anvil on a free port; its accounts are Hardhat's. */
 export async function startAnvil(...args: string[]): Promise<{ rpcUrl: string; close(): Promise<void> }> {
-  const script = join(import.meta.dirname, '../../node_modules/@foundry-rs/anvil/bin.mjs')
+  const script = join(import.meta.dirname, '../../../node_modules/@foundry-rs/anvil/bin.mjs')
   // It would write the states of old blocks to the home folder, and leave them there.
   const options = ['--port', '0', '--max-persisted-states', '0', ...args]
   const child = spawn(process.execPath, [script, ...options], { stdio: ['ignore', 'pipe', 'inherit'] })

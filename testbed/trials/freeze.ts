@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { byWebSocket } from '../../../contracts/by-websocket.ts'
+import { byWebSocket } from '../../contracts/by-websocket.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from './processes.ts'
-import { provisionWorld } from './relay-world.ts'
+import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
+import { provisionWorld } from '../relay-world.ts'
 
 export interface FreezeOptions {
   readonly node: NodeKind

@@ -1,4 +1,4 @@
-import { createPoster, signedCall, type RelayWorld } from './relay-world.ts'
+import { createPoster, signedCall, type RelayWorld } from '../relay-world.ts'
 
 /** Clients that send one call after the other, each in a channel of its own, and try again until they are answered. */
 export interface Callers {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 describe('startPostgres', () => {
   it('leaves the exit code of the process alone', () => {
     const script = `
-      import { startPostgres } from '${import.meta.resolve('../../../bench/support/postgres.ts')}'
+      import { startPostgres } from '${import.meta.resolve('../postgres.ts')}'
       const postgres = await startPostgres()
       await postgres.close()
       process.exitCode = 3`

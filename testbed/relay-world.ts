@@ -1,10 +1,10 @@
 import { computeAddress, HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
 import { Pool } from 'undici'
-import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
-import { keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
-import { provisionFixture, type Fixture } from '../../../contracts/deploy/fixture.ts'
-import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
-import { postText } from '../../../server/services/node/post-text.ts'
+import { TEST_MNEMONIC } from '../contracts/hardhat.ts'
+import { keyManagerInterface, profileInterface } from '../contracts/deploy/profile.ts'
+import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
+import { relayNonce, signRelayCall } from '../contracts/lsp25.ts'
+import { postText } from '../server/services/node/post-text.ts'
 
 /** A chain with a profile on it, and who may act on it. */
 export interface RelayWorld {

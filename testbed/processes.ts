@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { boundless } from '../../../server/services/ledger/budgets.ts'
+import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from './optional-package.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
@@ -39,7 +39,7 @@ const ending = extname(import.meta.filename)
 /**
  * Starts one of our own scripts in a process of its own.
  *
- * @param path from the folder `scripts`, without its ending
+ * @param path from the root of the repository or of `dist`, without its ending
  * @param line what it prints when it listens, with the URL
  */
 export function startScript(
@@ -47,7 +47,7 @@ export function startScript(
   args: readonly string[] = [],
   { line = /^listening (\S+)/, ...options }: SpawnOptions & { readonly line?: RegExp } = {},
 ): Promise<Started> {
-  const script = fileURLToPath(new URL(`../../${path}${ending}`, import.meta.url))
+  const script = fileURLToPath(new URL(`../${path}${ending}`, import.meta.url))
   return whenListening(spawnNodeJs([script, ...args], options), line)
 }
 
@@ -56,7 +56,7 @@ const anvilOptions = ['--accounts', '20', '--gas-limit', '100000000', '--max-per
 
 /** Starts a development node with the well-known accounts. */
 export function startNode(kind: NodeKind, { blockTimeSeconds, ...options }: NodeOptions = {}): Promise<Started> {
-  if (kind === 'hardhat') return startScript('bench/support/hardhat-node', [String(blockTimeSeconds ?? 0)], options)
+  if (kind === 'hardhat') return startScript('testbed/hardhat-node', [String(blockTimeSeconds ?? 0)], options)
   const blockTime = blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]
   const args = [optionalCommand('@foundry-rs/anvil'), '--port', '0', ...anvilOptions, ...blockTime]
   return whenListening(spawnNodeJs(args, options), /^Listening on (\S+)/, 'http://')
@@ -78,7 +78,7 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl, folder), ...options.config }))
-  const started = await startScript('touchstone', ['serve', '--config', file], {
+  const started = await startScript('scripts/touchstone', ['serve', '--config', file], {
     line: /"url":"([^"]+)".*"msg":"listening"/,
     environment: {
       NODE_ENV: 'production',

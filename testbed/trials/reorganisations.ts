@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startCallers } from './callers.ts'
 import { waitUntilSettled } from './invariants.ts'
 import { auditFromOutside, type OutsideAudit } from './outside-audit.ts'
-import { startNode, startServerProcess, type Started } from './processes.ts'
-import { provisionWorld } from './relay-world.ts'
-import { createRpcClient, type RpcClient } from './rpc.ts'
+import { startNode, startServerProcess, type Started } from '../processes.ts'
+import { provisionWorld } from '../relay-world.ts'
+import { createRpcClient, type RpcClient } from '../rpc.ts'
 
 export interface ReorganisationOptions {
   readonly databaseUrl: string | null

@@ -1,8 +1,8 @@
-import { signQuota } from '../../../contracts/lsp25.ts'
-import { keyManagerInterface } from '../../../contracts/deploy/profile.ts'
+import { signQuota } from '../../contracts/lsp25.ts'
+import { keyManagerInterface } from '../../contracts/deploy/profile.ts'
 import type { Acknowledged } from './callers.ts'
 import { minedTransactions } from './invariants.ts'
-import { createPoster, type RelayWorld } from './relay-world.ts'
+import { createPoster, type RelayWorld } from '../relay-world.ts'
 
 export interface OutsideAudit {
   /** Every fault in a line; none: all is well. */
