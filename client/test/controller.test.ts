@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { BrowserProvider, SigningKey, Wallet } from 'ethers'
 import { createWalletClient, custom } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { signerOf } from '../controller.ts'
 import { isRelayError, type Controller, type Eip1193Provider } from '../index.ts'
 import { startWorld, succeed, thrownBy, type World } from './support/world.ts'
 
@@ -49,6 +50,8 @@ describe('a controller', function () {
       const { transactionHash } = await client.execute(succeed(world.target))
       expect(await client.wait(transactionHash)).to.include({ status: 'executed' })
       expect(await client.quota()).to.include({ unit: 'gas' })
+      // The key manager takes no other v.
+      expect(await signerOf(make()).signDigest(`0x${'12'.repeat(32)}`)).to.match(/^0x[0-9a-f]{128}1[bc]$/)
     })
   }
 

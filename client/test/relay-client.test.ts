@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hexlify, Interface, randomBytes } from 'ethers'
+import { hexlify, id, Interface, randomBytes } from 'ethers'
 import { targetInterface } from '../../contracts/deploy/target.ts'
 import { createRelayClient, isRelayError, type Eip1193Provider, type FallbackTransaction } from '../index.ts'
 import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
@@ -67,7 +67,14 @@ describe('a relay client', function () {
       const client = world.client()
       // Creation code that returns one byte of code, STOP.
       const { transactionHash } = await client.execute({ data: '0x60016000f3' })
-      expect((await client.wait(transactionHash)).status).to.equal('executed')
+      await client.wait(transactionHash)
+      const params = [transactionHash]
+      const receipt: unknown = await world.chain.provider.request({ method: 'eth_getTransactionReceipt', params })
+      const { logs } = receipt as { logs: { topics: string[] }[] }
+      const created = logs.find(({ topics }) => topics[0] === id('ContractCreated(uint256,address,uint256,bytes32)'))
+      const address = `0x${created?.topics[2]?.slice(-40)}`
+      const code: unknown = await world.chain.provider.request({ method: 'eth_getCode', params: [address, 'latest'] })
+      expect(code).to.equal('0x00')
     })
 
     it('refuses what is no call before anything is sent', async () => {
