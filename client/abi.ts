@@ -34,7 +34,7 @@ export function word(value: bigint): string {
 
 /** Length and content, filled up to whole words. */
 function bytes(hex: string): string {
-  const digits = hex.slice(2).toLowerCase()
+  const digits = hex.slice(2)
   return word(BigInt(digits.length / 2)) + digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
 }
 

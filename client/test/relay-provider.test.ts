@@ -89,18 +89,18 @@ describe('a relay provider', function () {
   it('leaves everything else to the other provider', async () => {
     const from = world.chain.accounts[7]?.address
     const seen: string[] = []
-    const other = {
-      isMetaMask: true,
-      name: 'other',
-      request: (call: { method: string; params?: unknown }) => {
+    class Wallet {
+      readonly isMetaMask = true
+      readonly #name = 'other'
+      request(call: { method: string; params?: unknown }): Promise<unknown> {
         seen.push(call.method)
         return world.chain.provider.request(call as { method: string; params: unknown[] })
-      },
-      on(this: { name: string }) {
-        return this.name
-      },
+      }
+      on(): string {
+        return this.#name
+      }
     }
-    const provider = createRelayProvider(world.client(), Object.freeze(other))
+    const provider = createRelayProvider(world.client(), Object.freeze(new Wallet()))
     expect(await provider.request({ method: 'eth_chainId' })).to.equal('0x7a69')
     const params = [{ from, to: world.target, value: '0x1' }]
     expect(await provider.request({ method: 'eth_sendTransaction', params })).to.match(/^0x/)
