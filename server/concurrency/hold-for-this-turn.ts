@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** Lets what is written to a socket gather until the turn of the event loop is over, and leave in one piece. */
+/** Gathers what is written to a socket during a turn of the event loop, and sends it in one piece when the turn is over. */
 export function holdForThisTurn(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()

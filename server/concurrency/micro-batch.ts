@@ -6,15 +6,15 @@ export interface MicroBatchOptions {
   /** Runs that may be under way at a time. Default 1. */
   readonly maxRuns?: number
   /**
-   * For so long after the latest run began, at most, the next one waits until as many have gathered as are under way:
-   * load makes few large runs, while the second of two callers does not wait at all. Default 0.
+   * The next run waits until as many items have gathered as are under way, but no longer than this time after the latest
+   * run began. So load makes few large runs, and the second of two callers does not wait at all. Default 0.
    */
   readonly gatherMs?: number
 }
 
 /**
- * Turns calls for one item each into runs for many: what comes while the runs are busy goes along with the next one.
- * Nobody waits for company: a lone call runs at once. The cost of a round trip is shared under load.
+ * Turns calls for one item each into runs for many items: items that come while the runs are busy go along with the next
+ * run. A call that comes alone is run alone, without delay. Under load, many calls share the cost of a round trip.
  *
  * @param run answers in the order of its items; an `Error` among the answers fails that item alone, throwing fails all
  * @returns a function that resolves to the answer for its item
@@ -27,7 +27,7 @@ export function microBatch<Item, Answer>(
     readonly item: Item
     readonly resolve: (answer: Answer) => void
     readonly reject: (error: unknown) => void
-    /** Known of the one who came first. */
+    /** The context of the caller, kept for the first item of a run. */
     readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
   }
   let waiting: Waiting[] = []
@@ -47,7 +47,7 @@ export function microBatch<Item, Answer>(
     begunMs = performance.now()
     try {
       const items = taken.map(({ item }) => item)
-      // What it does belongs to one who asked, not to the run before it, which started it.
+      // The run belongs to the trace of a caller, and not to that of the run before, which started it.
       const answers = await (taken[0]?.inContext ? taken[0].inContext(run, items) : run(items))
       taken.forEach(({ resolve, reject }, index) => {
         const answer = answers[index]

@@ -16,7 +16,7 @@ export class Semaphore {
       if (!held) return
       held = false
       const next = this.#waiting.shift()
-      // The place is handed on, so nobody who comes meanwhile can take it.
+      // The place is handed on directly, so that a task that comes meanwhile cannot take it.
       if (next) next()
       else this.#free++
     }

@@ -1,6 +1,6 @@
 /**
- * Work that is done once for all who ask while it is under way, and for a while from its beginning on. A failure is told to
- * them, and not kept.
+ * Does work once for all callers that ask while it is under way, and keeps the result for a while. A failure is told to
+ * those callers, and is not kept.
  *
  * @param keptMs for how long, from the beginning of the work
  */

@@ -3,7 +3,7 @@ interface Flight {
   /** Makes the call. */
   readonly begin: () => void
   begun: boolean
-  /** The call of those who came while this one was under way. */
+  /** The next call, in which the callers take part that came while this one was under way. */
   next?: Flight
 }
 
@@ -15,8 +15,8 @@ const TURNS = 4
 
 /**
  * Makes identical calls once, and never answers a caller with what was read before it asked. Calls of a few turns of the
- * event loop gather and begin together. Who comes while a call is under way waits until it is done: the answer may be
- * older than the question. So at most one call per key is under way, and one more waits.
+ * event loop gather and begin together. A caller that comes while a call is under way waits until that call is done: its
+ * answer may be older than the question. So at most one call per key is under way, and one more waits.
  */
 export class SingleFlight {
   readonly #flights = new Map<string, Flight>()
@@ -36,7 +36,7 @@ export class SingleFlight {
   }
 
   /**
-   * Like {@link run}, for calls whose results are kept nowhere: who comes too late takes part in the next call, which
+   * Like {@link run}, for calls whose results are kept nowhere: a caller that comes too late takes part in the next call, which
    * gathers as soon as the one under way is done.
    */
   fresh<T>(key: string, begin: () => Promise<T>): Promise<T> {

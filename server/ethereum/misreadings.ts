@@ -98,7 +98,7 @@ export function quotaMisreadings(address: string, timestampSeconds: number, sign
   )
 }
 
-/** Who has signed, if the text `<address>:<timestamp>` was: one for each spelling of the address, as far as somebody can have. */
+/** The signers, if the text `<address>:<timestamp>` was signed: one for each spelling of the address that gives a signer. */
 export function quotaTextSigners(address: string, timestampSeconds: number, signature: Signature): string[] {
   const readings = textDigests(address, timestampSeconds).map((digest) => ['text', () => digest] as const)
   return signersOf(readings, signature).map(({ signer }) => signer)
@@ -109,7 +109,7 @@ function textDigests(address: string, timestampSeconds: number): Uint8Array[] {
   return [...spellings].map((spelt) => personalDigest(Buffer.from(`${spelt}:${timestampSeconds}`)))
 }
 
-/** Who has signed under each reading; a reading under which nobody can have is left out. */
+/** The signer under each reading; a reading that gives no signer is left out. */
 function signersOf(readings: readonly (readonly [string, () => Uint8Array])[], signature: Signature): Misreading[] {
   return readings.flatMap(([mistake, read]) => {
     try {

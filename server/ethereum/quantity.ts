@@ -1,9 +1,9 @@
-/** What a node sent, member by member; nothing about it is sure. */
+/** An object that a node sent: its members may be of any type, or absent. */
 export type Raw = Readonly<Record<string, unknown>>
 
 /**
  * A quantity as the standard writes it: hex, lower case, no leading zeros. Nodes also send JSON numbers and padded hex.
- * What is no number is handed on as it is, for the schema to refuse.
+ * A value that is no number is handed on as it is, and the schema refuses it.
  */
 export function toQuantity(value: unknown): unknown {
   if (typeof value === 'string') {

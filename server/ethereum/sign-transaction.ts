@@ -59,7 +59,7 @@ const integersOf = ({ bytes }: Signature) => [
   withoutLeadingZeros(bytes.subarray(32)),
 ]
 
-/** Beyond what any account has sent. */
+/** A nonce that no account has reached. */
 const LARGEST_NONCE = 0xffff_ffff
 
 /**
@@ -83,5 +83,5 @@ export function maxFeePerGas(fees: Fees): bigint {
 }
 
 const TYPE_2 = Buffer.from([2])
-/** It has no type byte. */
+/** A legacy transaction has no type byte. */
 const LEGACY = Buffer.alloc(0)

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 
-/** Since when this process sees things as they are, from one look at an account to the next. */
+/** Remembers since when this process has seen something at every look at an account. */
 export interface Ages {
   /**
    * @param about what the names are of, an account for example; names that were seen at the last look and are not seen now

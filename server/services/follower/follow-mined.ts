@@ -5,7 +5,7 @@ import { findMined } from './receipts.ts'
 
 /** What has become of relays that were seen mined. */
 export interface MinedNews {
-  /** Deep enough to stay. */
+  /** Mined so deep that they are held to be final. */
   readonly final: readonly OpenRelay[]
   /** Mined in another block now. */
   readonly moved: readonly Mined[]

@@ -9,7 +9,7 @@ import { followMined } from './follow-mined.ts'
 import { findMined } from './receipts.ts'
 import { createRepairs } from './repairs.ts'
 
-/** Follows what was stored until it is final. Everything it does may be done twice, or by another process. */
+/** Follows stored relays until they are final. Each of its steps may be done twice, or by another process, without harm. */
 export interface Follower {
   /**
    * One look at the relays of an account: settles what is mined, takes back what was reorganised away, sends again what

@@ -22,7 +22,7 @@ export interface AccountQueueOptions {
   readonly database: Database
   readonly broadcaster: Broadcaster
   readonly log: Logger
-  /** Default: nobody looks on. */
+  /** Absent: nothing is observed. */
   readonly observer?: RelayObserver
   /**
    * Stores calls.

@@ -41,11 +41,11 @@ export interface AccountsOptions extends Omit<CommitOptions, 'nowMs' | 'fees' | 
   readonly log: Logger
   /** Called when a call is stored under an account: the follower has to follow it until it is mined. */
   readonly onStored: (account: string) => void
-  /** Default: nobody looks on. */
+  /** Absent: nothing is observed. */
   readonly observer?: RelayObserver
 }
 
-/** An account that another process does not let go of is not tried again for so long. */
+/** For this time an account is not chosen again that another process does not let go of. */
 const HELD_MS = 2_000
 /** The most batches of accounts in one database transaction. */
 const MAX_COMMITS = 32

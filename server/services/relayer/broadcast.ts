@@ -6,11 +6,12 @@ import type { Unsent } from '../ledger/unsent.ts'
 /** Sends signed transactions. */
 export interface Broadcaster {
   /**
-   * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: what
-   * follows it would only be refused.
+   * Sends an account's transactions in the order of their nonces, and stops at the first that no node takes: nodes would
+   * refuse those behind it.
    *
    * @param onTaken called for each as soon as a node has it
-   * @returns how many nodes have, from the first one on, and whether the next one was refused: no answer is no refusal
+   * @returns how many transactions nodes have, from the first one on, and whether a node refused the next one; no answer is
+   *   no refusal
    */
   send(transactions: readonly Unsent[], onTaken?: (index: number) => void): Promise<Broadcast>
 }
@@ -33,7 +34,7 @@ type SendResult =
 const MAX_TOGETHER = 50
 
 export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: Logger }): Broadcaster {
-  /** As a rule a node takes a batch in order. Where it did not, what it refused is sent again one by one. */
+  /** As a rule a node takes a batch in order. A transaction that the node refused is sent again by itself. */
   async function sendBatch(batch: readonly Unsent[], onTaken: (index: number) => void): Promise<Broadcast> {
     const calls = batch.map(({ raw }) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
     const outcomes = upstream.requestTogether?.(calls)
@@ -49,8 +50,8 @@ export function createBroadcaster({ upstream, log }: { upstream: Upstream; log: 
   }
 
   /**
-   * Nodes tell why they refuse in words that differ between them, and refuse what they already have: so whether they
-   * have it is asked, not read from the words.
+   * Nodes refuse a transaction that they already have, and say why in words that differ between nodes. So the node is asked
+   * whether it has the transaction, and the words are not read.
    */
   async function sendOne({ hash, raw }: Unsent): Promise<SendResult> {
     try {

@@ -25,7 +25,7 @@ export interface ChannelSendersOptions {
   readonly clock: Clock
 }
 
-/** For so long no call is final that was sent just now, as far as it matters; then the ledger is asked. */
+/** For this time the sender of a call is remembered here; afterwards the ledger is asked, where the call may be final. */
 const REMEMBERED_MS = 5_000
 /** The most channels; the one that was used longest ago goes first. */
 const MAX_REMEMBERED = 10_000
@@ -48,7 +48,7 @@ export function createChannelSenders({ sendersBefore, isOurs, clock }: ChannelSe
       const sent = latest.get(nameOf(first))
       if (sent?.nonce === first.nonce - 1n && clock.monotonicMs() - sent.atMs <= REMEMBERED_MS) return sent.account
       const account = await ask(first)
-      // The key was taken out, or another process has it; the calls before are mined, so nothing need be waited for.
+      // The key was removed, or another process has it. Then any account may send the call.
       return account !== undefined && isOurs(account) ? account : undefined
     },
     keep: (call, account) => {

@@ -4,8 +4,8 @@ import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 
 /**
- * Refuses a call that may expire before it is mined: its nonce would have to be used up by a transaction that does
- * nothing, and others wait behind it. A call that is over already is left to the simulation, which says so.
+ * Refuses a call that may expire before it is mined: a transaction that does nothing would have to use up its nonce, and
+ * other transactions wait behind it. A call that has expired already is left to the simulation, which says so.
  *
  * @throws ServiceError EXPIRES_TOO_SOON, UPSTREAM_UNAVAILABLE
  */
@@ -18,9 +18,9 @@ export interface ExpiryOptions {
   readonly minValiditySeconds: number | null
 }
 
-/** By default a call must last for so many blocks, as long as the latest of the chain took. */
+/** By default a call must stay valid for this many blocks of the average length. */
 const MIN_BLOCKS = 3
-/** And so long at least: it is simulated, stored and sent before it is mined. */
+/** A call must stay valid for this time at least: it is simulated, stored and sent before it is mined. */
 const FLOOR_SECONDS = 10
 /** A chain that makes a block for each transaction has pauses of any length. */
 const MAX_BLOCK_SECONDS = 60

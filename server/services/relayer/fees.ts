@@ -3,7 +3,7 @@ import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Fees } from '../../ethereum/sign-transaction.ts'
 
-/** What a transaction has to offer now. */
+/** Tells the fees that a transaction has to offer. */
 export interface FeeSource {
   /**
    * Twice the base fee and the node's priority fee, under the ceiling; one price where the chain has no base fee.

@@ -3,8 +3,8 @@ import { hexBytes, toHex, word } from '../../ethereum/digest.ts'
 import { keccak } from '../../ethereum/keccak.ts'
 
 /**
- * What makes two requests the same call, however they are spelt: chain, key manager, signer, nonce, payload and
- * validity.
+ * The identity of a relay call. Two requests are the same call when chain, key manager, signer, nonce, payload and validity
+ * are the same, however they are spelt.
  *
  * @returns 32 bytes, hex
  */

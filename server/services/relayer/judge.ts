@@ -7,7 +7,7 @@ import { permissionBits } from '../../ethereum/contracts.ts'
 import { describeRevert, isRefusal } from '../../ethereum/revert-reason.ts'
 import type { CallResult, ChannelResult, Parties } from '../simulator/simulator.ts'
 
-/** The profile has another key manager by now than the one that the call was verified for. */
+/** The profile has another key manager than the one that the call was verified for: it has changed meanwhile. */
 export class StaleProfileError extends Error {
   readonly profile: string
 
@@ -90,8 +90,8 @@ export interface GasRules {
 }
 
 /**
- * Judges the calls of a run, up to the first that is refused: what lies before that one is stored first, and the refused
- * one is tried anew in a turn of its own.
+ * Judges the calls of a run, up to the first that is refused. The calls before it are stored first; the refused call is
+ * tried anew in a turn of its own.
  *
  * @returns the calls that are accepted; when none is, why the first one is refused
  */

@@ -33,10 +33,10 @@ export interface Relayer {
    *
    * @returns the hash of the transaction that carries it; from then on it survives the end of this process
    * @throws ServiceError `broadcast` false: nothing was stored, and nothing will be sent
-   * @throws StaleProfileError the profile has another key manager: to be verified anew
+   * @throws StaleProfileError the profile has another key manager: verify the call anew
    */
   submit(call: RelayCall): Promise<{ transactionHash: string }>
-  /** Answers what is under way, takes nothing new. */
+  /** Takes no new calls, and resolves when the calls under way are answered. */
   close(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ export interface RelayerOptions {
   readonly log: Logger
   /** Called when something is stored under an account: it has to be followed until it is mined. */
   readonly onStored: (account: string) => void
-  /** Default: nobody looks on. */
+  /** Absent: nothing is observed. */
   readonly observer?: RelayObserver
 }
 
@@ -198,7 +198,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
 
   function channelOf(call: RelayCall): Channel {
     const key = keyOf(call)
-    // A key manager may claim one profile now and another one then: each is asked about by itself.
+    // A key manager may claim different profiles at different times, so each profile has channels of its own.
     const name = `${call.profile}:${key.keyManager}:${key.signer}:${key.channel}`
     let channel = channels.get(name)
     if (!channel) {
@@ -225,7 +225,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
 }
 
 /**
- * A node would refuse a transaction for its size again and again, and everything behind it with it.
+ * A node refuses a transaction that is too large each time that it is sent, and everything behind it as well.
  *
  * @throws ServiceError PAYLOAD_TOO_LARGE
  */
@@ -245,7 +245,7 @@ const keyOf = ({ keyManager, signer, nonce }: RelayCall): ChannelKey => ({
   channel: nonce >> 128n,
 })
 
-/** Resolves with the work, or when it takes longer. The timer goes with the work: under load they would be thousands. */
+/** Resolves when the work is done, or takes longer. The timer ends with the work: under load there would be thousands. */
 function settledWithin(work: Promise<void>, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms).unref()

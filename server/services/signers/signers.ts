@@ -4,13 +4,13 @@ import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { SignerAccount } from './signer-account.ts'
 
-/** The accounts that send relay calls: which is free, which can pay. */
+/** Knows the accounts that send relay calls: which of them is free, and which can pay. */
 export interface Signers {
   readonly accounts: readonly SignerAccount[]
   readonly byAddress: (address: string) => SignerAccount | undefined
   /**
-   * The account with the least to do among those that can pay. What it is chosen for counts as its load until `done`,
-   * and its cost as spent until the ledger or the balance shows it.
+   * Chooses the account with the least to do among those that can pay. The transaction counts as load of the account until
+   * `done` is called, and its cost counts as spent until the ledger or the balance shows it.
    *
    * @param required the account that has the calls before this one in the channel: another account's transactions may
    *   be mined before those
