@@ -1,11 +1,12 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { contractNames, loadArtifact } from '../contracts/artifacts.ts'
+import { changedTests } from './changed-tests.ts'
 import type { TestCounts } from './test-reporter.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,7 +23,8 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
 const fileOptions = ['--no-config', '--timeout', '60000']
 
 /**
- * The command `test`: types, lint, format and what is unused, then all tests; or, with files, the tests of these alone.
+ * The command `test`: types, lint, format and what is unused, then all tests; or, with files, the tests of these alone;
+ * or, with --changed, those that changes can touch.
  * The last line says `N passed, N failed`.
  *
  * @returns the exit code: 0 all passed, 1 something failed, 2 wrong usage
@@ -33,19 +35,51 @@ export async function run(argv: readonly string[]): Promise<number> {
     .argument('[files...]', 'test files')
     .option('-g, --grep <pattern>', 'only tests whose title matches')
     .option('-b, --bail', 'stop at the first failure')
+    .option(
+      '--changed [commit]',
+      'types, lint, format, and the tests that changes since a commit can touch (default: HEAD)',
+    )
   const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
-  const { grep, bail } = command.opts<{ grep?: string; bail?: true }>()
+  const { grep, bail, changed } = command.opts<{ grep?: string; bail?: true; changed?: string | true }>()
   const mochaArgs = [...(grep === undefined ? [] : ['--grep', grep]), ...(bail ? ['--bail'] : [])]
-  const isWhole = command.args.length === 0
+  const files = changed === undefined ? command.args : await touchedBy(changed === true ? 'HEAD' : changed)
+  if (files === undefined) return 2
+  const isWhole = files.length === 0 && changed === undefined
   const results = [
-    ...(isWhole && grep === undefined ? await runChecks() : []),
-    await runMocha(isWhole ? mochaArgs : [...fileOptions, ...mochaArgs, ...command.args]),
+    ...((isWhole || changed !== undefined) && grep === undefined ? await runChecks() : []),
+    ...(files.length > 0 || isWhole
+      ? [await runMocha(isWhole ? mochaArgs : [...fileOptions, ...mochaArgs, ...files])]
+      : []),
   ]
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
   const failed = results.reduce((sum, result) => sum + result.failed, 0)
   console.log(`${passed} passed, ${failed} failed`)
   return failed === 0 ? 0 : 1
+}
+
+/**
+ * The test files that changes since a commit can touch, with those that are not committed and the new ones.
+ *
+ * @returns undefined, and the reason is told, when git cannot compare with it
+ */
+async function touchedBy(commit: string): Promise<readonly string[] | undefined> {
+  const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' })
+  const lines = (text: string) => text.split('\n').filter((line) => line !== '')
+  const compared = git('diff', '--name-only', '--relative', commit, '--')
+  if (compared.status !== 0) {
+    process.stderr.write(`--changed: git cannot compare with '${commit}': ${compared.stderr.split('\n')[0]}\n`)
+    return undefined
+  }
+  const fresh = lines(git('ls-files', '--others', '--exclude-standard').stdout)
+  const files = [...lines(git('ls-files').stdout), ...fresh]
+  const { tests, everything } = await changedTests(root, files, [...lines(compared.stdout), ...fresh])
+  if (everything !== undefined) {
+    console.log(`${everything} has changed, which every test may depend on`)
+    return files.filter((file) => file.endsWith('.test.ts'))
+  }
+  console.log(`${tests.length} test files can be touched by the changes`)
+  return tests.filter((file) => files.includes(file))
 }
 
 async function runChecks(): Promise<TestCounts[]> {
