@@ -1,11 +1,14 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import type { Report } from './lib/report-types.ts'
 import { type BadgeFormat, badgeFormats, badgeRenderers } from './lib/report/badge.ts'
 import { compareReports, type Comparison, type NamedReport } from './lib/report/compare.ts'
 import { reportFormats, reportRenderers } from './lib/report/formats.ts'
 import { compareHtml } from './lib/report/html/comparison.ts'
+import { renderSite } from './lib/report/html/site.ts'
 import { compareMarkdown } from './lib/report/markdown.ts'
-import { type Output, parseOutput, writeOutput } from './lib/report/output.ts'
+import { type Output, parseOutput, writeFolder, writeOutput } from './lib/report/output.ts'
 import { readReport } from './lib/report/read-report.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal-style.ts'
 import { compareTerminal, renderTerminal } from './lib/report/terminal.ts'
@@ -30,6 +33,7 @@ function named(reports: readonly { path: string; report: Report }[]): NamedRepor
 interface Flags {
   readonly report: readonly string[]
   readonly badge: readonly Output<BadgeFormat>[]
+  readonly site?: string
   readonly quiet?: true
   readonly verbose?: true
 }
@@ -48,7 +52,14 @@ async function show<Format extends string>(
 
 async function report(paths: readonly string[], flags: Flags, { stdout }: ReportCliStreams) {
   if (flags.quiet && flags.verbose) throw new UsageError('--quiet and --verbose exclude each other')
-  const reports = await Promise.all(paths.map(async (path) => ({ path, report: await readReport(path) })))
+  const files = (await Promise.all(paths.map(reportsAt))).flat()
+  const reports = await Promise.all(files.map(async (path) => ({ path, report: await readReport(path) })))
+  if (flags.site !== undefined) {
+    const site = renderSite(reports.map(({ report }) => report))
+    await writeFolder(site, flags.site)
+    stdout.write(`${join(flags.site, 'index.html')} and ${site.size - 1} more pages of ${reports.length} reports\n`)
+    if (flags.report.length === 0 && flags.badge.length === 0) return
+  }
   const colour = wantsColour(stdout, process.env)
   const options = { colour, ...(stdout.columns ? { width: stdout.columns } : {}) }
   const [only] = reports
@@ -72,6 +83,19 @@ async function report(paths: readonly string[], flags: Flags, { stdout }: Report
   return show(texts, () => compareTerminal(comparison, options), flags, stdout)
 }
 
+/** A report, or all in a folder. @throws UsageError for a folder without one */
+async function reportsAt(path: string): Promise<string[]> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    // What is no folder, or is not there: readReport says what is wrong.
+    if (error.code === 'ENOTDIR' || error.code === 'ENOENT') return undefined
+    throw new UsageError(`${path} cannot be read (${error.code ?? 'unknown'})`)
+  })
+  if (names === undefined) return [path]
+  const reports = names.filter((name) => name.endsWith('.json')).sort()
+  if (reports.length === 0) throw new UsageError(`${path} holds no report: a folder of .json files is expected`)
+  return reports.map((name) => join(path, name))
+}
+
 /**
  * `touchstone report`: renders JSON reports of earlier runs, one target or several side by side.
  *
@@ -81,7 +105,7 @@ async function report(paths: readonly string[], flags: Flags, { stdout }: Report
 export async function run(argv: readonly string[], streams: ReportCliStreams = process): Promise<number> {
   const command = new Command('touchstone report')
     .description('Renders JSON reports of check: one report, or several side by side, differences first.')
-    .argument('<result.json...>', 'a file that check wrote with --report json=<file>')
+    .argument('<result.json...>', 'a file that check wrote with --report json=<file>, or a folder of such files')
     .option(
       '--report <format=file>',
       'html=, markdown=, and for one result junit= or json=; repeatable; - is standard output',
@@ -94,6 +118,7 @@ export async function run(argv: readonly string[], streams: ReportCliStreams = p
       (value: string, before: Output<BadgeFormat>[]) => [...before, parseOutput(value, badgeFormats, '--badge')],
       [] as Output<BadgeFormat>[],
     )
+    .option('--site <folder>', 'writes a static site: relays, their history, what changed, a page for each clause')
     .option('--quiet', 'show only failures and the verdict')
     .option('--verbose', 'also show observations and transactions')
     .exitOverride()

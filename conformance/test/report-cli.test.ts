@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../report-cli.ts'
@@ -46,6 +46,24 @@ describe('report', () => {
     expect(junit).to.match(/^<\?xml/)
     expect(markdown).to.match(/^## /)
     expect(JSON.parse(json ?? '')).to.deep.equal(sampleReport)
+  })
+
+  it('writes a site out of a folder of reports', async () => {
+    const [reports, site] = [join(folder, 'reports'), join(folder, 'a/site')]
+    await mkdir(reports)
+    for (const [name, path] of Object.entries({ 'b.json': two, 'a.json': one }))
+      await copyFile(path, join(reports, name))
+    const { code, out, err } = await report(reports, '--site', site)
+    expect({ code, err }).to.deep.equal({ code: 0, err: '' })
+    expect(out).to.match(/site\/index\.html and \d+ more pages of 2 reports\n$/)
+    expect(await readFile(join(site, 'index.html'), 'utf8')).to.include('http://127.0.0.1:3000')
+    const none = join(folder, 'none')
+    await mkdir(none)
+    expect(await report(none, '--site', site)).to.include({
+      code: 2,
+      err: `${none} holds no report: a folder of .json files is expected\n`,
+    })
+    expect((await report(one, '--site', join(one, 'site'))).err).to.include('cannot be written')
   })
 
   it('writes badges of one result, and of no two', async () => {

@@ -41,7 +41,9 @@ describe('the suite says what is different about a relay', () => {
     const report = await judge('sends-refused-calls-and-pays-for-the-revert')
     // No transaction wasted, and the same hash again: recommended, by the standards.
     expect(failed(report)).to.have.members(['relay.execute.permission'])
-    expect(observation(report, 'relay.execute.bad-signature')).to.include('the target sent a transaction, which reverted')
+    expect(observation(report, 'relay.execute.bad-signature')).to.include(
+      'the target sent a transaction, which reverted',
+    )
     expect(report.transactions.some(({ status }) => status === 'reverted')).to.equal(true)
     expect(report.verdict).to.equal('passed')
   })

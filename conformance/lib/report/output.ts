@@ -1,4 +1,5 @@
-import { access, open, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, open, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { UsageError } from '../usage-error.ts'
 
 /** One `--report format=path`; the path `-` is standard output. */
@@ -58,5 +59,22 @@ export async function writeOutput(text: string, path: string, stdout: { write(te
     await writeFile(path, text)
   } catch (error) {
     throw unwritable(path, error)
+  }
+}
+
+/**
+ * Writes files into a folder, which is made where it is missing. Files of other names stay as they are.
+ *
+ * @param files texts by their paths in the folder
+ * @throws UsageError when the folder cannot be written
+ */
+export async function writeFolder(files: ReadonlyMap<string, string>, folder: string): Promise<void> {
+  try {
+    for (const [path, text] of files) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+  } catch (error) {
+    throw unwritable(folder, error)
   }
 }
