@@ -7,7 +7,7 @@ import type { Registry } from './core/registry.ts'
 import type { ReadinessCheck } from './http/health.ts'
 import { ServiceError } from './core/errors.ts'
 import { checkResults } from './services/node/check-results.ts'
-import { createChain } from './services/chain/create-chain.ts'
+import { createChain, type CachedChain } from './services/chain/create-chain.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import type { Upstream } from './services/node/upstream.ts'
 import { translateErrors } from './services/node/translate-errors.ts'
@@ -28,7 +28,7 @@ import { createQuotas } from './services/ledger/quotas.ts'
 import { createBroadcaster } from './services/relayer/broadcast.ts'
 import { createExpiryCheck } from './services/relayer/expiry.ts'
 import { createFeeSource } from './services/relayer/fees.ts'
-import { createRelayer } from './services/relayer/relayer.ts'
+import { createRelayer, type Relayer } from './services/relayer/relayer.ts'
 import { createRecovery } from './services/signatures/recovery.ts'
 import { openKeystores } from './services/signers/keystore.ts'
 import { signerFromKey } from './services/signers/signer-account.ts'
@@ -98,7 +98,7 @@ const POOL_SIZE = 8
  * ConfigError
  */
 export async function composeServices(options: ComposeOptions): Promise<Composed> {
-  const closers: (() => Promise<void>)[] = []
+  const closers: Closers = []
   const close = async () => {
     for (const closeOne of closers.splice(0).reverse()) await closeOne()
   }
@@ -110,29 +110,88 @@ export async function composeServices(options: ComposeOptions): Promise<Composed
   }
 }
 
-async function compose(
-  { config, secrets, registry, clock, log, metrics, tracing, timings }: ComposeOptions,
-  closers: (() => Promise<void>)[],
-) {
-  const { confirmations } = config.chain
-  const nodes = createUpstream({ ...config.chain, log })
-  const metered = meterUpstream(checkResults(nodes), metrics)
+type Closers = (() => Promise<void>)[]
+
+async function compose(options: ComposeOptions, closers: Closers) {
+  const { config, clock, log, metrics } = options
+  const nodes = await openNodes(options, closers)
+  const { upstream, budgeted, chain } = nodes
+  const ledger = await openLedger(options, nodes, closers)
+  const { database, plans, signers } = ledger
+  const parts = createParts(options, nodes, ledger, closers)
+  const jobs = await startFollowing(options, nodes, ledger, parts)
+  closers.push(() => jobs.close())
+  const relayer = openRelayer(options, nodes, ledger, parts, jobs, closers)
+  const relays = createRelays({ database, plans })
+  const nowMs = () => clock.nowMs()
+  gaugeState(metrics, { db: database.db, upstream: nodes.metered, chain, signers, relays, jobs, nowMs, log })
+
+  const services: Services = {
+    clock,
+    // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
+    upstream: translateErrors(budgeted),
+    chain,
+    profiles: parts.profiles,
+    recovery: parts.recovery,
+    relayer,
+    quotas: createQuotas({ database, plans, registration: config.registration, clock }),
+    relays,
+  }
+  const readinessChecks: ReadinessCheck[] = [
+    { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
+    { name: 'database', check: () => database.assertWritable() },
+    { name: 'signers', check: () => signers.assertAble() },
+  ]
+  return { services, readinessChecks, database, plans, signers, giveUp: () => upstream.close() }
+}
+
+/** The nodes as each part of the server asks them, and the chain behind them. */
+interface Nodes {
+  /** Counted, and without traces. */
+  readonly metered: Upstream
+  /** What was accepted is followed to its end by this one. */
+  readonly upstream: Upstream
+  /** For what callers ask for. */
+  readonly budgeted: Upstream
+  /** For what decides about money: several nodes agree. */
+  readonly confirmed: Upstream
+  readonly chain: CachedChain
+  readonly chainId: bigint
+  /** Told when blocks that were seen are no longer part of the chain. */
+  onReorganised: () => void
+}
+
+/** @throws ServiceError UPSTREAM_UNAVAILABLE no node answers */
+async function openNodes({ config, metrics, tracing, log }: ComposeOptions, closers: Closers): Promise<Nodes> {
+  const pool = createUpstream({ ...config.chain, log })
+  const metered = meterUpstream(checkResults(pool), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
-  // For what callers ask for. What was accepted is followed to its end.
-  const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
-  const relayTracing = tracing && traceRelays(tracing)
   closers.push(() => upstream.close())
-  const logTimeoutMs = config.limits.answerSeconds * 1000 * LOG_SHARE
-  let followAll = () => {}
-  const chain = createChain({ upstream: budgeted, confirmations, logTimeoutMs, log, onReorganised: () => followAll() })
-  nodes.onReorganised = () => chain.forget()
-  // What decides about money.
+  const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
+  const chain = createChain({
+    upstream: budgeted,
+    confirmations: config.chain.confirmations,
+    logTimeoutMs: config.limits.answerSeconds * 1000 * LOG_SHARE,
+    log,
+    onReorganised: () => nodes.onReorganised(),
+  })
+  pool.onReorganised = () => chain.forget()
   const confirmed: Upstream = {
     ...upstream,
     request: (method, params, given) => upstream.request(method, params, { ...given, confirm: true }),
   }
-  const chainId = BigInt(await chain.id().catch(unreachable(config.chain.rpcUrls)))
+  // A reorganisation may be told while the id is asked for, when nothing is followed yet.
+  const nodes = { metered, upstream, budgeted, confirmed, chain, chainId: 0n, onReorganised: () => {} }
+  nodes.chainId = BigInt(await chain.id().catch(unreachable(config.chain.rpcUrls)))
+  return nodes
+}
 
+/** The books, and who pays. @throws OperatorError; ConfigError */
+async function openLedger(
+  { config, secrets, registry, clock, log }: ComposeOptions,
+  { upstream, confirmed, chain, chainId }: Nodes,
+  closers: Closers,
+) {
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
   const database = await openDatabase({
     url: secrets.databaseUrl ?? null,
@@ -143,10 +202,8 @@ async function compose(
   closers.push(() => database.close())
   await assertSameChain(database.db, upstream)
   await openSignerAccounts(database.db, confirmed, accounts)
-
   const plans = createPlans(config.quota, registry.quotas, { clock, upstream, chain })
   await assertPlansKnown(database.db, plans)
-  const fees = createFeeSource({ upstream, clock, maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei) })
   const signers = createSigners({
     accounts,
     upstream,
@@ -156,20 +213,45 @@ async function compose(
     pendingCostWei: (address) => pendingCostWei(database.db, address),
     isRefused: async (address) => isLeftOut(await refusalOf(database.db, address)),
   })
+  return { accounts, database, plans, signers }
+}
+
+type Ledger = Awaited<ReturnType<typeof openLedger>>
+
+/** What both the relayer and the follower use, and what they are watched by. */
+function createParts(
+  { config, clock, log, tracing }: ComposeOptions,
+  { upstream, budgeted }: Nodes,
+  { accounts }: Ledger,
+  closers: Closers,
+) {
   const runner = createSequenceRunner({ upstream: budgeted, from: accounts[0]?.address ?? ZERO_ADDRESS })
-  const simulator = createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) })
-  const profiles = createProfiles({ runner })
   const recovery = createRecovery()
   closers.push(() => recovery.close())
-  const quotas = createQuotas({ database, plans, registration: config.registration, clock })
-  const relays = createRelays({ database, plans })
+  return {
+    fees: createFeeSource({ upstream, clock, maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei) }),
+    simulator: createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) }),
+    profiles: createProfiles({ runner }),
+    recovery,
+    broadcaster: createBroadcaster({ upstream, log }),
+    relayTracing: tracing && traceRelays(tracing),
+  }
+}
 
-  const broadcaster = createBroadcaster({ upstream, log })
+type Parts = ReturnType<typeof createParts>
+
+/** Follows what is on its way, until it is final. */
+async function startFollowing(
+  { config, clock, log, metrics, timings }: ComposeOptions,
+  nodes: Nodes,
+  { accounts, database, plans, signers }: Ledger,
+  { broadcaster, simulator, fees, relayTracing }: Parts,
+): Promise<Jobs> {
   const meterSettlement = meterRelays(metrics)
   const follower = createFollower({
-    chainId,
+    chainId: nodes.chainId,
     database,
-    upstream: confirmed,
+    upstream: nodes.confirmed,
     broadcaster,
     simulator,
     fees,
@@ -177,7 +259,7 @@ async function compose(
     signerOf: signers.byAddress,
     clock,
     log,
-    confirmations,
+    confirmations: config.chain.confirmations,
     ...usualTimings,
     ...timings,
     onLook: (account, isLeftOut) => signers.leaveOut(account, isLeftOut),
@@ -186,22 +268,31 @@ async function compose(
       relayTracing?.settled(settlement, requestId)
     },
   })
-  const jobs: Jobs = await startJobs({
+  const jobs = await startJobs({
     database,
     log,
     look: (account) => follower.follow(account),
     pauseSeconds: timings?.lookPauseSeconds ?? usualTimings.lookPauseSeconds,
     accountsWithWork: () => accountsWithOpenRelays(database.db),
   })
-  followAll = () => {
+  nodes.onReorganised = () => {
     for (const { address } of accounts) jobs.request(address)
   }
   // The chain may have been reorganised while no process followed it.
-  followAll()
-  closers.push(() => jobs.close())
-  const nowMs = () => clock.nowMs()
-  gaugeState(metrics, { db: database.db, upstream: metered, chain, signers, relays, jobs, nowMs, log })
-  const bareRelayer = createRelayer({
+  nodes.onReorganised()
+  return jobs
+}
+
+/** Takes calls, and hands what it has stored to the jobs. */
+function openRelayer(
+  { config, clock, log }: ComposeOptions,
+  { chainId, budgeted }: Nodes,
+  { database, plans, signers }: Ledger,
+  { broadcaster, simulator, profiles, fees, relayTracing }: Parts,
+  jobs: Jobs,
+  closers: Closers,
+): Relayer {
+  const relayer = createRelayer({
     chainId,
     database,
     broadcaster,
@@ -227,26 +318,8 @@ async function compose(
     onStored: (account) => jobs.request(account),
     ...(relayTracing && { observer: relayTracing.observer }),
   })
-  closers.push(() => bareRelayer.close())
-  const relayer = relayTracing?.relayer(bareRelayer) ?? bareRelayer
-
-  // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
-  const services: Services = {
-    clock,
-    upstream: translateErrors(budgeted),
-    chain,
-    profiles,
-    recovery,
-    relayer,
-    quotas,
-    relays,
-  }
-  const readinessChecks: ReadinessCheck[] = [
-    { name: 'node', check: async () => void (await upstream.request('eth_blockNumber', [])) },
-    { name: 'database', check: () => database.assertWritable() },
-    { name: 'signers', check: () => signers.assertAble() },
-  ]
-  return { services, readinessChecks, database, plans, signers, giveUp: () => upstream.close() }
+  closers.push(() => relayer.close())
+  return relayTracing?.relayer(relayer) ?? relayer
 }
 
 /** Says which nodes were asked, without what may be secret in their URLs. @throws ServiceError UPSTREAM_UNAVAILABLE */

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Middleware } from 'koa'
 import { pino, type Logger } from 'pino'
@@ -23,7 +24,7 @@ import { statusRoute } from './http/status-page.ts'
 import { traceRequests } from './http/trace-requests.ts'
 import { transactionRoute } from './http/transactions.ts'
 import { systemClock, type Clock } from './services/clock.ts'
-import { composeServices } from './compose.ts'
+import { composeServices, type Composed } from './compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
@@ -60,36 +61,13 @@ export interface RunningServer {
  * @throws ConfigError a secret cannot be used
  * @throws Error with code EADDRINUSE
  */
-export async function startServer(
-  { config, secrets, baseFolder }: LoadedConfig,
-  {
-    clock = systemClock,
-    log = pino({ level: config.log.level }),
-    tracing,
-    middleware = [],
-    routes: others = [],
-    samples,
-  }: StartOptions = {},
-): Promise<RunningServer> {
-  const registry = createRegistry(
-    [
-      ...(await discoverFolder(new URL('plugins/', import.meta.url).pathname)),
-      ...(await discoverExternal(config.plugins.external, baseFolder)),
-    ],
-    config.plugins.options,
-  )
+export async function startServer(loaded: LoadedConfig, options: StartOptions = {}): Promise<RunningServer> {
+  const { config, secrets } = loaded
+  const { clock = systemClock, log = pino({ level: config.log.level }), tracing } = options
+  const registry = await loadPlugins(loaded)
   const metrics = new MetricsRegistry()
   collectDefaultMetrics({ register: metrics })
-
-  const composed = await composeServices({
-    config,
-    secrets,
-    registry,
-    clock,
-    log,
-    metrics,
-    tracing,
-  })
+  const composed = await composeServices({ config, secrets, registry, clock, log, metrics, tracing })
   const rateLimits = await createRateLimits({
     ...config.limits,
     ...(secrets.databaseUrl === undefined ? {} : { databaseUrl: secrets.databaseUrl }),
@@ -101,39 +79,12 @@ export async function startServer(
     await rateLimits.close()
     await composed.close()
   }
-  const { services, readinessChecks, signers, plans } = composed
   const http = createHttpServer(config)
   let address: AddressInfo
   try {
-    const meter = createRequestMeter(metrics)
-    const relayOptions = { registry, services, limits: config.limits, rateLimits }
-    const answers = new Map([
-      ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
-      [QUOTA_PATH, quotaAnswer({ ...relayOptions, acceptedMessages: config.quota.acceptedMessages })],
-      ...executeAnswers(relayOptions),
-    ])
-    const lane = createFastLane({ answers, log, meter })
-    const look = createReadinessLook(readinessChecks)
-    const routes: Route[] = [
-      ...lane.routes,
-      transactionRoute(services),
-      statusRoute(createServiceStatus({ registry, services, signers, plans, config, look })),
-      ...healthRoutes(look, () => http.isDraining()),
-      metricsRoute(metrics),
-      ...docsRoutes(samples),
-      ...others,
-    ]
-    const app = createApp({
-      routes,
-      log,
-      basePaths: config.listen.basePaths,
-      trustedProxies: config.listen.trustedProxies,
-      admit: (ctx) => countRequests({ context: () => ctx }, rateLimits),
-      middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
-    })
-    // What wants to see every request sees those of the lane only in the app.
-    const isSeen = tracing !== undefined || middleware.length > 0
-    address = await http.listen(config.listen, isSeen ? app.callback() : lane.inFrontOf(app))
+    const isDraining = () => http.isDraining()
+    const listener = createListener({ ...options, config, log, registry, metrics, composed, rateLimits, isDraining })
+    address = await http.listen(config.listen, listener)
   } catch (error) {
     await close()
     throw error
@@ -154,6 +105,58 @@ export async function startServer(
   const url = urlOf(address)
   log.info({ url }, 'listening')
   return { url, close: () => (stopped ??= stop()) }
+}
+
+/** Those of the server itself, and those that the configuration names. @throws PluginError */
+async function loadPlugins({ config, baseFolder }: LoadedConfig): Promise<Registry> {
+  const own = await discoverFolder(new URL('plugins/', import.meta.url).pathname)
+  const external = await discoverExternal(config.plugins.external, baseFolder)
+  return createRegistry([...own, ...external], config.plugins.options)
+}
+
+interface ListenerParts extends Pick<StartOptions, 'tracing' | 'middleware' | 'routes' | 'samples'> {
+  readonly config: Config
+  readonly log: Logger
+  readonly registry: Registry
+  readonly metrics: MetricsRegistry
+  readonly composed: Composed
+  readonly rateLimits: RateLimits
+  readonly isDraining: () => boolean
+}
+
+/** Every route: those that are asked most past the app, where nobody wants to see all requests. */
+function createListener(parts: ListenerParts): RequestListener {
+  const { config, log, registry, metrics, composed, rateLimits, tracing, middleware = [] } = parts
+  const { services, readinessChecks, signers, plans } = composed
+  const meter = createRequestMeter(metrics)
+  const relayOptions = { registry, services, limits: config.limits, rateLimits }
+  const answers = new Map([
+    ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
+    [QUOTA_PATH, quotaAnswer({ ...relayOptions, acceptedMessages: config.quota.acceptedMessages })],
+    ...executeAnswers(relayOptions),
+  ])
+  const lane = createFastLane({ answers, log, meter })
+  const look = createReadinessLook(readinessChecks)
+  const routes: Route[] = [
+    ...lane.routes,
+    transactionRoute(services),
+    statusRoute(createServiceStatus({ registry, services, signers, plans, config, look })),
+    ...healthRoutes(look, parts.isDraining),
+    metricsRoute(metrics),
+    ...docsRoutes(parts.samples),
+    ...(parts.routes ?? []),
+  ]
+  const app = createApp({
+    routes,
+    log,
+    basePaths: config.listen.basePaths,
+    trustedProxies: config.listen.trustedProxies,
+    admit: (ctx) => countRequests({ context: () => ctx }, rateLimits),
+    middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
+  })
+  // What wants to see every request sees those of the lane only in the app.
+  const isSeen = tracing !== undefined || middleware.length > 0
+  return isSeen ? app.callback() : lane.inFrontOf(app)
 }
 
 /** @returns whether the work came to its end. @throws what the work throws in this time */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 
@@ -45,11 +46,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const left: (() => void)[] = []
   const calls: FaultyNode['calls'] = []
 
-  async function forward(body: unknown): Promise<unknown> {
-    const headers = { 'content-type': 'application/json' }
-    const { body: answer } = await request(target, { method: 'POST', headers, body: JSON.stringify(body) })
-    return answer.json()
-  }
+  const forward = (body: unknown) => postJson(target, body)
   const ask = async (method: string, params: unknown[]) => {
     const { result } = (await forward({ jsonrpc: '2.0', id: 1, method, params })) as { result: unknown }
     return result
@@ -71,16 +68,16 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     return answer
   }
 
-  async function respond(response: ServerResponse, text: string): Promise<void> {
+  async function respond(response: ServerResponse, asked: string): Promise<void> {
     // One for each call of a batch.
     response.setMaxListeners(0)
     answered++
-    const body = JSON.parse(text) as Call | Call[]
+    const body = JSON.parse(asked) as Call | Call[]
     for (const call of [body].flat()) calls.push(call)
     const now = fault === 'flapping' ? flapping(answered) : fault
     if (now === 'hanging' || now === 'deaf') {
       if (now === 'deaf') await forward(body)
-      left.push(() => void respond(response, text).catch(() => response.destroy()))
+      left.push(() => void respond(response, asked).catch(() => response.destroy()))
       return
     }
     if (now === 'busy') return void response.writeHead(429, { 'retry-after': String(REST_SECONDS) }).end('slow down')
@@ -93,11 +90,9 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
   }
 
   const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = []
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-    incoming.on('end', () => {
-      respond(response, Buffer.concat(chunks).toString()).catch(() => response.destroy())
-    })
+    text(incoming)
+      .then((body) => respond(response, body))
+      .catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
 
@@ -122,6 +117,12 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     },
   }
   return node
+}
+
+async function postJson(url: string, body: unknown): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' }
+  const { body: answer } = await request(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  return answer.json()
 }
 
 function flapping(answered: number): Fault | undefined {

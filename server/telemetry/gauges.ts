@@ -27,11 +27,19 @@ type Reading = readonly [labels: Readonly<Record<string, string>>, value: number
 
 /** What is read when somebody looks, and costs nothing otherwise. */
 export function gaugeState(registry: Registry, sources: GaugeSources): void {
-  const { db, upstream, chain, signers, relays, jobs, nowMs, log } = sources
+  const gauge = gaugeIn(registry, sources.log)
+  countReads(registry, sources)
+  gaugeSigners(gauge, sources)
+  gaugeWork(gauge, sources)
+  gaugeSpending(gauge, sources)
+}
 
-  /** What cannot be read is left out; the other metrics are needed then more than ever. */
-  function gauge(name: string, help: string, labelNames: string[], read: () => Promise<Iterable<Reading>>): void {
-    new Gauge({
+type MakeGauge = (name: string, help: string, labelNames: string[], read: () => Promise<Iterable<Reading>>) => void
+
+/** What cannot be read is left out; the other metrics are needed then more than ever. */
+function gaugeIn(registry: Registry, log: Logger): MakeGauge {
+  return (name, help, labelNames, read) =>
+    void new Gauge({
       name,
       help,
       labelNames,
@@ -45,8 +53,9 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
         }
       },
     })
-  }
+}
 
+function countReads(registry: Registry, { chain }: GaugeSources): void {
   new Counter({
     name: 'touchstone_chain_reads_total',
     help: 'Questions to the chain, by where the answer came from: memory, a call to the node, or a call shared with others.',
@@ -61,6 +70,9 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
       this.inc({ source: 'shared' }, shared)
     },
   })
+}
+
+function gaugeSigners(gauge: MakeGauge, { db, upstream, signers }: GaugeSources): void {
   gauge(
     'touchstone_signer_balance_coins',
     'Balance of each relayer account, in the native coin, as last seen.',
@@ -97,6 +109,9 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
         .map(({ address, refusals }) => [{ signer: address }, refusals])
     },
   )
+}
+
+function gaugeWork(gauge: MakeGauge, { relays, jobs, nowMs }: GaugeSources): void {
   gauge(
     'touchstone_relays_last_day',
     'Relay calls accepted in the last 24 hours, by their status now.',
@@ -109,6 +124,9 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
     ['state'],
     async () => Object.entries(await jobs.depth()).map(([state, count]) => [{ state }, count]),
   )
+}
+
+function gaugeSpending(gauge: MakeGauge, { db }: GaugeSources): void {
   gauge(
     'touchstone_unregistered_gas',
     'Gas that profiles which nobody registered were given in the latest hour and day, by the budget that it counts for.',

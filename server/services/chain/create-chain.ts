@@ -46,7 +46,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
   const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000, log } = options
   const upstream = translateErrors(options.upstream)
   const flights = new SingleFlight()
-  const cacheStatistics: CacheStatistics = { hits: 0, misses: 0, shared: 0 }
+  const statistics: CacheStatistics = { hits: 0, misses: 0, shared: 0 }
   const nodeKind = new NodeKind(options.upstream)
   const head = new HeadTracker(
     upstream,
@@ -58,7 +58,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
         pager.reorganised()
         options.onReorganised?.()
         // Perhaps it is another chain: then the upstream does not serve it.
-        id = undefined
+        id.forget()
         upstream.request('eth_chainId', []).catch(() => undefined)
       },
     },
@@ -67,7 +67,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
   const cache = new ReadCache(flights, head, {
     budgetBytes: cacheBytes,
     alwaysProve: () => nodeKind.mayRewind,
-    statistics: cacheStatistics,
+    statistics,
   })
   const pager = new LogPager({
     fetcher: new LogFetcher(options.upstream, flights),
@@ -78,34 +78,72 @@ export function createChain(options: CreateChainOptions): CachedChain {
     budgetBytes: logBytes,
     timeoutMs: logTimeoutMs,
   })
-  let id: string | undefined
-  let idAskedMs = 0
+  const id = new ChainId(upstream, head, statistics)
+  const sources: Sources = { upstream, flights, statistics, nodeKind, head, cache, confirmations }
+  return {
+    cacheStatistics: statistics,
+    forget: () => head.forget(),
+    id: () => id.read(),
+    blockNumber: async () => toQuantity((await head.probe()).number) as string,
+    ...quantityReads(sources),
+    ...transactionReads(sources),
+    logs: (filter) => pager.page(filter),
+  }
+}
+
+/** Asked once, and proved again when nothing was heard of the chain for a while. */
+class ChainId {
+  readonly #upstream: Upstream
+  readonly #head: HeadTracker
+  readonly #statistics: CacheStatistics
+  #id: string | undefined
+  #askedMs = 0
+
+  constructor(upstream: Upstream, head: HeadTracker, statistics: CacheStatistics) {
+    this.#upstream = upstream
+    this.#head = head
+    this.#statistics = statistics
+  }
+
+  forget(): void {
+    this.#id = undefined
+  }
+
+  async read(): Promise<string> {
+    const isOld = !this.#head.isRecent && performance.now() - this.#askedMs > RECENT_MS
+    if (this.#id !== undefined && isOld) await this.#prove()
+    if (this.#id !== undefined) {
+      this.#statistics.hits++
+      return this.#id
+    }
+    this.#statistics.misses++
+    this.#askedMs = performance.now()
+    return (this.#id = await readQuantity(this.#upstream, 'eth_chainId'))
+  }
 
   /** Whether it is still the same chain: a node that is away does not make it another one. */
-  async function proveId(): Promise<void> {
+  async #prove(): Promise<void> {
     try {
-      await head.probe()
+      await this.#head.probe()
     } catch (error) {
       if (error instanceof ServiceError && error.details['wrongChain'] === true) throw error
     }
   }
+}
 
-  const quantity = async (method: string, ...params: unknown[]) => {
-    const answer = toQuantity(await upstream.request(method, params))
-    if (typeof answer !== 'string' || !QUANTITY.test(answer)) throw unusable(method, answer)
-    return answer
-  }
+interface Sources {
+  readonly upstream: Upstream
+  readonly flights: SingleFlight
+  readonly statistics: CacheStatistics
+  readonly nodeKind: NodeKind
+  readonly head: HeadTracker
+  readonly cache: ReadCache
+  readonly confirmations: number
+}
 
-  function lifetimeOfBlock(number: number, { number: headNumber }: BlockRef): Lifetime {
-    if (number > headNumber) return 'unproven'
-    return number <= headNumber - confirmations ? 'final' : 'head'
-  }
-
-  /** What is mined holds; what is pending, or unknown, may be mined at any time. What lacks a member is not kept. */
-  const lifetimeOfMined = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime => {
-    const isWhole = typeof mined?.blockNumber === 'string' && Object.values(mined).every((value) => value !== undefined)
-    return isWhole ? lifetimeOfBlock(Number(mined.blockNumber), at) : 'never'
-  }
+/** Prices and balances. */
+function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityFeePerGas' | 'balance'> {
+  const { upstream, flights, statistics, nodeKind, head, cache, confirmations } = sources
 
   /** What belongs to the head, unless tools may change it without a block (`hardhat_setBalance` and its like). */
   async function readAtBlock(
@@ -113,10 +151,10 @@ export function createChain(options: CreateChainOptions): CachedChain {
     lifetime: Read<string>['lifetime'],
   ): Promise<string> {
     const key = call.join(' ')
-    const fetch = () => quantity(...call)
+    const fetch = () => readQuantity(upstream, ...call)
     if (!(await nodeKind.isDevelopment())) return cache.read({ key, fetch, lifetime })
     return flights.fresh(key, () => {
-      cacheStatistics.misses++
+      statistics.misses++
       return fetch()
     })
   }
@@ -127,10 +165,32 @@ export function createChain(options: CreateChainOptions): CachedChain {
     if (number > (head.last?.number ?? -1) && number > (await head.probe()).number) {
       throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no block ${number} yet`)
     }
-    return readAtBlock(['eth_getBalance', address, toQuantity(number)], (_balance, at) => lifetimeOfBlock(number, at))
+    const lifetime = (_balance: string, at: BlockRef) => lifetimeOfBlock(number, at, confirmations)
+    return readAtBlock(['eth_getBalance', address, toQuantity(number)], lifetime)
   }
 
-  /** What belongs to a transaction. */
+  return {
+    gasPrice: () => readAtHead('eth_gasPrice'),
+    maxPriorityFeePerGas: () => readAtHead('eth_maxPriorityFeePerGas'),
+    balance: async (address, block) => {
+      const account = String(toData(address))
+      const number = numberOf(block)
+      if (number !== undefined) return balanceAtNumber(account, number)
+      if (block === 'latest') return readAtHead('eth_getBalance', account, 'latest')
+      const fetch = () => readQuantity(upstream, 'eth_getBalance', account, block)
+      return flights.fresh(`eth_getBalance ${account} ${block}`, fetch)
+    },
+  }
+}
+
+/** What belongs to a transaction, by its hash. */
+function transactionReads({ upstream, cache, confirmations }: Sources): Pick<Chain, 'transaction' | 'receipt'> {
+  /** What is mined holds; what is pending, or unknown, may be mined at any time. What lacks a member is not kept. */
+  const lifetime = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime => {
+    const isWhole = typeof mined?.blockNumber === 'string' && Object.values(mined).every((value) => value !== undefined)
+    return isWhole ? lifetimeOfBlock(Number(mined.blockNumber), at, confirmations) : 'never'
+  }
+
   function readByHash<T extends { readonly blockNumber: string | null }>(
     method: string,
     hash: string,
@@ -145,36 +205,11 @@ export function createChain(options: CreateChainOptions): CachedChain {
       if (found !== null && (typeof found !== 'object' || hashOf(found) !== asked)) throw unusable(method, found)
       return freeze(found)
     }
-    return cache.read({ key: `${method} ${asked}`, fetch, lifetime: lifetimeOfMined })
+    return cache.read({ key: `${method} ${asked}`, fetch, lifetime })
   }
 
   return {
-    cacheStatistics,
-    forget: () => head.forget(),
-    id: async () => {
-      if (id !== undefined && !head.isRecent && performance.now() - idAskedMs > RECENT_MS) await proveId()
-      if (id !== undefined) {
-        cacheStatistics.hits++
-        return id
-      }
-      cacheStatistics.misses++
-      idAskedMs = performance.now()
-      return (id = await quantity('eth_chainId'))
-    },
-    blockNumber: async () => toQuantity((await head.probe()).number) as string,
-    gasPrice: () => readAtHead('eth_gasPrice'),
-    maxPriorityFeePerGas: () => readAtHead('eth_maxPriorityFeePerGas'),
-
-    balance: async (address, block) => {
-      const account = String(toData(address))
-      const number = numberOf(block)
-      if (number !== undefined) return balanceAtNumber(account, number)
-      if (block === 'latest') return readAtHead('eth_getBalance', account, 'latest')
-      return flights.fresh(`eth_getBalance ${account} ${block}`, () => quantity('eth_getBalance', account, block))
-    },
-
     transaction: (hash) => readByHash('eth_getTransactionByHash', hash, projectTransaction, (found) => found.hash),
-
     receipt: (hash) =>
       readByHash(
         'eth_getTransactionReceipt',
@@ -183,9 +218,19 @@ export function createChain(options: CreateChainOptions): CachedChain {
         (found) => found.transactionHash,
         (of) => readReceipt(upstream, of),
       ),
-
-    logs: (filter) => pager.page(filter),
   }
+}
+
+function lifetimeOfBlock(number: number, { number: headNumber }: BlockRef, confirmations: number): Lifetime {
+  if (number > headNumber) return 'unproven'
+  return number <= headNumber - confirmations ? 'final' : 'head'
+}
+
+/** @throws ServiceError UPSTREAM_UNAVAILABLE the answer is no quantity */
+async function readQuantity(upstream: Upstream, method: string, ...params: unknown[]): Promise<string> {
+  const answer = toQuantity(await upstream.request(method, params))
+  if (typeof answer !== 'string' || !QUANTITY.test(answer)) throw unusable(method, answer)
+  return answer
 }
 
 function freeze<T extends object | null>(value: T): T {

@@ -44,6 +44,72 @@ interface Data {
 /** Starts pg-boss on the ledger's database, and looks for what was left undone. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { database, log, look, pauseSeconds, accountsWithWork } = options
+  const boss = await openBoss(database, log)
+  const requests = createRequests(boss, log)
+  const wasSetBack = watchClocks(database)
+
+  /** @returns whether something is left */
+  async function work(account: string): Promise<boolean> {
+    requests.forget(account)
+    try {
+      return await look(account)
+    } catch (err) {
+      log.warn({ err, account }, 'an account could not be followed')
+      return true
+    }
+  }
+
+  const worker = await boss.work<Data>(
+    QUEUE,
+    { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS },
+    async (jobs: Job<Data>[]) => {
+      const accounts = jobs.map(({ data }) => data.account)
+      const isLeft = await Promise.all(accounts.map(work))
+      const left = accounts.filter((_, index) => isLeft[index])
+      await Promise.all(left.map((account) => requests.add(account, pauseSeconds)))
+    },
+  )
+
+  /**
+   * A clock that is set back stops background work for as long as it had been ahead: requests wait by the clock of the
+   * database, and keep others for the same account from being taken; pg-boss pauses by the clock of this process. Both
+   * are forgotten, and the sweep asks anew. So it is at the start, when nobody knows what the clocks did before.
+   */
+  async function recoverFromClockSetBack(): Promise<void> {
+    const isSetBack = await wasSetBack()
+    if (isSetBack === false) return
+    if (isSetBack) log.warn('a clock was set back: what waits for it is asked for anew')
+    await boss.deleteQueuedJobs(QUEUE)
+    requests.forgetAll()
+    boss.notifyWorker(worker)
+  }
+
+  async function sweep(): Promise<void> {
+    try {
+      await recoverFromClockSetBack()
+      for (const account of await accountsWithWork()) void requests.add(account, 0)
+    } catch (err) {
+      log.warn({ err }, 'open work cannot be looked for')
+    }
+  }
+
+  await sweep()
+  const timer = setInterval(() => void sweep(), SWEEP_MS)
+  return {
+    request: (account) => void requests.add(account, 0),
+    depth: async () => {
+      const { readyCount, deferredCount, activeCount } = await boss.getQueueStats(QUEUE)
+      return { ready: readyCount, deferred: deferredCount, active: activeCount }
+    },
+    close: async () => {
+      requests.close()
+      clearInterval(timer)
+      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
+    },
+  }
+}
+
+async function openBoss(database: Database, log: Logger): Promise<PgBoss> {
   const boss = new PgBoss({
     ...database.boss,
     schema: jobsSchemaOf(database.schema),
@@ -61,7 +127,11 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     expireInSeconds: EXPIRE_SECONDS,
     deleteAfterSeconds: 60,
   })
+  return boss
+}
 
+/** Asks for looks at accounts: once for each account while its request waits. */
+function createRequests(boss: PgBoss, log: Logger) {
   // A statement costs as much for one as for several.
   const insert = microBatch(
     async (wanted: readonly JobInsert<Data>[]) => {
@@ -72,93 +142,47 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   )
   let isClosed = false
   /** Accounts with a request that waits, and what forgets it: another process may do it, and nobody here would. */
-  const requested = new Map<string, NodeJS.Timeout>()
+  const waiting = new Map<string, NodeJS.Timeout>()
   function forget(account: string): void {
-    clearTimeout(requested.get(account))
-    requested.delete(account)
+    clearTimeout(waiting.get(account))
+    waiting.delete(account)
   }
-
-  async function enqueue(account: string, startAfter: number): Promise<void> {
-    if (isClosed || requested.has(account)) return
-    requested.set(account, setTimeout(() => forget(account), (startAfter + 2) * 1000).unref())
-    try {
-      await insert({ data: { account }, singletonKey: account, startAfter })
-    } catch (err) {
-      // The next sweep asks again.
-      log.warn({ err, account }, 'background work cannot be asked for')
-      forget(account)
-    }
-  }
-
-  /** @returns whether something is left */
-  async function work(account: string): Promise<boolean> {
-    forget(account)
-    try {
-      return await look(account)
-    } catch (err) {
-      log.warn({ err, account }, 'an account could not be followed')
-      return true
-    }
-  }
-
-  /** The clock of the database, that of this process, and the monotonic one, at the last sweep. */
-  let swept: Readonly<Record<'databaseMs' | 'calendarMs' | 'monotonicMs', number>> | undefined
-  let worker = ''
-
-  /**
-   * A clock that is set back stops background work for as long as it had been ahead: requests wait by the clock of the
-   * database, and keep others for the same account from being taken; pg-boss pauses by the clock of this process. Both
-   * are forgotten, and the sweep asks anew.
-   */
-  async function recoverFromClockSetBack(): Promise<void> {
-    const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(
-      database.db,
-    )
-    const before = swept
-    const now = { databaseMs: Number(rows[0]?.ms), calendarMs: Date.now(), monotonicMs: performance.now() }
-    swept = now
-    if (before) {
-      const leastMs = now.monotonicMs - before.monotonicMs - SET_BACK_MS
-      const isSetBack = now.databaseMs - before.databaseMs < leastMs || now.calendarMs - before.calendarMs < leastMs
-      if (!isSetBack) return
-      log.warn('a clock was set back: what waits for it is asked for anew')
-    }
-    await boss.deleteQueuedJobs(QUEUE)
-    for (const account of requested.keys()) forget(account)
-    boss.notifyWorker(worker)
-  }
-
-  async function sweep(): Promise<void> {
-    try {
-      await recoverFromClockSetBack()
-      for (const account of await accountsWithWork()) void enqueue(account, 0)
-    } catch (err) {
-      log.warn({ err }, 'open work cannot be looked for')
-    }
-  }
-
-  worker = await boss.work<Data>(
-    QUEUE,
-    { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS },
-    async (jobs: Job<Data>[]) => {
-      const accounts = jobs.map(({ data }) => data.account)
-      const isLeft = await Promise.all(accounts.map(work))
-      await Promise.all(accounts.filter((_, index) => isLeft[index]).map((account) => enqueue(account, pauseSeconds)))
-    },
-  )
-  await sweep()
-  const timer = setInterval(() => void sweep(), SWEEP_MS)
-
   return {
-    request: (account) => void enqueue(account, 0),
-    depth: async () => {
-      const { readyCount, deferredCount, activeCount } = await boss.getQueueStats(QUEUE)
-      return { ready: readyCount, deferred: deferredCount, active: activeCount }
+    forget,
+    forgetAll: () => {
+      for (const account of waiting.keys()) forget(account)
     },
-    close: async () => {
+    add: async (account: string, startAfterSeconds: number): Promise<void> => {
+      if (isClosed || waiting.has(account)) return
+      waiting.set(account, setTimeout(() => forget(account), (startAfterSeconds + 2) * 1000).unref())
+      try {
+        await insert({ data: { account }, singletonKey: account, startAfter: startAfterSeconds })
+      } catch (err) {
+        // The next sweep asks again.
+        log.warn({ err, account }, 'background work cannot be asked for')
+        forget(account)
+      }
+    },
+    close: () => {
       isClosed = true
-      clearInterval(timer)
-      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
     },
+  }
+}
+
+/**
+ * Compares the clocks of the database and of this process with the monotonic one.
+ *
+ * @returns asks whether one of them was set back since it was asked last; undefined at the first time
+ */
+function watchClocks({ db }: Database): () => Promise<boolean | undefined> {
+  let before: Readonly<Record<'databaseMs' | 'calendarMs' | 'monotonicMs', number>> | undefined
+  return async () => {
+    const { rows } = await sql<{ ms: string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`.execute(db)
+    const now = { databaseMs: Number(rows[0]?.ms), calendarMs: Date.now(), monotonicMs: performance.now() }
+    const last = before
+    before = now
+    if (!last) return undefined
+    const leastMs = now.monotonicMs - last.monotonicMs - SET_BACK_MS
+    return now.databaseMs - last.databaseMs < leastMs || now.calendarMs - last.calendarMs < leastMs
   }
 }

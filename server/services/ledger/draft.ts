@@ -43,15 +43,89 @@ export interface Draft extends NewRelays {
 }
 
 export function createDraft(options: DraftOptions): Draft {
-  const { chainId, plans, registration, unregistered, fees, nowMs, taken } = options
+  const { chainId, fees, nowMs, taken } = options
   const nonces = new Map(options.nonces)
-  const accounts = new Map(options.accounts)
+  const spending = createSpending(options)
   const relays: NewRelay[] = []
+  const brokenChannels = new Set<string>()
+
+  /** Signs the call with the signer's next nonce. */
+  function store(acceptance: Acceptance, quota: Reserved): Committed {
+    const { call, identity, gasLimit, signer } = acceptance
+    const nonce = nonces.get(signer.address) ?? 0
+    nonces.set(signer.address, nonce + 1)
+    const { hash, raw } = signer.sign({
+      chainId,
+      nonce,
+      to: call.keyManager,
+      gasLimit,
+      data: call.callData,
+      fees,
+    })
+    const transaction = { hash, raw, account_nonce: nonce, created_at_ms: nowMs, ...feeColumns(fees) }
+    relays.push({ ...columnsOf(acceptance, quota), ...transaction })
+    taken.byIdentity.set(identity, hash)
+    taken.nonces.add(nonceKeyOf(call.keyManager, call.signer, call.nonce))
+    return { kind: 'stored', hash, raw, accountNonce: nonce }
+  }
+
+  function accept(acceptance: Acceptance): Committed {
+    const { keyManager, signer, nonce } = acceptance.call
+    const same = taken.byIdentity.get(acceptance.identity)
+    if (same !== undefined) return { kind: 'known', hash: same }
+    const channel = `${keyManager}:${signer}:${nonce >> 128n}`
+    if (brokenChannels.has(channel)) return { kind: 'orphaned' }
+    let quota: Reserved
+    try {
+      if (taken.nonces.has(nonceKeyOf(keyManager, signer, nonce))) {
+        throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
+          details: { expectedNonce: String(nonce + 1n) },
+        })
+      }
+      quota = spending.reserve(acceptance)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      brokenChannels.add(channel)
+      return { kind: 'refused', error }
+    }
+    return store(acceptance, quota)
+  }
+
+  return {
+    accept,
+    relays,
+    nextNonces: nonces,
+    accounts: spending.accounts,
+    budgetUse: spending.budgetUse,
+    get nonces() {
+      return inOrder(options.nonces).map(([signer, expected]) => ({
+        signer,
+        expected,
+        next: nonces.get(signer) ?? expected,
+      }))
+    },
+    get charges() {
+      return inOrder(spending.charges).map(([profile, charge]) => ({ profile, ...charge }))
+    },
+    get budgets() {
+      return inOrder(spending.drawn).map(([scope, one]) => ({ scope, ...one }))
+    },
+  }
+}
+
+/** What a call was given of its profile's quota. */
+interface Reserved {
+  readonly account: Account
+  readonly reserved: bigint
+}
+
+/** What the acceptances of a draft take of accounts and budgets, one after the other. */
+function createSpending({ plans, registration, unregistered, fees, nowMs, ...before }: DraftOptions) {
+  const accounts = new Map(before.accounts)
   const charges = new Map<string, { readonly period: number; readonly amount: bigint; readonly registered: boolean }>()
-  const budgetUse = new Map(options.budgets)
+  const budgetUse = new Map(before.budgets)
   const drawn = new Map<string, { readonly startsAt: number; readonly amount: bigint; readonly limit: bigint }>()
   const nowSeconds = Math.floor(nowMs / 1000)
-  const brokenChannels = new Set<string>()
 
   /** @throws ServiceError RATE_LIMITED */
   function draw(code: string | null, gas: bigint): void {
@@ -63,10 +137,8 @@ export function createDraft(options: DraftOptions): Draft {
     }
   }
 
-  function reserve(
-    profile: string,
-    { gasLimit, code }: Pick<Acceptance, 'gasLimit' | 'code'>,
-  ): { account: Account; reserved: bigint } {
+  /** @throws ServiceError */
+  function reserve({ call: { profile }, gasLimit, code }: Acceptance): Reserved {
     const account = accounts.get(profile)
     assertServed(profile, account, registration)
     if (!account) throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} has no account`)
@@ -82,73 +154,25 @@ export function createDraft(options: DraftOptions): Draft {
     return { account, reserved }
   }
 
-  function accept({ call, identity, gasLimit, signer, code }: Acceptance): Committed {
-    const { profile, keyManager } = call
-    const same = taken.byIdentity.get(identity)
-    if (same !== undefined) return { kind: 'known', hash: same }
-    const channel = `${keyManager}:${call.signer}:${call.nonce >> 128n}`
-    if (brokenChannels.has(channel)) return { kind: 'orphaned' }
-    const nonceKey = nonceKeyOf(keyManager, call.signer, call.nonce)
-    let quota: ReturnType<typeof reserve>
-    try {
-      if (taken.nonces.has(nonceKey)) {
-        throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
-          details: { expectedNonce: String(call.nonce + 1n) },
-        })
-      }
-      quota = reserve(profile, { gasLimit, code })
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      brokenChannels.add(channel)
-      return { kind: 'refused', error }
-    }
-    const nonce = nonces.get(signer.address) ?? 0
-    nonces.set(signer.address, nonce + 1)
-    const { hash, raw } = signer.sign({ chainId, nonce, to: keyManager, gasLimit, data: call.callData, fees })
-    const end = call.validityTimestamps & ((1n << 128n) - 1n)
-    relays.push({
-      hash,
-      identity,
-      profile,
-      key_manager: keyManager,
-      signer: call.signer,
-      nonce: String(call.nonce),
-      expires_at: end === 0n ? null : String(end),
-      plan: quota.account.plan,
-      period: quota.account.period,
-      reserved: String(quota.reserved),
-      gas_limit: String(gasLimit),
-      account: signer.address,
-      account_nonce: nonce,
-      created_at_ms: nowMs,
-      request_id: call.requestId ?? null,
-      raw,
-      ...feeColumns(fees),
-    })
-    taken.byIdentity.set(identity, hash)
-    taken.nonces.add(nonceKey)
-    return { kind: 'stored', hash, raw, accountNonce: nonce }
-  }
+  return { reserve, accounts, charges, budgetUse, drawn }
+}
 
+/** What a relay's row says of the call; its transaction has the rest. */
+function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, reserved }: Reserved) {
+  const end = call.validityTimestamps & ((1n << 128n) - 1n)
   return {
-    accept,
-    relays,
-    nextNonces: nonces,
-    accounts,
-    budgetUse,
-    get nonces() {
-      return inOrder(options.nonces).map(([signer, expected]) => ({
-        signer,
-        expected,
-        next: nonces.get(signer) ?? expected,
-      }))
-    },
-    get charges() {
-      return inOrder(charges).map(([profile, charge]) => ({ profile, ...charge }))
-    },
-    get budgets() {
-      return inOrder(drawn).map(([scope, one]) => ({ scope, ...one }))
-    },
+    identity,
+    profile: call.profile,
+    key_manager: call.keyManager,
+    signer: call.signer,
+    nonce: String(call.nonce),
+    expires_at: end === 0n ? null : String(end),
+    plan: account.plan,
+    period: account.period,
+    reserved: String(reserved),
+    gas_limit: String(gasLimit),
+    account: signer.address,
+    request_id: call.requestId ?? null,
   }
 }
 

@@ -53,91 +53,117 @@ export interface Hedged<T> {
  *
  * @throws UpstreamRpcError, NodeFailure: the last one when no node is left to ask
  */
-export function askHedged<T>(hedged: Hedged<T>): Promise<T> {
-  const { method, ask, latencies, budget, deadlineMs } = hedged
-  budget.earn()
-  return new Promise((resolve, reject) => {
-    const asked = new Set<Node>()
-    const timers = new Map<Node, NodeJS.Timeout>()
-    const underWay = new Set<Node>()
-    let isOver = false
-    let hasRepeated = false
-    let refusal: Error | undefined
-    let failure: Error = new NodeFailure('no node can be asked', 'unreached')
+export async function askHedged<T>(hedged: Hedged<T>): Promise<T> {
+  hedged.budget.earn()
+  return new HedgedCall(hedged).ask()
+}
 
-    const end = (settle: () => void) => {
-      isOver = true
-      for (const timer of timers.values()) clearTimeout(timer)
-      settle()
+class HedgedCall<T> {
+  readonly #hedged: Hedged<T>
+  readonly #asked = new Set<Node>()
+  readonly #timers = new Map<Node, NodeJS.Timeout>()
+  readonly #underWay = new Set<Node>()
+  readonly #settling = Promise.withResolvers<T>()
+  #isOver = false
+  #hasRepeated = false
+  #refusal: Error | undefined
+  #failure: Error = new NodeFailure('no node can be asked', 'unreached')
+
+  constructor(hedged: Hedged<T>) {
+    this.#hedged = hedged
+  }
+
+  ask(): Promise<T> {
+    if (!this.#askNext()) this.#reject(this.#failure)
+    return this.#settling.promise
+  }
+
+  #reject(error: Error): void {
+    this.#end()
+    this.#settling.reject(error)
+  }
+
+  #end(): void {
+    this.#isOver = true
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+  }
+
+  /** @returns false: no node is left to ask */
+  #askNext(): boolean {
+    const node = this.#hedged.candidates().find((one) => !this.#asked.has(one))
+    if (node !== undefined) this.#begin(node)
+    return node !== undefined
+  }
+
+  #begin(node: Node): void {
+    const { method, ask, latencies, deadlineMs, onNode } = this.#hedged
+    const begunMs = performance.now()
+    this.#asked.add(node)
+    this.#underWay.add(node)
+    this.#watch(node, begunMs, Math.min(latencies.slowAfterMs(method), (deadlineMs - begunMs) / 4))
+    ask(node, Math.max(1, Math.ceil(deadlineMs - begunMs))).then(
+      (answer) => {
+        if (this.#isOver) return
+        latencies.record(method, performance.now() - begunMs)
+        onNode?.(node)
+        this.#end()
+        this.#settling.resolve(answer)
+      },
+      (error: unknown) => {
+        clearTimeout(this.#timers.get(node))
+        this.#underWay.delete(node)
+        this.#hasFailed(node, error as Error)
+      },
+    )
+  }
+
+  /** Looks at a node when it is slow, and once more when its call is lost. */
+  #watch(node: Node, begunMs: number, slowAfterMs: number): void {
+    const lookAfter = (afterMs: number, isLost: boolean) => {
+      const timer = setTimeout(() => {
+        // An answer may lie in the socket, unread because this process was busy.
+        setImmediate(() => {
+          if (this.#isOver || !this.#underWay.has(node)) return
+          if (!this.#isSlow(node, begunMs, isLost)) lookAfter(LOST_FACTOR * slowAfterMs, true)
+        })
+      }, afterMs)
+      this.#timers.set(node, timer)
     }
-    const askNext = (): boolean => {
-      const node = hedged.candidates().find((one) => !asked.has(one))
-      if (node !== undefined) begin(node)
-      return node !== undefined
-    }
-    const begin = (node: Node) => {
-      const begunMs = performance.now()
-      asked.add(node)
-      underWay.add(node)
-      const slowAfterMs = Math.min(latencies.slowAfterMs(method), (deadlineMs - begunMs) / 4)
-      const watch = (afterMs: number, isLost: boolean) => {
-        const timer = setTimeout(() => {
-          // An answer may lie in the socket, unread because this process was busy.
-          setImmediate(() => {
-            if (isOver || !underWay.has(node)) return
-            if (!isSlow(node, begunMs, isLost)) watch(LOST_FACTOR * slowAfterMs, true)
-          })
-        }, afterMs)
-        timers.set(node, timer)
+    lookAfter(slowAfterMs, false)
+  }
+
+  /** @returns whether another node was asked, or none is left to ask */
+  #isSlow(node: Node, begunMs: number, isLost: boolean): boolean {
+    const isSilent = node.heardMs < begunMs
+    if (isSilent) node.fellSilent()
+    else if (isLost) node.lostCall()
+    else if (!this.#hedged.budget.spend()) return false
+    this.#askNext()
+    return true
+  }
+
+  #hasFailed(node: Node, error: Error): void {
+    if (error instanceof UpstreamRpcError) {
+      if (this.#isOver) return
+      if (!this.#hedged.isPassing(error)) {
+        this.#hedged.onNode?.(node)
+        return this.#reject(error)
       }
-      watch(slowAfterMs, false)
-      ask(node, Math.max(1, Math.ceil(deadlineMs - begunMs))).then(
-        (answer) => {
-          if (isOver) return
-          latencies.record(method, performance.now() - begunMs)
-          hedged.onNode?.(node)
-          end(() => resolve(answer))
-        },
-        (error: unknown) => {
-          clearTimeout(timers.get(node))
-          underWay.delete(node)
-          hasFailed(node, error as Error)
-        },
-      )
-    }
-    /** @returns whether another node was asked, or none is left to ask */
-    const isSlow = (node: Node, begunMs: number, isLost: boolean): boolean => {
-      const isSilent = node.heardMs < begunMs
-      if (isSilent) node.fellSilent()
-      else if (isLost) node.lostCall()
-      else if (!budget.spend()) return false
-      askNext()
-      return true
-    }
-    const hasFailed = (node: Node, error: Error) => {
-      if (error instanceof UpstreamRpcError) {
-        if (isOver) return
-        if (!hedged.isPassing(error)) {
-          hedged.onNode?.(node)
-          return end(() => reject(error))
-        }
-        refusal ??= error
-      } else {
-        const isLost = error instanceof NodeFailure && error.stage === 'lost'
-        if (isLost && !hasRepeated && !isOver && hedged.mayRepeat) {
-          // A connection that was kept alive may have been closed from the other side just now: a new one tells.
-          hasRepeated = true
-          return begin(node)
-        }
-        // It may be well again since another node has answered in its place.
-        if (!isOver || !node.isWell) node.failed(error)
-        if (isOver) return
-        failure = error
+      this.#refusal ??= error
+    } else {
+      const isLost = error instanceof NodeFailure && error.stage === 'lost'
+      if (isLost && !this.#hasRepeated && !this.#isOver && this.#hedged.mayRepeat) {
+        // A connection that was kept alive may have been closed from the other side just now: a new one tells.
+        this.#hasRepeated = true
+        return this.#begin(node)
       }
-      if (askNext()) return
-      const isHopeful = refusal ? [...underWay].some((one) => one.isWell) : underWay.size > 0
-      if (!isHopeful) end(() => reject(refusal ?? failure))
+      // It may be well again since another node has answered in its place.
+      if (!this.#isOver || !node.isWell) node.failed(error)
+      if (this.#isOver) return
+      this.#failure = error
     }
-    if (!askNext()) end(() => reject(failure))
-  })
+    if (this.#askNext()) return
+    const isHopeful = this.#refusal ? [...this.#underWay].some((one) => one.isWell) : this.#underWay.size > 0
+    if (!isHopeful) this.#reject(this.#refusal ?? this.#failure)
+  }
 }
