@@ -1,3 +1,5 @@
+import type { BlockParam } from '../../specs/index.ts'
+
 /** An object that a node sent: its members may be of any type, or absent. */
 export type Raw = Readonly<Record<string, unknown>>
 
@@ -36,4 +38,10 @@ export function setIfSent(
 
 export function isRaw(value: unknown): value is Raw {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A block number in any of its spellings; undefined for a tag. */
+export function numberOf(block: BlockParam): number | undefined {
+  if (typeof block === 'number') return block
+  return block.startsWith('0x') ? Number(block) : undefined
 }

@@ -7,6 +7,7 @@ import { StaleProfileError } from '../services/relayer/judge.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
+import type { Route } from './route.ts'
 
 export interface ExecuteOptions {
   readonly registry: Registry
@@ -95,4 +96,19 @@ function uint256(value: number | string, field: string): bigint {
   throw new ServiceError('INVALID_REQUEST', `${field} must fit into 256 bits`, {
     details: { fields: [{ field, problem: 'must fit into 256 bits' }] },
   })
+}
+
+/** `GET /transactions/{hash}`: what became of a relay call, by the hash of any of its attempts. An addition. */
+export function transactionRoute({ relays }: Pick<Services, 'relays'>): Route {
+  return {
+    method: 'GET',
+    path: '/transactions/:hash',
+    handle: async (ctx) => {
+      const hash = ctx.path.slice(ctx.path.lastIndexOf('/') + 1).toLowerCase()
+      if (!/^0x[0-9a-f]{64}$/.test(hash)) throw new ServiceError('INVALID_REQUEST', 'the hash has 32 bytes in hex')
+      const status = await relays.status(hash)
+      if (!status) throw new ServiceError('NOT_FOUND', `no transaction ${hash} was sent from here`)
+      ctx.body = status
+    },
+  }
 }

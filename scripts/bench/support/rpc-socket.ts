@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
-import { holdForThisTurn } from '../../../server/concurrency/hold-for-this-turn.ts'
+import { holdForThisTurn } from '../../../server/services/node/websocket-node.ts'
 
 interface Answer {
   readonly id: number

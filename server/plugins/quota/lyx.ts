@@ -1,6 +1,12 @@
 import { defineQuota } from '../../core/define.ts'
-import type { Period } from '../../services/quotas/calendar.ts'
-import { chargingIn, weiOption, optionsSchema, periodic, periodOption } from '../../services/quotas/models.ts'
+import {
+  type Period,
+  chargingIn,
+  weiOption,
+  optionsSchema,
+  periodic,
+  periodOption,
+} from '../../services/quotas/models.ts'
 
 interface Options {
   readonly weiPerPeriod: string

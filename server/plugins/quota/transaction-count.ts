@@ -1,6 +1,12 @@
 import { defineQuota } from '../../core/define.ts'
-import type { Period } from '../../services/quotas/calendar.ts'
-import { chargingIn, countOption, optionsSchema, periodic, periodOption } from '../../services/quotas/models.ts'
+import {
+  type Period,
+  chargingIn,
+  countOption,
+  optionsSchema,
+  periodic,
+  periodOption,
+} from '../../services/quotas/models.ts'
 
 interface Options {
   readonly transactionsPerPeriod: number

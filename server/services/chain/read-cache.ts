@@ -1,5 +1,4 @@
 import { ByteCache } from './byte-cache.ts'
-import type { CacheStatistics } from './cache-statistics.ts'
 import type { BlockRef, HeadTracker } from './head-tracker.ts'
 import type { SingleFlight } from '../../concurrency/single-flight.ts'
 
@@ -123,3 +122,13 @@ export class ReadCache {
 
 /** Objects take several times the bytes of their text; it need not be exact. */
 const sizeOf = (answer: unknown) => 200 + 3 * JSON.stringify(answer).length
+
+/** How questions to the chain were answered since the start; each only grows. */
+export interface CacheStatistics {
+  /** From memory. */
+  hits: number
+  /** By a call to the node. */
+  misses: number
+  /** By the call that somebody else was about to make for the same question. */
+  shared: number
+}

@@ -1,7 +1,6 @@
 import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { folderError } from './folder-error.ts'
-import { LOCK_FILE, lockFolder } from './folder-lock.ts'
+import { OperatorError } from '../../core/operator-error.ts'
 
 /** The folder of the embedded database, checked and locked. */
 export interface DatabaseFolder {
@@ -18,6 +17,9 @@ export interface DatabaseFolder {
 }
 
 const DATA = 'pgdata'
+/** The file that carries the lock. */
+const LOCK_FILE = 'lock.sqlite'
+const SQLITE_BUSY = 5
 /** Lies in the folder from before the first file of a new database until it is whole. */
 const UNFINISHED = 'unfinished'
 const PROBE = 'probe'
@@ -184,3 +186,36 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 const quoted = (file: string) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`)
+
+/** A folder that is ours until we close it or die. */
+interface FolderLock {
+  release(): void
+}
+
+/**
+ * Locks a folder against a second process. The lock is the operating system's own on a file, which SQLite takes: it
+ * vanishes with the process however that ends, and needs no process ids, which mean nothing between containers.
+ *
+ * @throws OperatorError
+ */
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const { DatabaseSync } = await import('node:sqlite')
+  let file: InstanceType<typeof DatabaseSync> | undefined
+  try {
+    file = new DatabaseSync(path.join(folder, LOCK_FILE))
+    file.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    file?.close()
+    if ((cause as { errcode?: unknown }).errcode === SQLITE_BUSY) {
+      throw folderError(folder, 'is in use by another process: stop it, or use PostgreSQL (DATABASE_URL)', { cause })
+    }
+    throw folderError(folder, `cannot be locked by ${LOCK_FILE} (${(cause as Error).message})`, { cause })
+  }
+  const locked = file
+  return { release: () => locked.close() }
+}
+
+/** The folder of the embedded database cannot be used. */
+export function folderError(folder: string, problem: string, options?: ErrorOptions): OperatorError {
+  return new OperatorError(`the database folder ${folder} ${problem}`, options)
+}

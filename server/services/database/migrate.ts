@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import { readFile } from 'node:fs/promises'
-import frozen from './migrations/frozen.json' with { type: 'json' }
-import { assertKnownPast, recordMigration } from './past.ts'
 import type { Tables } from './tables.ts'
+import { OperatorError } from '../../core/operator-error.ts'
+import frozen from './migrations/frozen.json' with { type: 'json' }
 
 /** The SHA-256 of each file of `migrations/`, by its name and in this order. A file that stands here is never edited again. */
 const hashes: ReadonlyMap<string, string> = new Map(Object.entries(frozen))
@@ -30,4 +30,58 @@ async function getMigrations(): Promise<Record<string, Migration>> {
     return [name, { up }] as const
   })
   return Object.fromEntries(await Promise.all(read))
+}
+
+/** Tables that the migrator makes before the first migration. */
+const MIGRATOR_TABLES: ReadonlySet<string> = new Set(['kysely_migration', 'kysely_migration_lock'])
+/** In `facts`: by which text a migration was made. */
+const FACT = 'migration '
+
+/** The tables were made by another version, or by somebody else: nothing in them can be relied on. */
+function unknownPast(schema: string, problem: string): OperatorError {
+  return new OperatorError(
+    `the database was not made by this version: schema ${schema} ${problem}. ` +
+      'Nothing was changed: start the version that made it, or restore a backup of this one',
+  )
+}
+
+/**
+ * Looks whether a schema is empty or was made by a beginning of these migrations, word for word; it only reads.
+ *
+ * @param hashes of the migrations' texts by name, in their order
+ * @throws OperatorError
+ */
+export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes: ReadonlyMap<string, string>) {
+  const { rows: tables } = await sql<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = ${schema} order by tablename`.execute(db)
+  const hasMigrator = tables.some(({ name }) => name === 'kysely_migration')
+  const done = hasMigrator
+    ? await sql<{ name: string }>`
+        select name from ${sql.id(schema, 'kysely_migration')} order by name`.execute(db)
+    : { rows: [] }
+  const known = [...hashes.keys()]
+  done.rows.forEach(({ name }, index) => {
+    if (!hashes.has(name)) throw unknownPast(schema, `has a migration '${name}' that is not known here`)
+    if (name !== known[index]) throw unknownPast(schema, `lacks the migration '${known[index]}' before '${name}'`)
+  })
+  const foreign = tables.find(({ name }) => !MIGRATOR_TABLES.has(name))
+  if (done.rows.length === 0) {
+    if (foreign) throw unknownPast(schema, `has a table '${foreign.name}' and no migrations`)
+    return
+  }
+  const { rows: facts } = await sql<{ name: string; value: string }>`
+    select name, value from ${sql.id(schema, 'facts')} where starts_with(name, ${FACT})`.execute(db)
+  const recorded = new Map(facts.map(({ name, value }) => [name.slice(FACT.length), value]))
+  for (const { name } of done.rows) {
+    if (recorded.get(name) === hashes.get(name)) continue
+    throw unknownPast(schema, `was made by another migration '${name}' than the one here`)
+  }
+}
+
+/** Records by which text tables were made, in the transaction that makes them. */
+async function recordMigration(db: Kysely<Tables>, name: string, hash: string): Promise<void> {
+  await db
+    .insertInto('facts')
+    .values({ name: `${FACT}${name}`, value: hash })
+    .execute()
 }

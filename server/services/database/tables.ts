@@ -1,4 +1,4 @@
-import type { ColumnType, Generated, Kysely } from 'kysely'
+import { sql, type ColumnType, type Generated, type Kysely, type RawBuilder } from 'kysely'
 
 /** `numeric(78)`: a uint256, exact; drivers hand it out as a decimal string. */
 type Uint256 = ColumnType<string, string | bigint, string | bigint>
@@ -132,3 +132,12 @@ export interface Tables {
 
 /** Queries of these tables. */
 export type Queries = Kysely<Tables>
+
+/**
+ * `= any(array)`: a list as one parameter. The statement is the same for every length, and long ones are quick to read.
+ *
+ * @example db.selectFrom('relays').where('hash', '=', anyOf(hashes))
+ */
+export function anyOf(texts: readonly string[]): RawBuilder<string> {
+  return sql<string>`any(${texts}::text[])`
+}

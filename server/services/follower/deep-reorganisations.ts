@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Queries } from '../database/database.ts'
-import { nextNonceOf, reopen } from '../ledger/reopen.ts'
+import { nextNonceOf, reopen } from '../ledger/open-relays.ts'
 import type { Ages } from './ages.ts'
 
 /** Notices reorganisations that went deeper than `chain.confirmations`, by the nonces that an account has lost. */

@@ -1,9 +1,9 @@
 import { sql, type QueryCreator, type Selectable } from 'kysely'
-import { anyOf } from '../database/any-of.ts'
+import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { ProfilesTable, Tables } from '../database/tables.ts'
 import { accountNow, openAccount, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
+import { ServiceError } from '../../core/errors.ts'
 
 /** Whom the service relays for. */
 export type Registration = 'open' | 'registered'
@@ -104,4 +104,19 @@ export function toRow({ profile, resetAtSeconds, allowance, used, slowedUntil, .
     reset_at: resetAtSeconds === null ? null : Number(resetAtSeconds),
     slowed_until: slowedUntil,
   }
+}
+
+/** @throws ServiceError PROFILE_NOT_REGISTERED */
+export function assertServed(profile: string, account: Account | undefined, registration: Registration): void {
+  if (account?.suspended) throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} is suspended`)
+  if (registration === 'registered' && account?.registered !== true) {
+    throw new ServiceError('PROFILE_NOT_REGISTERED', `${profile} is not registered with this service`)
+  }
+}
+
+/** @throws ServiceError RATE_LIMITED */
+export function assertNotSlowed({ profile, slowedUntil }: Account, nowSeconds: number): void {
+  if (slowedUntil <= nowSeconds) return
+  const reason = `calls of ${profile} reverted though they had passed the simulation`
+  throw new ServiceError('RATE_LIMITED', reason, { retryAfterSeconds: slowedUntil - nowSeconds })
 }

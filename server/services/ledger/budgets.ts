@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ServiceError } from '../../core/errors.ts'
-import { anyOf } from '../database/any-of.ts'
+import { anyOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 
 /** What profiles may use together that nobody has registered: gas limits of the transactions sent for them. */

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
-import { anyOf } from '../database/any-of.ts'
+import { anyOf, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { retryOnConflict } from '../database/retry.ts'
-import type { RelayStatus } from '../database/tables.ts'
+import { retryOnConflict } from '../database/database-fault.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockAccounts, toAccount } from './account-rows.ts'
-import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-changes.ts'
+import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-relays.ts'
 
 /** What a relay came to, for logs and metrics. */
 export interface Settlement {

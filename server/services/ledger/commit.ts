@@ -1,16 +1,15 @@
-import { anyOf } from '../database/any-of.ts'
+import { anyOf } from '../database/tables.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Queries } from '../database/database.ts'
 import { DatabaseAwayError } from '../database/postgres-pool.ts'
-import { retryOnConflict } from '../database/retry.ts'
+import { retryOnConflict } from '../database/database-fault.ts'
 import { accountNow, type Account } from '../quotas/account.ts'
 import { lockAccounts } from './account-rows.ts'
 import { budgetsFor, lockBudgets, UNKNOWN_CODE, type UnregisteredLimits } from './budgets.ts'
-import { createDraft, type DraftOptions } from './draft.ts'
+import { createDraft, type DraftOptions, nothingTaken, takenBy } from './draft.ts'
 import type { Acceptance, Committed } from './acceptance.ts'
 import type { LedgerMemory } from './memory.ts'
 import { storeRelays, type Holders } from './store-relays.ts'
-import { nothingTaken, takenBy } from './taken.ts'
 
 export interface CommitOptions extends Pick<
   DraftOptions,

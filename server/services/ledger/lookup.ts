@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { anyOf } from '../database/any-of.ts'
+import { anyOf, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { RelayStatus } from '../database/tables.ts'
-import { transactionData } from '../../ethereum/transaction-data.ts'
+import { transactionData } from '../../ethereum/sign-transaction.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {

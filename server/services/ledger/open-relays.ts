@@ -1,11 +1,10 @@
 import type { Selectable } from 'kysely'
-import { anyOf } from '../database/any-of.ts'
+import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
-import { transactionData } from '../../ethereum/transaction-data.ts'
-import type { Fees } from '../../ethereum/sign-transaction.ts'
+import { transactionData, type Fees } from '../../ethereum/sign-transaction.ts'
 import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
-import type { MinedIn } from './store-changes.ts'
+import type { MinedIn } from './store-relays.ts'
+import type { NonceRange } from './unsent.ts'
 
 /** A relay that is not final. Its first transaction has its hash. */
 export interface OpenRelay {
@@ -138,4 +137,32 @@ function feesOf({ max_fee_per_gas, max_priority_fee_per_gas }: AttemptRow): Fees
   return max_priority_fee_per_gas === null
     ? { type: 0, gasPrice: BigInt(max_fee_per_gas) }
     : { type: 2, maxFeePerGas: BigInt(max_fee_per_gas), maxPriorityFeePerGas: BigInt(max_priority_fee_per_gas) }
+}
+
+/**
+ * Takes back that the mined relays of an account with these nonces are final: the chain has lost their blocks all the same.
+ *
+ * @returns how many they are
+ */
+export async function reopen(db: Queries, account: string, { from, below }: NonceRange): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('relays')
+    .set({ final: false })
+    .where('account', '=', account)
+    .where('account_nonce', '>=', from)
+    .where('account_nonce', '<', below)
+    .where('final', '=', true)
+    .where('mined_hash', 'is not', null)
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+/** The nonce that the account's next transaction gets; undefined: the ledger does not know the account. */
+export async function nextNonceOf(db: Queries, account: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('signer_accounts')
+    .where('address', '=', account)
+    .select('next_nonce')
+    .executeTakeFirst()
+  return row && Number(row.next_nonce)
 }

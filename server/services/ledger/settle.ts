@@ -1,6 +1,5 @@
-import { anyOf } from '../database/any-of.ts'
+import { anyOf, type AttemptsTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { AttemptsTable } from '../database/tables.ts'
 import { planOf } from '../quotas/account.ts'
 import { changeRelays, type ChangeOptions, type Settlement } from './change-relays.ts'
 

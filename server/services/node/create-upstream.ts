@@ -4,7 +4,7 @@ import { NodeFailure, type NodeConnection } from './node-connection.ts'
 import { ChainIdentity } from './pool/chain-identity.ts'
 import { Node } from './pool/node.ts'
 import { NodePool } from './pool/node-pool.ts'
-import { unavailable } from './pool/unavailable.ts'
+import { unavailable } from './pool/answers.ts'
 import { UpstreamRpcError, type Upstream, type UpstreamOptions } from './upstream.ts'
 import { WebSocketNode } from './websocket-node.ts'
 

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { WebSocket, type RawData } from 'ws'
 import { Semaphore } from '../../concurrency/semaphore.ts'
-import { holdForThisTurn } from '../../concurrency/hold-for-this-turn.ts'
 import {
   authorization,
   LOG_LANES,
@@ -237,4 +236,11 @@ class Connection {
     }
     this.#waiting.clear()
   }
+}
+
+/** Gathers what is written to a socket during a turn of the event loop, and sends it in one piece when the turn is over. */
+export function holdForThisTurn(socket: Socket): void {
+  if (socket.writableCorked > 0) return
+  socket.cork()
+  setImmediate(() => socket.uncork())
 }

@@ -1,6 +1,6 @@
 import type { Log } from '../../../../specs/index.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { projectLog } from '../project/log.ts'
+import { projectLog } from '../project.ts'
 import { toQuantity } from '../../../ethereum/quantity.ts'
 import type { SingleFlight } from '../../../concurrency/single-flight.ts'
 import { translateError } from '../../node/translate-errors.ts'

@@ -1,9 +1,7 @@
 import { expect } from 'chai'
 import { createValidator } from '../../../core/validate.ts'
-import { projectLog } from '../../../services/chain/project/log.ts'
+import { projectLog, projectReceipt, projectTransaction } from '../../../services/chain/project.ts'
 import { toQuantity } from '../../../ethereum/quantity.ts'
-import { projectReceipt } from '../../../services/chain/project/receipt.ts'
-import { projectTransaction } from '../../../services/chain/project/transaction.ts'
 
 const hash = (byte: string) => `0x${byte.repeat(32)}`
 const address = (byte: string) => `0x${byte.repeat(20)}`

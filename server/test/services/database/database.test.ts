@@ -103,7 +103,7 @@ describe('database', () => {
     await first.close()
 
     // A process that locks the folder and dies without a word.
-    const module = fileURLToPath(new URL('../../../services/database/folder-lock.ts', import.meta.url))
+    const module = fileURLToPath(new URL('../../../services/database/database-folder.ts', import.meta.url))
     const script = `const { lockFolder } = await import(${JSON.stringify(module)})
       await lockFolder(${JSON.stringify(where)}); process.kill(process.pid, 'SIGKILL')`
     expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).to.equal('SIGKILL')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { signerFromKey } from '../../services/signers/signer-account.ts'
-import { transactionData } from '../../ethereum/transaction-data.ts'
+import { transactionData } from '../../ethereum/sign-transaction.ts'
 
 describe('transactionData', () => {
   const signer = signerFromKey(Wallet.createRandom().privateKey)

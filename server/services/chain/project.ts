@@ -1,5 +1,5 @@
-import type { Transaction } from '../../../../specs/index.ts'
-import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from '../../../ethereum/quantity.ts'
+import type { Transaction, Receipt, Log } from '../../../specs/index.ts'
+import { isRaw, orNull, setIfSent, toData, toQuantity, type Raw } from '../../ethereum/quantity.ts'
 
 /** The members that a type has beside those of every transaction. */
 const membersOfType: Readonly<Record<string, readonly string[]>> = {
@@ -87,3 +87,56 @@ function projectAuthorization(raw: unknown): unknown {
 
 const mapList = (value: unknown, project: (one: unknown) => unknown) =>
   Array.isArray(value) ? value.map((one) => project(one)) : value
+
+const BLOB = '0x3'
+
+/**
+ * A node's receipt without anything that the standard does not have: anvil, for one, sends a blob price with every
+ * receipt, and the block's time as a JSON number. The type holds once the schema has been checked.
+ */
+export function projectReceipt(raw: unknown): Receipt | null {
+  if (!isRaw(raw)) return raw as null
+  // Some nodes have receipts of what is not mined yet.
+  if (raw['blockHash'] === null) return null
+  const receipt: Record<string, unknown> = {}
+  setIfSent(receipt, raw, 'type', toQuantity)
+  receipt['transactionHash'] = toData(raw['transactionHash'])
+  receipt['transactionIndex'] = toQuantity(raw['transactionIndex'])
+  receipt['blockHash'] = toData(raw['blockHash'])
+  receipt['blockNumber'] = toQuantity(raw['blockNumber'])
+  receipt['from'] = toData(raw['from'])
+  receipt['to'] = orNull(raw['to'], toData)
+  receipt['cumulativeGasUsed'] = toQuantity(raw['cumulativeGasUsed'])
+  receipt['gasUsed'] = toQuantity(raw['gasUsed'])
+  receipt['contractAddress'] = orNull(raw['contractAddress'], toData)
+  receipt['logs'] = Array.isArray(raw['logs']) ? raw['logs'].map(projectLog) : raw['logs']
+  receipt['logsBloom'] = toData(raw['logsBloom'])
+  setIfSent(receipt, raw, 'status', toQuantity)
+  // Before Byzantium there was a state root, since then there is a status; some nodes send both.
+  if (receipt['status'] === undefined) setIfSent(receipt, raw, 'root', toData)
+  receipt['effectiveGasPrice'] = toQuantity(raw['effectiveGasPrice'])
+  if (receipt['type'] === BLOB) {
+    setIfSent(receipt, raw, 'blobGasUsed', toQuantity)
+    setIfSent(receipt, raw, 'blobGasPrice', toQuantity)
+  }
+  return receipt as unknown as Receipt
+}
+
+/** A node's log entry without anything that the standard does not have; its type holds once the schema has been checked. */
+export function projectLog(raw: unknown): Log {
+  if (!isRaw(raw)) return raw as Log
+  const { topics } = raw
+  const log: Record<string, unknown> = {
+    address: toData(raw['address']),
+    topics: Array.isArray(topics) ? topics.map(toData) : topics,
+    data: toData(raw['data']),
+    blockHash: toData(raw['blockHash']),
+    blockNumber: toQuantity(raw['blockNumber']),
+  }
+  setIfSent(log, raw, 'blockTimestamp', toQuantity)
+  log['transactionHash'] = toData(raw['transactionHash'])
+  log['transactionIndex'] = toQuantity(raw['transactionIndex'])
+  log['logIndex'] = toQuantity(raw['logIndex'])
+  log['removed'] = raw['removed'] ?? false
+  return log as unknown as Log
+}

@@ -9,11 +9,11 @@ import { basename, join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
-import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
-import { assertKnownPast } from '../../../services/database/past.ts'
+import { assertKnownPast } from '../../../services/database/migrate.ts'
 import { OperatorError } from '../../../core/operator-error.ts'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
+import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }
 
 const sources = join(import.meta.dirname, '../../../services/database/migrations')
 const dumps = join(import.meta.dirname, 'dumps')

@@ -1,0 +1,87 @@
+import { ServiceError } from '../../../core/errors.ts'
+import { isRaw, toData } from '../../../ethereum/quantity.ts'
+import { NodeFailure } from '../node-connection.ts'
+import type { Node } from './node.ts'
+import { isUsable } from '../check-results.ts'
+import { toNodeBlock } from './heads.ts'
+
+/** What must be the same in the answers of two nodes; the rest differs between kinds of nodes. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  eth_getTransactionReceipt: ['transactionHash', 'blockHash', 'blockNumber', 'status', 'gasUsed'],
+  eth_getBlockByNumber: ['hash', 'number'],
+  eth_getBlockByHash: ['hash', 'number'],
+}
+
+/** Calls whose answers can be compared between nodes. */
+export const isComparable = (method: string) => method === 'eth_getTransactionCount' || method in MEMBERS
+
+/**
+ * What two nodes say together. Of the nonces of an account, and of two heads, the lower one: what only one node has seen
+ * is not sure yet.
+ *
+ * @returns undefined when they contradict each other
+ */
+export function agreed(
+  method: string,
+  params: readonly unknown[],
+  one: unknown,
+  other: unknown,
+): { readonly answer: unknown } | undefined {
+  if (method === 'eth_getTransactionCount') return { answer: Number(one) <= Number(other) ? one : other }
+  if (params[0] === 'latest' && numberIn(one) !== numberIn(other)) {
+    return { answer: numberIn(one) < numberIn(other) ? one : other }
+  }
+  return keyOf(method, one) === keyOf(method, other) ? { answer: one } : undefined
+}
+
+const numberIn = (block: unknown) => (isRaw(block) ? Number(block['number']) : NaN)
+
+function keyOf(method: string, answer: unknown): string {
+  if (!isRaw(answer)) return String(answer)
+  const members = (MEMBERS[method] ?? []).map((member) => normal(answer[member]))
+  return JSON.stringify(members)
+}
+
+/** Nodes spell numbers and letter case as they like. */
+function normal(value: unknown): unknown {
+  if (typeof value === 'number') return `0x${value.toString(16)}`
+  return typeof value === 'string' ? value.toLowerCase().replace(/^0x0+(?=.)/, '0x') : value
+}
+
+export const disagreement = (method: string) =>
+  new ServiceError('UPSTREAM_UNAVAILABLE', `the nodes contradict each other on ${method}: it is not decided yet`)
+
+/** What a caller is told when no node has answered: why, and when to ask again if the nodes have said so. */
+export function unavailable(cause: unknown, nodes: readonly Node[]): ServiceError {
+  const isWrongChain = nodes.every(({ isForeign }) => isForeign)
+  const restMs = Math.min(...nodes.map((node) => node.restMs))
+  const reason = isWrongChain || !(cause instanceof NodeFailure) ? 'no node of the right chain' : cause.message
+  return new ServiceError('UPSTREAM_UNAVAILABLE', reason, {
+    cause,
+    ...(isWrongChain && { details: { wrongChain: true } }),
+    ...(restMs > 0 && { retryAfterSeconds: Math.ceil(restMs / 1000) }),
+  })
+}
+
+const isAt = (member: string, value: unknown, expected: unknown) =>
+  value === null || (isRaw(value) && typeof value[member] === 'string' && toData(value[member]) === toData(expected))
+
+type Check = (value: unknown, params: readonly unknown[]) => boolean
+
+/** Whether it is what was asked for, where the question names it. */
+const checks: Readonly<Record<string, Check>> = {
+  eth_sendRawTransaction: (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value),
+  eth_getTransactionByHash: (value, [hash]) => isAt('hash', value, hash),
+  eth_getTransactionReceipt: (value, [hash]) => isAt('transactionHash', value, hash),
+  eth_getBlockByHash: (value, [hash]) => isAt('hash', value, hash),
+  eth_getBlockByNumber: (value, [block]) => {
+    if (value === null || block === 'pending') return true
+    const found = toNodeBlock(value)
+    return found !== undefined && (!/^0x/.test(String(block)) || found.number === Number(block))
+  },
+}
+
+/** Whether a node's result can be one of this call at all: another node may do better than one that answers nonsense. */
+export function isSound(method: string, params: readonly unknown[], result: unknown): boolean {
+  return isUsable(method, params, result) && (checks[method]?.(result, params) ?? true)
+}
