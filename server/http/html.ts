@@ -25,6 +25,37 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ma
   )
 }
 
+/** A table with a head; a caption stands above it. */
+export function htmlTable(
+  heads: readonly string[],
+  rows: readonly (readonly (string | Markup)[])[],
+  caption = '',
+): Markup {
+  const head = heads.map((name) => html`<th scope="col">${name}</th>`)
+  const body = rows.map(
+    (row) =>
+      html`<tr>
+        ${row.map((cell) => html`<td>${cell}</td>`)}
+      </tr> `,
+  )
+  return html`<table>
+    ${
+      caption &&
+      html`<caption>
+        ${caption}
+      </caption>`
+    }
+    <thead>
+      <tr>
+        ${head}
+      </tr>
+    </thead>
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`
+}
+
 /** A whole page in the look of this server; `style` comes after the common one. */
 export function htmlPage(title: string, body: Markup, { style = '', scripts = [] as readonly string[] } = {}): string {
   const loaded = scripts.map((path) => html`<script src="${path}" defer></script> `)

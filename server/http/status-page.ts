@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { html, htmlPage, type Markup } from './html.ts'
+import { html, htmlPage, htmlTable, type Markup } from './html.ts'
 import type { Route } from './route.ts'
 import type { ServiceStatus } from './service-status.ts'
 
@@ -90,36 +90,24 @@ const blockText = (block: ServiceStatus['latestBlock']) =>
 
 function section(title: string, heads: readonly string[], rows: readonly (readonly (string | Word)[])[]): Markup {
   const id = title.toLowerCase().replaceAll(' ', '-')
-  const cell = (value: string | Word) => {
-    const { kind, text } =
-      typeof value === 'string' ? { kind: value.startsWith('0x') ? 'address' : '', text: value } : value
-    return kind === '' ? html`<td>${text}</td>` : html`<td class="${kind}">${text}</td>`
-  }
-  const head = heads.map((name) => html`<th scope="col">${name}</th>`)
-  const body = rows.map(
-    (row) =>
-      html`<tr>
-        ${row.map(cell)}
-      </tr>`,
+  const table = htmlTable(
+    heads,
+    rows.map((row) => row.map(cell)),
   )
-  const table = html`<table>
-    <thead>
-      <tr>
-        ${head}
-      </tr>
-    </thead>
-    <tbody>
-      ${body}
-    </tbody>
-  </table>`
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${rows.length === 0 ? html`<p>None.</p>` : table}
   </section>`
 }
 
+function cell(value: string | Word): string | Markup {
+  if (typeof value !== 'string') return html`<span class="${value.kind}">${value.text}</span>`
+  // An address is one long word: it breaks anywhere on a telephone.
+  return value.startsWith('0x') ? html`<span class="address">${value}</span>` : value
+}
+
 const style = `
 .verdict { font-size: 1.25rem; font-weight: 600; margin: .5rem 0 1rem } .quiet { margin-top: 2rem }
 .good { color: var(--good) } .poor { color: var(--poor) } .bad { color: var(--bad) }
-td.address { overflow-wrap: anywhere }
+.address { overflow-wrap: anywhere }
 `

@@ -1,4 +1,4 @@
-import { html, htmlPage, type Markup } from '../html.ts'
+import { html, htmlPage, htmlTable, type Markup } from '../html.ts'
 import type { JsonSchema, OpenApi, OpenRpc, Operation } from './documents.ts'
 import { examplesOf, fieldsOf, type Field } from './fields.ts'
 
@@ -138,28 +138,7 @@ function errorTable(responses: Operation['responses']): Markup {
 }
 
 function table(title: string, heads: readonly string[], rows: readonly (readonly (string | Markup)[])[]): Markup {
-  const head = heads.map((name) => html`<th scope="col">${name}</th>`)
-  const body = rows.map(
-    (row) =>
-      html`<tr>
-        ${row.map((cell) => html`<td>${cell}</td>`)}
-      </tr> `,
-  )
-  return html`<div class="wide" tabindex="0" role="group" aria-label="${title}">
-    <table>
-      <caption>
-        ${title}
-      </caption>
-      <thead>
-        <tr>
-          ${head}
-        </tr>
-      </thead>
-      <tbody>
-        ${body}
-      </tbody>
-    </table>
-  </div>`
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${title}">${htmlTable(heads, rows, title)}</div>`
 }
 
 interface TryForm {

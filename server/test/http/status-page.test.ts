@@ -82,9 +82,9 @@ describe('the status page', () => {
   })
 
   it('says of an account that its balance is low, or that the node refuses it', async () => {
-    expect((await pageOf({ signer: { isLow: true, balanceWei: 0n } })).html).to.include('<td class="poor">low</td>')
+    expect((await pageOf({ signer: { isLow: true, balanceWei: 0n } })).html).to.include('<span class="poor">low</span>')
     const refused = await pageOf({ signer: { isLow: true, isLeftOut: true } })
-    expect(refused.html).to.include('<td class="bad">refused by the node</td>')
+    expect(refused.html).to.include('<span class="bad">refused by the node</span>')
   })
 
   it('is there while node and database are not, and does not repeat what they say', async () => {
