@@ -1,29 +1,19 @@
-import type { Logger } from 'pino'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { largestTransactionBytes, maxFeePerGas } from '../../ethereum/sign-transaction.ts'
-import type { Clock } from '../clock.ts'
-import type { Database } from '../database/database.ts'
-import type { Registration } from '../ledger/account-rows.ts'
 import { createAdmission, type Admission } from '../ledger/admission.ts'
-import type { UnregisteredLimits } from '../ledger/budgets.ts'
 import type { KeyManagerCodes } from '../ledger/key-manager-codes.ts'
 import { END_OF_NONCES, lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/memory.ts'
 import type { Profiles } from '../profiles/profiles.ts'
-import type { Plans } from '../quotas/plans.ts'
-import type { Signers } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
-import { createAccounts } from './accounts.ts'
-import type { Broadcaster } from './broadcast.ts'
+import { createAccounts, type AccountsOptions } from './accounts.ts'
 import { createChannelSenders } from './channel-senders.ts'
 import { Channel } from './channel.ts'
 import type { ExpiryCheck } from './expiry.ts'
-import type { FeeSource } from './fees.ts'
 import { identityOf } from './identity.ts'
 import { judgeRun, type AcceptedCall } from './judge.ts'
-import type { RelayObserver } from './observer.ts'
 import { simulateNext } from './simulate-next.ts'
 
 /** Executes relay calls: each once, each accounted for, none lost. */
@@ -46,31 +36,18 @@ declare module '../../core/define.ts' {
   }
 }
 
-export interface RelayerOptions {
-  readonly chainId: bigint
-  readonly database: Database
-  readonly broadcaster: Broadcaster
+export interface RelayerOptions extends Omit<AccountsOptions, 'memory'> {
   readonly simulator: Simulator
   readonly profiles: Profiles
-  readonly signers: Signers
-  readonly fees: FeeSource
   readonly assertLasts: ExpiryCheck
-  readonly plans: Plans
-  readonly registration: Registration
-  readonly unregistered: UnregisteredLimits
   readonly keyManagerCodes: KeyManagerCodes
   readonly gasPaddingPercent: number
+  /** Most gas of any relay call. */
   readonly gasCap: bigint
   /** Ceiling for the fee per gas. */
   readonly maxFeePerGasWei: bigint
   /** The most bytes of a signed transaction that nodes take. */
   readonly maxTransactionBytes: number
-  readonly clock: Clock
-  readonly log: Logger
-  /** Called when something is stored under an account: it has to be followed until it is mined. */
-  readonly onStored: (account: string) => void
-  /** Absent: nothing is observed. */
-  readonly observer?: RelayObserver
 }
 
 /** How long a call waits for the one before it in its channel. */
