@@ -53,6 +53,9 @@ export class Heads {
   readonly #placed = new Map<Node, Placed>()
   readonly #looking = new Map<Node, Promise<unknown>>()
   #mark: NodeBlock | undefined
+  /** The last mark on which the other nodes were heard. */
+  #weighedMark: NodeBlock | undefined
+  #weighing: PromiseWithResolvers<void> | undefined
   #markedAtMs = 0
   /** Heights of the nodes off our chain when it last grew. */
   #othersAtMark = new Map<Node, number>()
@@ -110,17 +113,45 @@ export class Heads {
    * Asks the nodes for their heads; who is silent is not waited for long.
    *
    * @param isUrgent nobody can be asked: those that do not answer are tried too
+   * @param isFresh a question that is under way already does not count
    */
-  async look(isUrgent = false): Promise<void> {
+  async look(isUrgent = false, isFresh = false): Promise<void> {
     this.#lookedMs = performance.now()
     const asked = this.#options.nodes.filter((node) => !node.isForeign && !node.isResting && (isUrgent || node.isWell))
-    const answers = await Promise.all(asked.map((node) => this.#headOf(node)))
-    // In their order: where nothing is known yet the first that tells its head is believed.
-    for (const [index, node] of asked.entries()) {
-      const answer = answers[index]
+    const answers = asked.map((node) => this.#headOf(node, isFresh))
+    // Where nothing is known yet the first node of the list that tells its head is believed, not the fastest.
+    if (this.#mark === undefined) await Promise.all(answers)
+    const observed = asked.map(async (node, index) => {
+      const answer = await answers[index]
       if (answer !== undefined) await this.observe(node, answer).catch((error: unknown) => node.failed(error as Error))
-    }
+    })
+    await Promise.all(observed)
     await this.#judge()
+  }
+
+  /**
+   * Waits until the other nodes were heard on the mark: a block that only one node has shown may be on a fork.
+   *
+   * @param slowAfterMs two nodes decide nothing between them, so that they are waited for no longer; of three and more,
+   *   those on a fork are outvoted by the others as soon as these answer
+   */
+  async weighed(slowAfterMs: number): Promise<void> {
+    if (this.#mark === this.#weighedMark) return
+    if (this.#weighing === undefined) {
+      const weighing = (this.#weighing = Promise.withResolvers<void>())
+      const mostMs = this.#options.nodes.length > 2 ? LOOK_TIMEOUT_MS : slowAfterMs
+      // A question from before the mark was shown says nothing of it.
+      void orAfter(this.look(false, true), mostMs).finally(() => {
+        if (this.#weighing === weighing) this.#endWeighing()
+      })
+    }
+    await this.#weighing.promise
+  }
+
+  #endWeighing(): void {
+    this.#weighedMark = this.#mark
+    this.#weighing?.resolve()
+    this.#weighing = undefined
   }
 
   /**
@@ -137,11 +168,14 @@ export class Heads {
   }
 
   /** @returns undefined when the node does not answer */
-  async #headOf(node: Node): Promise<unknown> {
-    let looking = this.#looking.get(node)
+  async #headOf(node: Node, isFresh: boolean): Promise<unknown> {
+    let looking = isFresh ? undefined : this.#looking.get(node)
     if (looking === undefined) {
-      looking = this.#askHead(node).finally(() => this.#looking.delete(node))
-      this.#looking.set(node, looking)
+      const asking = this.#askHead(node).finally(() => {
+        if (this.#looking.get(node) === asking) this.#looking.delete(node)
+      })
+      looking = asking
+      this.#looking.set(node, asking)
     }
     const begunMs = performance.now()
     const answer = await orAfter(looking, LOOK_TIMEOUT_MS)
@@ -179,6 +213,7 @@ export class Heads {
         (before.retreats > 0 || before.block.hash === mark.hash)
       this.#placed.set(node, { block, isOnChain, retreats: hasRetreated ? (before?.retreats ?? 0) + 1 : 0 })
       if (isOnChain && block.number > mark.number) this.#setMark(block)
+      if (this.#holders().length * 2 > this.#options.nodes.filter(({ isWell }) => isWell).length) this.#endWeighing()
       return
     }
   }
@@ -213,7 +248,7 @@ export class Heads {
     const mark = this.#mark
     if (mark === undefined) return
     const told = [...this.#placed].filter(([node]) => node.isWell)
-    const holders = told.filter(([, { block, isOnChain }]) => isOnChain && block.number >= mark.number)
+    const holders = this.#holders()
     const others = told.filter(([, { isOnChain }]) => !isOnChain)
     this.#tell(others.map(([node]) => node))
     const best = highest(others)
@@ -230,6 +265,13 @@ export class Heads {
     const retreated = told.filter(([, { retreats }]) => retreats >= ENOUGH_RETREATS)
     const top = highest(retreated)
     if (top) this.#switchTo(top)
+  }
+
+  /** The nodes that have the mark, and answer. */
+  #holders(): Node[] {
+    const number = this.#mark?.number ?? Infinity
+    const holding = [...this.#placed].filter(([, { block, isOnChain }]) => isOnChain && block.number >= number)
+    return holding.map(([node]) => node).filter(({ isWell }) => isWell)
   }
 
   /** How many nodes are on the same chain as this one, it included. */

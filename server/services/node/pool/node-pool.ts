@@ -117,7 +117,9 @@ export class NodePool implements Upstream {
   async #prepare(): Promise<void> {
     await (this.#opening ??= this.#open())
     const looking = this.#heads.freshen()
-    if (looking) await orAfter(looking, this.#latencies.slowAfterMs(HEAD_CALL[0]))
+    const slowAfterMs = this.#latencies.slowAfterMs(HEAD_CALL[0])
+    if (looking) await orAfter(looking, slowAfterMs)
+    await this.#heads.weighed(slowAfterMs)
     if (this.#hasAnsweredBehind && this.#heads.lagOf(this.#heads.candidates()[0]) === 0) {
       // What was read one block back must not be taken for what belongs to the head.
       this.#hasAnsweredBehind = false
@@ -195,11 +197,8 @@ export class NodePool implements Upstream {
       mayRepeat: true,
       isPassing,
       ask: async (node, timeoutMs) => {
-        const answer = await node.call(method, params, timeoutMs, traceparent)
-        const before = this.#heads.mark
-        await this.#heads.observe(node, answer)
-        // A block that only one node has shown may be on a fork: the others are heard before it is told.
-        if (this.#heads.mark !== before) await orAfter(this.#heads.look(), this.#latencies.slowAfterMs(method))
+        await this.#heads.observe(node, await node.call(method, params, timeoutMs, traceparent))
+        await this.#heads.weighed(this.#latencies.slowAfterMs(method))
         const { mark } = this.#heads
         if (mark === undefined || !this.#heads.isClose(node)) throw new NodeFailure('the node is behind', 'behind')
         return pick(mark)

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createUpstream, type NodesUpstream } from '../../../../services/node/create-upstream.ts'
 import { startFakeNode, type FakeNode, type Handlers } from '../../../support/fake-node.ts'
 import { until } from '../../../support/until.ts'
 import { outcomeOf, SENT } from '../../../support/upstream-setup.ts'
 
+/** A call is not held to be slow before. */
+const LEAST_SLOW_MS = 10
 const HASH = `0x${'ab'.repeat(32)}`
 
 describe('NodePool', () => {
@@ -144,6 +147,30 @@ describe('NodePool', () => {
       return head.hash === hashOf(10, 'b')
     })
     expect(told).to.be.greaterThan(0)
+  })
+
+  it('answers nothing from a block that the first node alone has shown, however slow the others are', async () => {
+    const calm = 40
+    let isSlow = false
+    const slowly = async ([tag]: string[]) => {
+      if (isSlow) await sleep(4 * LEAST_SLOW_MS)
+      return block(tag === 'latest' ? good.height : Number(tag))
+    }
+    const first = await node({
+      // Its chain parts from that of the others above block 10.
+      eth_getBlockByNumber: ([tag]: string[]) => {
+        const number = tag === 'latest' ? first.height : Number(tag)
+        return { ...block(number), ...(number > 10 && { hash: hashOf(number, 'b') }) }
+      },
+      eth_getBalance: () => (first.height > 10 ? '0xbad' : '0xa'),
+    })
+    const good = await node({ eth_getBlockByNumber: slowly })
+    const upstream = connect(first, good, await node({ eth_getBlockByNumber: slowly, eth_getBalance: () => '0xb' }))
+    for (let round = 0; round < calm; round++) await headOf(upstream)
+    isSlow = true
+    first.height = good.height = 11
+    const answers = Array.from({ length: 4 }, async () => [await headOf(upstream), await balanceOf(upstream)])
+    for (const answer of await Promise.all(answers)) expect(answer).to.deep.equal([11, 11])
   })
 
   it('waits for a node that hangs no longer than for a slow answer, and not again', async () => {
