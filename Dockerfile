@@ -18,10 +18,12 @@ RUN npm run build
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57 AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json ./
-# The chain of the testbed is half of all bytes, and no part of a service.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -rf node_modules/hardhat node_modules/@nomicfoundation node_modules/solc node_modules/esbuild \
-    node_modules/@esbuild node_modules/@sentry node_modules/micro-eth-signer
+# The server's packages are optional for others. The lock file names their versions.
+RUN node -e "const m = require('./package.json'); \
+    for (const name of m.touchstone.packages.server) m.dependencies[name] = m.devDependencies[name]; \
+    delete m.devDependencies; \
+    require('fs').writeFileSync('package.json', JSON.stringify(m))" \
+  && npm install --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.11.1-bookworm-slim@sha256:48abc13a19400ca3985071e287bd405a1d99306770eb81d61202fb6b65cf0b57
 ENV NODE_ENV=production \

@@ -1,1 +1,4 @@
-export { hardhatConfig as default } from './contracts/hardhat.ts'
+import { hardhatConfig } from './contracts/hardhat.ts'
+import { solidity } from './contracts/solidity.ts'
+
+export default { ...hardhatConfig, solidity }

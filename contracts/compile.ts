@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
 import { hardhatConfig } from './hardhat.ts'
+import { solidity } from './solidity.ts'
 
 /**
  * Compiles our contracts with Hardhat and writes them to `contracts/artifacts`. Offline: the compiler comes from npm.
@@ -15,7 +16,11 @@ export async function compileContracts(sourceHash: string): Promise<Record<Contr
   const workFolder = await mkdtemp(join(artifactsFolder, '.compile-'))
   try {
     const hre = await createHardhatRuntimeEnvironment(
-      { ...hardhatConfig, paths: { ...hardhatConfig.paths, artifacts: workFolder, cache: join(workFolder, 'cache') } },
+      {
+        ...hardhatConfig,
+        solidity,
+        paths: { ...hardhatConfig.paths, artifacts: workFolder, cache: join(workFolder, 'cache') },
+      },
       {},
       import.meta.dirname,
     )

@@ -1,7 +1,6 @@
 import hardhatEthers from '@nomicfoundation/hardhat-ethers'
 import type { HardhatUserConfig } from 'hardhat/config'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 const folder = import.meta.dirname
 
@@ -25,22 +24,11 @@ const simulated = {
 } as const
 
 /**
- * The Hardhat project: how our contracts are compiled, and the chains they run on.
+ * The Hardhat project: the chains that our contracts run on. How they are compiled: solidity.ts.
  * Networks: `automine` (a block per transaction) and `interval` (a block every two seconds; others by override).
  */
 export const hardhatConfig: HardhatUserConfig = {
   plugins: [hardhatEthers],
-  solidity: {
-    compilers: [
-      {
-        version: '0.8.28',
-        // solc from npm: Hardhat would otherwise download a list of compilers.
-        path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
-        // Paris has no PUSH0: the contracts can be provisioned on any chain.
-        settings: { evmVersion: 'paris', optimizer: { enabled: true, runs: 200 } },
-      },
-    ],
-  },
   paths: {
     sources: folder,
     artifacts: join(folder, 'cache', 'artifacts'),

@@ -1,4 +1,5 @@
 import { UsageError } from '../conformance/lib/usage-error.ts'
+import { withPackages } from './needed-packages.ts'
 
 interface Benchmark {
   run(argv: readonly string[]): Promise<number>
@@ -36,11 +37,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   if (name === undefined) {
     let worst = 0
-    for (const load of Object.values(benchmarks)) worst = Math.max(worst, await (await load()).run([]))
+    for (const each of Object.values(benchmarks)) worst = Math.max(worst, await (await loaded(each)).run([]))
     return worst
   }
   const load = benchmarks[name]
   if (load === undefined)
     throw new UsageError(`bench: there is no benchmark '${name}': ${Object.keys(benchmarks).join(', ')}`)
-  return (await load()).run(rest)
+  return (await loaded(load)).run(rest)
 }
+
+const loaded = (load: () => Promise<Benchmark>) => withPackages('bench', ['server', 'chain'], load)

@@ -1,4 +1,5 @@
 import { run as runCheck } from '../conformance/cli.ts'
+import { withPackages } from './needed-packages.ts'
 
 /**
  * The command `check`: the conformance suite, and a testbed for it when no URL is given.
@@ -7,5 +8,8 @@ import { run as runCheck } from '../conformance/cli.ts'
  */
 export function run(argv: readonly string[]): Promise<number> {
   // Loaded when it is needed: a whole server is behind it.
-  return runCheck(argv, { startTestbed: async () => (await import('../testbed/testbed.ts')).startTestbed() })
+  const load = () => import('../testbed/testbed.ts')
+  return runCheck(argv, {
+    startTestbed: async () => (await withPackages('check without a URL', ['server', 'chain'], load)).startTestbed(),
+  })
 }

@@ -3,6 +3,7 @@ import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../conformance/lib/usage-error.ts'
 import { OperatorError } from '../server/core/operator-error.ts'
+import { withPackages, type PackageGroup } from './needed-packages.ts'
 
 /** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
@@ -12,16 +13,26 @@ interface CommandModule {
 interface CommandEntry {
   readonly does: string
   readonly module: string
+  /** What it needs beside the dependencies of the published package. */
+  readonly needs?: readonly PackageGroup[]
   /** Why the published package does not have it; absent: it has. */
   readonly inRepositoryOnly?: string
 }
 
 /** Each is loaded only when it is asked for, so that none waits for the others. */
 const commands: Readonly<Record<string, CommandEntry>> = {
-  up: { does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C', module: './up.ts' },
+  up: {
+    does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C',
+    module: './up.ts',
+    needs: ['server', 'chain'],
+  },
   check: { does: 'the conformance suite against any relay; without a URL, against a testbed', module: './check.ts' },
   doctor: { does: 'looks at what a run of check depends on, in a second', module: '../conformance/doctor-cli.ts' },
-  serve: { does: 'the reference server alone, in front of any Ethereum node', module: '../server/cli.ts' },
+  serve: {
+    does: 'the reference server alone, in front of any Ethereum node',
+    module: '../server/cli.ts',
+    needs: ['server'],
+  },
   provision: { does: 'deploys what the suite needs on any chain, and writes the fixture', module: './provision.ts' },
   report: { does: 'shows results of check, one or several side by side', module: '../conformance/report-cli.ts' },
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
@@ -30,9 +41,18 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   prove: {
     does: 'runs the suite against servers that are broken, or only different, on purpose',
     module: './prove.ts',
+    needs: ['server', 'chain'],
   },
-  mutants: { does: 'the first half of prove: the servers that are broken on purpose', module: './mutants.ts' },
-  profiles: { does: 'registers profiles with the reference server', module: '../server/profiles-cli.ts' },
+  mutants: {
+    does: 'the first half of prove: the servers that are broken on purpose',
+    module: './mutants.ts',
+    needs: ['server', 'chain'],
+  },
+  profiles: {
+    does: 'registers profiles with the reference server',
+    module: '../server/profiles-cli.ts',
+    needs: ['server'],
+  },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
   bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
   new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: 'it writes into the sources' },
@@ -55,7 +75,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .version(packageVersion())
     .enablePositionalOptions()
     .exitOverride()
-  for (const [word, { does, module, inRepositoryOnly }] of Object.entries(commands)) {
+  for (const [word, { does, module, needs = [], inRepositoryOnly }] of Object.entries(commands)) {
     const isMissing = inRepositoryOnly !== undefined && !isRepository
     program
       .command(word, { hidden: isMissing })
@@ -68,7 +88,7 @@ async function main(argv: readonly string[]): Promise<number> {
       .action(async (rest: string[]) => {
         if (isMissing) throw new UsageError(`${word} works in a clone of the repository alone: ${inRepositoryOnly}`)
         if (rest[0] === '--version' || rest[0] === '-V') return void process.stdout.write(`${packageVersion()}\n`)
-        const command = (await import(module)) as CommandModule
+        const command = (await withPackages(word, needs, () => import(module))) as CommandModule
         exitCode = await command.run(rest)
       })
   }

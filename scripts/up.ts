@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
 import type { Testbed } from '../testbed/testbed.ts'
+import { withPackages } from './needed-packages.ts'
 
 interface Flags {
   readonly port: number
@@ -40,8 +41,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     await mkdir(stateDir, { recursive: true })
     // Only now: a whole server is behind it.
-    const started = import('../testbed/testbed.ts').then(({ startTestbed }) =>
-      startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
+    const started = withPackages('up', ['server', 'chain'], () => import('../testbed/testbed.ts')).then(
+      ({ startTestbed }) =>
+        startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
     )
     testbed = await Promise.race([started, stop.then(() => undefined)])
   } catch (error) {

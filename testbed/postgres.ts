@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { optionalPackage } from './optional-package.ts'
+import { optionalPackage } from '../server/core/optional-package.ts'
 import { unusedPort } from './unused-port.ts'
 
 /** Where a server keeps its ledger: embedded, or on a server such as this. */

@@ -6,7 +6,7 @@ import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { boundless } from '../server/services/ledger/budgets.ts'
-import { optionalCommand } from './optional-package.ts'
+import { optionalCommand } from '../server/core/optional-package.ts'
 
 /** A process of its own, so that what is measured shares no event loop with what measures it. */
 export interface Started {

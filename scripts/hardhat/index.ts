@@ -2,6 +2,7 @@ import { task } from 'hardhat/config'
 import { definePlugin } from 'hardhat/plugins'
 import { ArgumentType } from 'hardhat/types/arguments'
 import type { HardhatPlugin } from 'hardhat/types/plugins'
+import { withPackages } from '../needed-packages.ts'
 
 /**
  * The Hardhat 3 plugin `touchstone/hardhat`: the reference relay on the project's own network, and the suite against it.
@@ -27,7 +28,7 @@ const touchstonePlugin: HardhatPlugin = definePlugin({
         type: ArgumentType.STRING_WITHOUT_DEFAULT,
         defaultValue: undefined,
       })
-      .setAction(() => import('./relay-check.ts'))
+      .setAction(() => withPackages('relay:check', ['server'], () => import('./relay-check.ts')))
       .build(),
     task('relay:up', 'Starts the relay on a network of the project, until Ctrl-C')
       .addOption({
@@ -36,7 +37,7 @@ const touchstonePlugin: HardhatPlugin = definePlugin({
         type: ArgumentType.INT,
         defaultValue: 3000,
       })
-      .setAction(() => import('./relay-up.ts'))
+      .setAction(() => withPackages('relay:up', ['server'], () => import('./relay-up.ts')))
       .build(),
   ],
 })

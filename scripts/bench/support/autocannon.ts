@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { optionalCommand } from '../../../testbed/optional-package.ts'
+import { optionalCommand } from '../../../server/core/optional-package.ts'
 
 export interface CannonResult {
   readonly perSecond: number

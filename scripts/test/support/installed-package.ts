@@ -5,25 +5,29 @@ import { copyRepository, runIn } from './repository-copy.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
-interface LockedPackage {
-  readonly dev?: boolean
-  readonly [field: string]: unknown
+interface LockFile {
+  readonly lockfileVersion: number
+  readonly packages: Readonly<Record<string, { readonly version?: string; readonly [field: string]: unknown }>>
 }
 
-/** What npm would lock for a project that depends on the tarball alone: no version needs to be asked for. */
-async function lockFileFor(tarball: string): Promise<object> {
-  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
-    lockfileVersion: number
-    packages: Record<string, LockedPackage>
-  }
-  const { version, dependencies, engines, bin } = lock.packages[''] ?? {}
-  const kept = Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true)
+export interface InstalledPackage {
+  /** The package is in its `node_modules`. */
+  readonly folder: string
+  /** Installs these beside it, in the versions of our lock file. */
+  add(names: readonly string[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** What npm would lock for a project with these dependencies: no version needs to be asked for. npm leaves the rest out. */
+function lockFileFor(lock: LockFile, tarball: string, projectDependencies: Readonly<Record<string, string>>): object {
+  const { '': ours, ...packages } = lock.packages
+  const { version, dependencies, engines, bin } = ours ?? {}
   return {
     lockfileVersion: lock.lockfileVersion,
     packages: {
-      '': { dependencies: { touchstone: `file:${tarball}` } },
+      '': { dependencies: projectDependencies },
       'node_modules/touchstone': { version, resolved: `file:${tarball}`, dependencies, engines, bin },
-      ...Object.fromEntries(kept),
+      ...packages,
     },
   }
 }
@@ -31,10 +35,8 @@ async function lockFileFor(tarball: string): Promise<object> {
 /**
  * Builds and packs the repository, and installs the tarball in an empty folder. What npm has in its cache is not
  * fetched again.
- *
- * @returns the folder, with the package in `node_modules`
  */
-export async function installPackage(): Promise<{ folder: string; close(): Promise<void> }> {
+export async function installPackage(): Promise<InstalledPackage> {
   const work = await mkdtemp(join(tmpdir(), 'touchstone-package-'))
   const close = () => rm(work, { recursive: true, force: true })
   try {
@@ -45,11 +47,16 @@ export async function installPackage(): Promise<{ folder: string; close(): Promi
     await succeed(copy, ['pack', '--pack-destination', folder])
     const { version } = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8')) as { version: string }
     const tarball = `touchstone-${version}.tgz`
-    const manifest = { private: true, type: 'module', dependencies: { touchstone: `file:${tarball}` } }
-    await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
-    await writeFile(join(folder, 'package-lock.json'), JSON.stringify(await lockFileFor(tarball)))
-    await succeed(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund'])
-    return { folder, close }
+    const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as LockFile
+    const add = async (names: readonly string[]) => {
+      const dependencies: Record<string, string> = { touchstone: `file:${tarball}` }
+      for (const name of names) dependencies[name] = lock.packages[`node_modules/${name}`]?.version ?? ''
+      await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+      await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lockFileFor(lock, tarball, dependencies)))
+      await succeed(folder, ['ci', '--prefer-offline', '--no-audit', '--no-fund'])
+    }
+    await add([])
+    return { folder, add, close }
   } catch (error) {
     await close()
     throw error

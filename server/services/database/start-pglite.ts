@@ -3,11 +3,7 @@ import { openAsBlob, readFileSync } from 'node:fs'
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-
-/** Of this version of PGlite: another one may not understand its files. */
-const dist = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
-const { version } = JSON.parse(readFileSync(join(dist, '../package.json'), 'utf8')) as { version: string }
-const ARCHIVE = join(dist, '../../../.cache/touchstone', `empty-database-${version}.tar`)
+import { optionalPackage } from '../../core/optional-package.ts'
 
 /**
  * Starts PGlite on the database in a folder, or on a new and empty one.
@@ -18,22 +14,30 @@ const ARCHIVE = join(dist, '../../../.cache/touchstone', `empty-database-${versi
  *
  * @param folder where its files are; undefined: in memory
  */
-export async function startPGlite(folder: string | undefined, isNew: boolean, archive = ARCHIVE): Promise<PGlite> {
-  const { PGlite } = await import('@electric-sql/pglite')
+export async function startPGlite(folder: string | undefined, isNew: boolean, archive?: string): Promise<PGlite> {
+  const { PGlite } = await optionalPackage('@electric-sql/pglite', () => import('@electric-sql/pglite'))
   const place = folder === undefined ? {} : { dataDir: folder }
   if (!isNew) return PGlite.create(place)
-  if (await exists(archive)) {
+  const kept = archive ?? sharedArchive()
+  if (await exists(kept)) {
     try {
-      return await PGlite.create({ ...place, loadDataDir: await openAsBlob(archive) })
+      return await PGlite.create({ ...place, loadDataDir: await openAsBlob(kept) })
     } catch {
       // It is damaged, or belongs to somebody else: as if there were none.
-      await rm(archive, { force: true }).catch(() => {})
+      await rm(kept, { force: true }).catch(() => {})
       if (folder !== undefined) await rm(folder, { recursive: true, force: true })
     }
   }
   const pglite = await PGlite.create(place)
-  await keep(pglite, archive)
+  await keep(pglite, kept)
   return pglite
+}
+
+/** Of this version of PGlite: another one may not understand its files. */
+function sharedArchive(): string {
+  const dist = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  const { version } = JSON.parse(readFileSync(join(dist, '../package.json'), 'utf8')) as { version: string }
+  return join(dist, '../../../.cache/touchstone', `empty-database-${version}.tar`)
 }
 
 /** What is written is whole when it is there: another process may look for it, or write its own. */

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import { OperatorError } from '../server/core/operator-error.ts'
+import { OperatorError } from './operator-error.ts'
 
 const require = createRequire(import.meta.url)
 
 /**
- * Packages that only benchmarks and tests need: a clone has them, the published package names them as optional.
+ * Packages that not every command needs: a clone has them, the published package names them as optional.
  *
  * @returns what `importing` gives
  * @throws OperatorError when it is not installed
@@ -37,5 +37,5 @@ export function optionalCommand(name: string): string {
 function asMissing(name: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return error
-  return new OperatorError(`bench: ${name} is needed for this: npm install --save-dev ${name}`)
+  return new OperatorError(`${name} is needed for this: npm install ${name}`)
 }
