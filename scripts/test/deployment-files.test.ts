@@ -4,7 +4,11 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
-import { parse } from 'yaml'
+import { ConfigMap, type IConfigMap } from 'kubernetes-models/v1/ConfigMap'
+import { Service } from 'kubernetes-models/v1/Service'
+import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1/Deployment'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
+import { parse, parseAllDocuments } from 'yaml'
 import type { Config } from '../../specs/index.ts'
 import { environmentVariables } from '../../server/config/environment.ts'
 import { parseConfig } from '../../server/config/load.ts'
@@ -164,5 +168,52 @@ describe('docs/deployment.md', () => {
     expect(figure(/TimeoutStopSec=(\d+)/)).to.be.above(drainSeconds + graceSeconds + 2)
     const [, script = ''] = /ExecStart=\S+ (\S+) serve/.exec(page) ?? []
     expect(existsSync(join(root, script)), script).to.equal(true)
+  })
+})
+
+describe('docs/kubernetes.yaml', () => {
+  interface Manifest {
+    readonly apiVersion: string
+    readonly kind: string
+  }
+  let manifests: Manifest[]
+  let config: Config
+  let deployment: IDeployment
+  const find = <Kind>(kind: string) => manifests.find((one) => one.kind === kind) as Kind | undefined
+
+  before(async () => {
+    manifests = parseAllDocuments(await read('docs/kubernetes.yaml')).map((document) => document.toJS() as Manifest)
+    const written = find<IConfigMap>('ConfigMap')?.data?.['relay.yaml'] ?? ''
+    config = parseConfig(parse(written), 'relay.yaml', root)
+    deployment = find<IDeployment>('Deployment') as IDeployment
+  })
+
+  it('is what the schemas of Kubernetes take, in every document', () => {
+    const models = { ConfigMap, Deployment, Service, PodDisruptionBudget } as const
+    expect(manifests.map(({ kind }) => kind)).to.have.members(Object.keys(models))
+    for (const manifest of manifests) {
+      const model = new models[manifest.kind as keyof typeof models](manifest as object)
+      expect(model).to.include({ apiVersion: manifest.apiVersion })
+      expect(() => model.validate(), manifest.kind).not.to.throw()
+    }
+  })
+
+  it('runs the image of this version, and holds no secret', async () => {
+    const [container] = deployment.spec?.template?.spec?.containers ?? []
+    const { version } = JSON.parse(await read('package.json')) as { version: string }
+    expect(container?.image).to.equal(`touchstone:${version}`)
+    for (const { name, value, valueFrom } of container?.env ?? []) {
+      expect({ value, from: valueFrom?.secretKeyRef?.key }, name).to.deep.equal({ value: undefined, from: name })
+    }
+    const { readinessProbe, livenessProbe } = container ?? {}
+    expect([livenessProbe?.httpGet?.path, readinessProbe?.httpGet?.path]).to.deep.equal(['/healthz', '/readyz'])
+  })
+
+  it('stops a process when nobody sends it anything any more, and no sooner than it may end', () => {
+    const { drainSeconds, graceSeconds } = config.shutdown
+    const { terminationGracePeriodSeconds, containers } = deployment.spec?.template?.spec ?? {}
+    expect(terminationGracePeriodSeconds).to.be.above(drainSeconds + graceSeconds + 2)
+    const { periodSeconds = 0, failureThreshold = 0, timeoutSeconds = 0 } = containers?.[0]?.readinessProbe ?? {}
+    expect(drainSeconds).to.be.least(periodSeconds * failureThreshold + timeoutSeconds)
   })
 })

@@ -115,7 +115,8 @@ describe('the published package, installed in an empty folder', function () {
     expect(Number.parseInt(size, 10)).to.be.most(60)
     const testbed = await startTestbed({ stateDir: folder })
     const check = ['check', testbed.relayUrl, '--fixture', join(folder, 'testbed.json'), '--only', 'relay.execute']
-    const { code, stdout, stderr } = await touchstone(...check).finally(() => testbed.close())
+    const { code, stdout, stderr } = await touchstone(...check)
+    await testbed.close()
     expect(code, stdout + stderr).to.equal(0)
     expect(stdout).to.match(/required +\d+ passed/)
   })
