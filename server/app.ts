@@ -12,25 +12,28 @@ export interface AppOptions {
   readonly log: Logger
   /** Paths below which the routes are, `/` or without a slash at the end. Default: `/` alone. */
   readonly basePaths?: readonly string[]
-  /** How many proxies stand in front: so many addresses of X-Forwarded-For are believed. */
+  /** How many proxies stand in front of the server: so many entries of X-Forwarded-For are believed. */
   readonly trustedProxies?: number
   /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
   readonly admit?: (ctx: Context) => Promise<void>
-  /** Runs around everything: it sees each answer as it leaves. Embedders and deliberate faults hook in here. */
+  /**
+   * Runs around everything else, and sees each answer as it leaves. For programs that embed the server, and for
+   * mutants.
+   */
   readonly middleware?: readonly Middleware[]
 }
 
-/** What pages may read of an answer beside its body. */
+/** Headers of an answer that scripts of other pages may read. */
 const exposeHeaders = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
 /** Builds the Koa app. It does not listen. */
 export function createApp(options: AppOptions): Koa {
   const { routes, log, basePaths = ['/'], trustedProxies = 0, admit, middleware = [] } = options
   const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
-  // What escapes the middleware is a broken connection more often than a fault.
+  // An error that reaches Koa comes from a broken connection more often than from a fault.
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
   app.use(requestId(log))
-  // Wallets send headers of their own; the preflight allows what it is asked for.
+  // Wallets add headers of their own, so a preflight allows whatever headers it asks for.
   app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders })))
   app.use(setSecurityHeaders)
   app.use(collapseSlashes)
@@ -49,7 +52,7 @@ export function createApp(options: AppOptions): Koa {
     router.register(paths, [method], named)
     if (!path.includes(':')) for (const one of paths) exact.set(`${method} ${one}`, named)
   }
-  // Most requests name a path as it stands; the router tries every pattern in turn.
+  // Most requests name a path literally. A map finds it faster than the router, which tries every pattern.
   app.use((ctx, next) => (exact.get(`${ctx.method} ${ctx.path}`) ?? passOn)(ctx, next) as unknown)
   app.use(router.routes())
   app.use(router.allowedMethods())
@@ -66,7 +69,7 @@ const collapseSlashes: Middleware = (ctx, next) => {
 const below = (basePaths: readonly string[], path: string): string[] =>
   basePaths.map((base) => (base === '/' ? path : `${base}${path}`))
 
-/** What leads nowhere is counted, too. */
+/** Counts every request but these against the rate limit, also one for a path that does not exist. */
 function countAllBut(
   routes: readonly Route[],
   basePaths: readonly string[],
@@ -85,7 +88,7 @@ function countAllBut(
 
 const passOn: Middleware = (_ctx, next) => next()
 
-/** Only browsers on another page send an origin, and only they need to hear that any is welcome. */
+/** Adds the CORS headers only to requests with an `Origin`: only browsers send one, and only they need the headers. */
 function whenCrossOrigin(allow: Middleware): Middleware {
   return (ctx, next) => (ctx.req.headers.origin === undefined ? passOn : allow)(ctx, next) as unknown
 }

@@ -47,9 +47,9 @@ export interface ComposeOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: MetricsRegistry
-  /** Absent: nobody wants traces. */
+  /** Absent: no traces are recorded. */
   readonly tracing?: Tracing | undefined
-  /** Other than the usual ones: tests are in a hurry. */
+  /** In place of the usual ones, for tests. */
   readonly timings?: Partial<Timings>
 }
 
@@ -59,9 +59,9 @@ export interface Timings {
   readonly replaceAfterMs: number
   /** A transaction that no node has is sent again after this time. */
   readonly resendAfterMs: number
-  /** A nonce is held to be used by something else after this time without a receipt. */
+  /** After this time without a receipt, a used nonce is taken to belong to a transaction of somebody else. */
   readonly lostAfterMs: number
-  /** A call is given up whose transaction the node has refused for this time. */
+  /** A call is given up when nodes have refused its transaction for this time. */
   readonly refusedAfterMs: number
   /** Seconds between two looks at an account that has work left. */
   readonly lookPauseSeconds: number
@@ -78,17 +78,17 @@ const usualTimings: Timings = {
 export interface Composed {
   readonly services: Services
   readonly readinessChecks: readonly ReadinessCheck[]
-  /** The ledger and the plans, for what is no plugin. */
+  /** The database, for parts of the server that are no plugins. */
   readonly database: Database
   readonly plans: Plans
   readonly signers: Signers
-  /** Answers what is under way, hands back the jobs, closes everything. */
+  /** Finishes the work in progress, hands back the jobs, and closes everything. */
   close(): Promise<void>
-  /** Makes what waits for a node fail now, so that `close` ends. */
+  /** Makes everything that waits for a node fail now, so that `close` ends. */
   giveUp(): Promise<void>
 }
 
-/** Connections to PostgreSQL beside one for each signer, which holds it while it sends. */
+/** Connections to PostgreSQL, beside one for each signer, which keeps it while it sends. */
 const POOL_SIZE = 8
 
 /**
@@ -128,7 +128,7 @@ async function compose(options: ComposeOptions, closers: Closers) {
 
   const services: Services = {
     clock,
-    // Plugins may let the node's errors pass: they reach the caller as errors of the catalogue.
+    // A plugin need not catch a node's error: the caller gets an error of the catalogue.
     upstream: translateErrors(budgeted),
     chain,
     profiles: parts.profiles,
@@ -147,17 +147,17 @@ async function compose(options: ComposeOptions, closers: Closers) {
 
 /** The nodes as each part of the server asks them, and the chain behind them. */
 interface Nodes {
-  /** Counted, and without traces. */
+  /** Counts calls, and writes no traces. */
   readonly metered: Upstream
-  /** What was accepted is followed to its end by this one. */
+  /** For following accepted calls to their end. */
   readonly upstream: Upstream
-  /** For what callers ask for. */
+  /** For what callers ask for; see budgetUpstream. */
   readonly budgeted: Upstream
-  /** For what decides about money: several nodes agree. */
+  /** For answers that decide about money: two nodes must agree. */
   readonly confirmed: Upstream
   readonly chain: CachedChain
   readonly chainId: bigint
-  /** Told when blocks that were seen are no longer part of the chain. */
+  /** Called when blocks that were seen are no longer part of the chain. */
   onReorganised: () => void
 }
 
@@ -180,13 +180,13 @@ async function openNodes({ config, metrics, tracing, log }: ComposeOptions, clos
     ...upstream,
     request: (method, params, given) => upstream.request(method, params, { ...given, confirm: true }),
   }
-  // A reorganisation may be told while the id is asked for, when nothing is followed yet.
+  // A node may report a reorganisation while the chain's id is asked for, before anything is followed.
   const nodes = { metered, upstream, budgeted, confirmed, chain, chainId: 0n, onReorganised: () => {} }
   nodes.chainId = BigInt(await chain.id().catch(unreachable(config.chain.rpcUrls)))
   return nodes
 }
 
-/** The books, and who pays. @throws OperatorError; ConfigError */
+/** Opens the database, the ledger and the signers. @throws OperatorError; ConfigError */
 async function openLedger(
   { config, secrets, registry, clock, log }: ComposeOptions,
   { upstream, confirmed, chain, chainId }: Nodes,
@@ -218,7 +218,7 @@ async function openLedger(
 
 type Ledger = Awaited<ReturnType<typeof openLedger>>
 
-/** What both the relayer and the follower use, and what they are watched by. */
+/** Makes what relayer and follower share, and their metrics. */
 function createParts(
   { config, clock, log, tracing }: ComposeOptions,
   { upstream, budgeted }: Nodes,
@@ -240,7 +240,7 @@ function createParts(
 
 type Parts = ReturnType<typeof createParts>
 
-/** Follows what is on its way, until it is final. */
+/** Starts the follower, which follows every sent transaction until it is final. */
 async function startFollowing(
   { config, clock, log, metrics, timings }: ComposeOptions,
   nodes: Nodes,
@@ -283,7 +283,7 @@ async function startFollowing(
   return jobs
 }
 
-/** Takes calls, and hands what it has stored to the jobs. */
+/** Makes the relayer, which accepts calls and hands stored ones to the jobs. */
 function openRelayer(
   { config, clock, log }: ComposeOptions,
   { chainId, budgeted }: Nodes,
@@ -322,7 +322,10 @@ function openRelayer(
   return relayTracing?.relayer(relayer) ?? relayer
 }
 
-/** Says which nodes were asked, without what may be secret in their URLs. @throws ServiceError UPSTREAM_UNAVAILABLE */
+/**
+ * Throws an error that names the nodes, without what may be secret in their URLs. @throws ServiceError
+ * UPSTREAM_UNAVAILABLE
+ */
 function unreachable(rpcUrls: readonly string[]) {
   return (cause: unknown): never => {
     const hosts = rpcUrls.map((url) => new URL(url).host).join(', ')
@@ -331,6 +334,6 @@ function unreachable(rpcUrls: readonly string[]) {
   }
 }
 
-/** Of the time of an answer: what is left is enough to tell how far a page of logs has come. */
+/** Share of the time of an answer that a page of logs may use: the rest is left for saying how far it has come. */
 const LOG_SHARE = 0.9
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000'

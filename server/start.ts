@@ -27,17 +27,17 @@ import { composeServices, type Composed } from './compose.ts'
 import { createRateLimits, type RateLimits } from './services/rate-limits.ts'
 import type { Tracing } from './telemetry/tracing.ts'
 
-/** For closing the database, when the time that the configuration gives is over. */
+/** Time for closing the database after the configured time is over, in milliseconds. */
 const LAST_MS = 2_000
 
 export interface StartOptions {
   readonly clock?: Clock
   readonly log?: Logger
-  /** Absent: nobody wants traces. Who opened it closes it, after the server. */
+  /** Absent: no traces are recorded. The caller closes it after the server. */
   readonly tracing?: Tracing | undefined
-  /** Runs around every request: it sees each answer as it leaves. */
+  /** Runs around every request, and sees each answer as it leaves. */
   readonly middleware?: readonly Middleware[]
-  /** Served beside its own ones. */
+  /** Served beside the server's own routes. */
   readonly routes?: readonly Route[]
   /** Signed requests for the visitors of `/docs`. */
   readonly samples?: Samples
@@ -106,7 +106,7 @@ export async function startServer(loaded: LoadedConfig, options: StartOptions = 
   return { url, close: () => (stopped ??= stop()) }
 }
 
-/** Those of the server itself, and those that the configuration names. @throws PluginError */
+/** Loads the server's own plugins, and those that the configuration names. @throws PluginError */
 async function loadPlugins({ config, baseFolder }: LoadedConfig): Promise<Registry> {
   const own = await discoverFolder(new URL('plugins/', import.meta.url).pathname)
   const external = await discoverExternal(config.plugins.external, baseFolder)
@@ -123,7 +123,10 @@ interface ListenerParts extends Pick<StartOptions, 'tracing' | 'middleware' | 'r
   readonly isDraining: () => boolean
 }
 
-/** Every route: those that are asked most past the app, where nobody wants to see all requests. */
+/**
+ * Puts all routes together. Those that are asked most go through the fast lane, unless somebody has to see all
+ * requests.
+ */
 function createListener(parts: ListenerParts): RequestListener {
   const { config, log, registry, metrics, composed, rateLimits, tracing, middleware = [] } = parts
   const { services, readinessChecks, signers, plans } = composed
@@ -153,7 +156,7 @@ function createListener(parts: ListenerParts): RequestListener {
     admit: (ctx) => countRequests({ context: () => ctx }, rateLimits),
     middleware: [meterRequests(meter), ...(tracing ? [traceRequests(tracing)] : []), ...middleware],
   })
-  // What wants to see every request sees those of the lane only in the app.
+  // Tracing and added middleware run in the app only, so with them every request goes through the app.
   const isSeen = tracing !== undefined || middleware.length > 0
   return isSeen ? app.callback() : lane.inFrontOf(app)
 }

@@ -10,13 +10,15 @@ export interface BodyLimits {
   readonly timeoutMs?: number
 }
 
-/** How much of a refused body is still read and thrown away, so that its sender gets to read the answer. */
+/** So many bytes of a refused body are still read and thrown away, so that its sender can read the answer. */
 const LINGER_BYTES = 16 * 1024 * 1024
 const LINGER_MS = 5_000
 
-/** What is packed holds at most so many times its own bytes: 1 kB of zeros holds a thousand times, a batch about four. */
+/**
+ * A packed body may unpack to at most so many times its bytes. A batch unpacks to about 4 times, zeros to 1,000 times.
+ */
 const MOST_PACKED = 32
-/** So much it may hold however short it is. */
+/** A packed body may unpack to so many bytes in any case. */
 const ALWAYS_UNPACKED_BYTES = 16 * 1024
 
 const unpack = promisify(gunzip)
@@ -47,7 +49,7 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   }
 }
 
-/** What is wrong with a content type, or undefined. */
+/** @returns what is wrong with a content type; undefined when nothing is */
 function mediaTypeFault(header: string | undefined): string | undefined {
   if (header === undefined || header === 'application/json') return undefined
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase())
@@ -93,7 +95,7 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
       timer = setTimeout(() => {
         fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes too slowly')))
       }, timeoutMs)
-      // The listeners stay: a socket may break later, and is heard.
+      // The listeners stay: the socket may break later, and an error without a listener would end the process.
       request.on('error', onBroken)
       request.on('close', onBroken)
       if (request.destroyed) onBroken()
@@ -103,7 +105,7 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
 
 const planned: (() => void)[] = []
 
-/** Most bodies come together with their head, and need nobody to watch over them; a turn of the event loop tells. */
+/** Most bodies arrive together with their headers. So the timer starts one turn later, when it is still needed. */
 function afterThisTurn(task: () => void): void {
   if (planned.push(task) > 1) return
   setImmediate(() => {
@@ -128,8 +130,8 @@ async function unpackWithin(packed: Buffer, limitBytes: number): Promise<Buffer>
 const tooLarge = (limitBytes: number) => new ServiceError('PAYLOAD_TOO_LARGE', `the limit is ${limitBytes} bytes`)
 
 /**
- * Lets the rest of a refused body run into nothing for a while. Closing at once would reset the connection, and a
- * sender that is still writing would see that instead of the answer.
+ * Reads the rest of a refused body for a while, and drops it. If the server closed the connection at once, a sender that
+ * is still writing would see a reset connection in place of the answer.
  */
 function refuse(request: IncomingMessage, error: ServiceError): ServiceError {
   let bytes = 0

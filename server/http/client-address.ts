@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Whom a request is counted for: an IPv4 address, or the first half of an IPv6 one (`2001:db8:0:1::/64`). */
+/** What a request is counted by: an IPv4 address, or the /64 of an IPv6 address (`2001:db8:0:1::/64`). */
 export type ClientAddress = string
 
 /**
- * Where a request comes from. One subscriber has a whole IPv6 /64 at least, and may use another address of it for each
- * request.
+ * The address that a request comes from. Of IPv6 the /64 counts: one subscriber has at least that much, and may use another
+ * address of it for each request.
  *
  * @param trustedProxies how many proxies stand in front: the entry of `X-Forwarded-For` that the outermost of them wrote
  *   is believed; 0: none is. An entry that is no address (`unknown`, or what a client put there) is not believed either:
@@ -23,7 +23,8 @@ export function clientAddress(
 }
 
 /**
- * An address in its one spelling: without port, brackets and zone; IPv4 that is mapped into IPv6 as IPv4; IPv6 by its /64.
+ * Normalises an address: without port, brackets and zone; an IPv4 address that is mapped into IPv6 as IPv4; IPv6 by its
+ * /64.
  *
  * @returns undefined for what is no address
  */

@@ -5,7 +5,7 @@ import { ServiceError } from '../core/errors.ts'
 import { translateError } from '../services/node/translate-errors.ts'
 import { databaseFault } from '../services/database/database-fault.ts'
 
-/** What is away may be back at any time. */
+/** What is unavailable may be back at any time, so a caller may try again after this time. */
 const RETRY_SECONDS = 1
 
 /** A JSON-RPC error object. */
@@ -16,8 +16,8 @@ export interface RpcErrorObject {
 }
 
 /**
- * The place where errors become responses. What is not in the catalogue is our own fault: logged in full, answered as
- * INTERNAL without a word about the inside.
+ * The one place where errors become responses. An error that is not in the catalogue is the server's own fault: it is
+ * logged in full, and answered as INTERNAL without details.
  */
 export function errorResponses(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -28,7 +28,7 @@ export function errorResponses(log: Logger): Middleware {
       return
     }
     if (ctx.body !== undefined || ctx.method === 'OPTIONS') return
-    // What the router says by status alone: no route, or none for this verb.
+    // The router sets only a status when there is no route for the path, or none for the verb.
     if (ctx.status === 404) respond(ctx, new ServiceError('NOT_FOUND', `there is nothing at ${clip(ctx.path)}`))
     if (ctx.status === 405 || ctx.status === 501) {
       respond(ctx, new ServiceError('METHOD_NOT_ALLOWED', `${clip(ctx.path)} does not take ${ctx.method}`))
@@ -38,7 +38,7 @@ export function errorResponses(log: Logger): Middleware {
 
 const clip = (path: string) => (path.length > 100 ? `${path.slice(0, 100)}…` : path)
 
-/** Any thrown value as an error of the catalogue: INTERNAL is what neither a node nor the database is to blame for. */
+/** Turns any thrown value into an error of the catalogue: INTERNAL when neither a node nor the database has failed. */
 export function toServiceError(thrown: unknown, log: Logger): ServiceError {
   const translated = translateError(thrown)
   if (translated instanceof ServiceError) return translated
@@ -51,14 +51,14 @@ export function toServiceError(thrown: unknown, log: Logger): ServiceError {
   return new ServiceError('INTERNAL', 'see the log of the service under the id of this request', { cause: thrown })
 }
 
-/** The same error as JSON-RPC tells it; codes that JSON-RPC does not know are told as RPC_SERVER_ERROR. */
+/** The same error in the form of JSON-RPC. Codes of the catalogue that JSON-RPC lacks become RPC_SERVER_ERROR. */
 export function toRpcError(error: ServiceError): RpcErrorObject {
   const code = errorCatalogue[error.code].rpcCode ?? errorCatalogue.RPC_SERVER_ERROR.rpcCode ?? -32000
   const data = Object.keys(error.details).length > 0 ? { data: error.details } : {}
   return { code, message: error.message, ...data }
 }
 
-/** Without an HTTP status are errors of nodes, as JSON-RPC tells them. */
+/** Errors of nodes have a JSON-RPC code and no HTTP status: here they get one. */
 function withStatus(error: ServiceError): ServiceError {
   if (errorCatalogue[error.code].status !== undefined || error.code === 'RPC_INTERNAL') return error
   const { message, details, broadcast } = error

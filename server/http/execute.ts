@@ -16,7 +16,7 @@ export interface ExecuteOptions {
   readonly rateLimits: RateLimits
 }
 
-/** What is asked whether a call of a profile is taken. */
+/** Asked whether a call of this profile is accepted now. */
 type Admission = (profile: string) => NonNullable<RelayCall['admit']>
 
 /** Answers for each path that relay plugins serve. Clause relay.execute.post. */
@@ -27,7 +27,8 @@ export function executeAnswers({ registry, services, limits, rateLimits }: Execu
     return async (exchange) => {
       await countRequests(exchange, rateLimits)
       let counted: Promise<void> | undefined
-      // Strangers must not use up what a profile may send; and a call may be tried more than once.
+      // A call counts for its profile once, and only after its signature is verified: strangers cannot use up the
+      // limit.
       const countFor = (profile: string) => () =>
         (counted ??= countRequests(exchange, rateLimits, { subject: 'profile', key: profile }))
       const body = await readJson(exchange.request, limits, (bytes) => countBytes(exchange, rateLimits, bytes))

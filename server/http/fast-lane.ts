@@ -8,14 +8,14 @@ import { RequestState } from './request-id.ts'
 import type { Route } from './route.ts'
 import { securityHeaders } from './security-headers.ts'
 
-/** A request under way, in the app or beside it. */
+/** A request in progress, in the Koa app or in the fast lane. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
-  /** The log of the request; made only when it is asked for. */
+  /** The logger of the request. It is made when it is first read. */
   readonly log: Logger
-  /** Koa's context of the request; beside the app it is made only when it is asked for. */
+  /** Koa's context of the request. In the fast lane it is made when it is first asked for. */
   context(): Context
 }
 
@@ -30,9 +30,9 @@ export interface FastLaneOptions {
 }
 
 export interface FastLane {
-  /** The same paths in the app, for all that the lane does not take. */
+  /** Routes for the same paths in the app: it answers the requests that the fast lane does not take. */
   readonly routes: readonly Route[]
-  /** Takes `POST` to its paths before the app does. */
+  /** Wraps the app: `POST` to these paths is answered here, everything else by the app. */
   inFrontOf(app: Koa): RequestListener
 }
 
@@ -43,9 +43,9 @@ const FIXED_HEADERS = [...Object.entries(securityHeaders).flat(), 'Content-Type'
  * cost as much as a JSON-RPC call that is answered from memory; `npm run bench -- eth-rpc` and `quota` show the
  * difference.
  *
- * It writes text, and nothing else: callers on another page, other verbs and other spellings of the path go to the app
- * from the start; refusals and streams are handed over to it with what has been done so far. Every answer is the same as
- * the app's own.
+ * The fast lane writes JSON text only. Requests with an `Origin`, other verbs and other spellings of the path go to the app
+ * from the start. A refusal or a stream is handed to the app with what has been done so far. Every answer equals the one
+ * that the app would give.
  */
 export function createFastLane({ answers, log, meter }: FastLaneOptions): FastLane {
   const begun = new WeakMap<IncomingMessage, Promise<string | Readable>>()
@@ -77,7 +77,7 @@ export function createFastLane({ answers, log, meter }: FastLaneOptions): FastLa
         const answering = lane.answer(exchange)
         const handOver = () => {
           begun.set(request, answering)
-          // The app takes it for the caller's.
+          // The app takes over this id as if the caller had sent it.
           request.headers['x-request-id'] = exchange.requestId
           void inApp(request, response)
         }
@@ -119,7 +119,7 @@ class LaneExchange extends RequestState implements Exchange {
   }
 }
 
-/** In one piece: headers that are set one by one are checked, kept and collected again. */
+/** Writes head and body in one piece: Node checks and stores each header that is set on its own. */
 function send(response: ServerResponse, requestId: string, text: string): void {
   if (response.destroyed) return
   response.writeHead(200, [

@@ -2,34 +2,34 @@ import type { Logger } from 'pino'
 import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
 
-/** One thing that the server cannot work without. */
+/** Checks one thing that the server cannot work without. */
 export interface ReadinessCheck {
   readonly name: string
   /**
-   * @returns `degraded` when a part of it is not there, and the rest does the work
+   * @returns `degraded` when a part of it is unavailable and the rest does the work
    * @throws when it is not there; the reason is logged, not shown
    */
   readonly check: () => Promise<void | 'ok' | 'degraded'>
 }
 
-/** Reports of `/readyz`. */
+/** The body of `/readyz`. */
 export interface Readiness {
   readonly ready: boolean
-  /** The server is going away: nothing was looked at. */
+  /** Set while the server stops; no check was made. */
   readonly draining?: true
   readonly checks: Readonly<Record<string, 'ok' | 'degraded' | 'failed'>>
 }
 
-/** Probes are not counted: what they find holds for so long for whoever asks, in milliseconds. */
+/** Requests for `/readyz` are not limited, so their findings are reused for this time, in milliseconds. */
 const KEPT_MS = 20
 
 /** How long a check may take before it counts as failed, in milliseconds. */
 const checkTimeoutMs = 3000
 
-/** What was found by each check, in their order. */
+/** The outcome of each check, in the order of the checks. */
 export type Findings = readonly (readonly [name: string, outcome: Readiness['checks'][string]])[]
 
-/** Makes all checks at once; what fails is logged, and a check that takes too long has failed. */
+/** Makes all checks at the same time. A failure is logged; a check that takes too long has failed. */
 export function createReadinessLook(checks: readonly ReadinessCheck[]): (log: Logger) => Promise<Findings> {
   return shared(KEPT_MS, (log: Logger) =>
     Promise.all(
@@ -64,7 +64,7 @@ export function healthRoutes(look: (log: Logger) => Promise<Findings>, isDrainin
       path: '/readyz',
       isUncounted: true,
       handle: async (ctx) => {
-        // A balancer is to know at once, however busy everything behind is.
+        // A load balancer must learn this at once, so no check is waited for.
         if (isDraining()) {
           ctx.status = 503
           ctx.body = { ready: false, draining: true, checks: {} } satisfies Readiness

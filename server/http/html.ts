@@ -1,4 +1,4 @@
-/** Text that may stand in HTML as it is. */
+/** HTML that needs no escaping. */
 export class Markup {
   readonly text: string
 
@@ -18,7 +18,7 @@ const written = (part: Part): string => {
   return typeof part === 'object' ? part.map(written).join('') : escapeHtml(String(part))
 }
 
-/** A template for HTML: whatever is put into it is escaped, unless it is `Markup`. */
+/** A template for HTML: every inserted value is escaped, unless it is `Markup`. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return new Markup(
     texts.map((text, index) => text + (index < parts.length ? written(parts[index] ?? '') : '')).join(''),

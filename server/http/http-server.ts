@@ -8,23 +8,24 @@ import { addressOf } from './client-address.ts'
 export interface HttpServer {
   /** @throws Error with code EADDRINUSE */
   listen(at: Pick<Config['listen'], 'host' | 'port'>, handle: RequestListener): Promise<AddressInfo>
-  /** Whether the server is going away. */
+  /** Whether the server is stopping. */
   isDraining(): boolean
   /**
-   * Goes away without a request lost: tells that it is not ready and serves on, until balancers have turned to other
-   * servers; then takes no new connections, answers what is in flight, and cuts off what takes longer than the grace.
+   * Stops without losing a request. First `/readyz` says so while the server serves on, until load balancers use other
+   * servers. Then it takes no new connections, answers the requests in flight, and cuts off those that take longer than
+   * the grace time.
    */
   stop(): Promise<void>
 }
 
-/** How often connections are looked at for having taken too long. */
+/** How often the server looks for connections that have taken too long, in milliseconds. */
 const CHECK_MS = 500
-/** A connection over which no byte goes for so long, in the middle of a request or its answer, has nobody at its end. */
+/** A connection without a byte for this time, in the middle of a request or an answer, is closed. */
 const STALLED_MS = 120_000
-/** Idle connections are probed by TCP after this time: the other end may be gone without a word. */
+/** TCP probes an idle connection after this time, since the client may have vanished without closing it. */
 const PROBE_MS = 30_000
 
-/** The HTTP server in front of the app: slow clients, and those who have gone, do not hold what others need. */
+/** The HTTP server in front of the app. It closes connections of clients that are slow or gone. */
 export function createHttpServer({
   listen,
   limits,
@@ -41,13 +42,13 @@ export function createHttpServer({
   })
   server.timeout = STALLED_MS
   server.maxConnections = limits.connections
-  // Those of a proxy are all its own.
+  // Behind a proxy all connections come from the proxy's address.
   if (listen.trustedProxies === 0) boundConnectionsPerAddress(server, limits.connectionsPerAddress)
 
   return {
     listen: async ({ host, port }, handle) => {
       server.on('request', (request, response) => {
-        // The next request of a connection that is kept alive would meet its end.
+        // The server is about to close this connection, so the client must not send its next request over it.
         if (draining) response.setHeader('Connection', 'close')
         handle(request, response)
       })

@@ -13,10 +13,10 @@ export interface JsonLimits {
 }
 
 /**
- * Reads a JSON body without losing digits. Integers beyond 2^53 come as decimal strings, so that schemas can speak of
- * them; a fraction or an exponent is refused by name, since it would lose what the sender meant.
+ * Reads a JSON body without losing digits. Integers beyond 2^53 become decimal strings, so that schemas can describe them.
+ * A number with a fraction or an exponent is refused, and the answer names it: it could not be read exactly.
  *
- * @param admitBytes counts a body by its length, unpacked, before it is parsed
+ * @param admitBytes called with the length of the unpacked body before it is parsed; it may refuse the body
  * @throws ServiceError INVALID_REQUEST and what {@link readBody} and `admitBytes` throw
  */
 export async function readJson(
@@ -60,7 +60,7 @@ function withPlainNumbers(json: Json, path: (string | number)[]): unknown {
     path.push(key)
     const value = withPlainNumbers(member, path)
     path.pop()
-    // `__proto__` must stay a key like any other.
+    // An assignment to `__proto__` would change the prototype; here it is an ordinary key.
     if (value !== member) Object.defineProperty(json, key, { value })
   }
   return json

@@ -9,30 +9,33 @@ import { withinTime } from '../concurrency/within-time.ts'
 export interface BatchLimits {
   /** The most requests in a batch. Default 1,000, as viem sends them. */
   readonly batchLength: number
-  /** What the answers of one batch may sum up to; later ones are errors. Default 10 MiB. */
+  /** The most bytes of all answers of one batch. Answers beyond them become errors. Default 10 MiB. */
   readonly batchResponseBytes: number
   /**
-   * How many long batches run at a time, or are on their way to the caller; others wait in line. Single requests and short
-   * batches do not. Default 4.
+   * How many long batches run, or are being delivered, at a time; further ones wait. Single requests and short batches
+   * do not wait. Default 4.
    */
   readonly concurrentBatches: number
-  /** How many requests of one batch run at a time. Default 32: a node far away is asked so often at once. */
+  /**
+   * How many requests of one batch run at a time. Default 32, so that a batch does not wait for a distant node 1,000
+   * times.
+   */
   readonly concurrentCallsPerBatch: number
 }
 
-/** How long one batch may keep the process to itself. */
+/** How long one batch may use the event loop before others get their turn, in milliseconds. */
 const SLICE_MS = 1
 
-/** The most requests of a batch that runs at once, as so many single requests would: clients bundle what they ask. */
+/** A batch of at most so many requests runs without waiting, as so many single requests would. */
 const SHORT_BATCH = 10
-/** A caller who reads no faster than this does not keep others waiting any longer. */
+/** A batch whose caller reads more slowly than this gives its place to others, in milliseconds. */
 const DELIVERY_MS = 5_000
 
-/** Where the answer of a batch goes, and until when. */
+/** Where the answer of a batch goes, and by when. */
 export interface BatchAnswer {
   /** The size of the answer counts against the batches that run until it is delivered. */
   readonly response: ServerResponse
-  /** On the clock of `performance.now()`. What has no answer by then is answered by an error. */
+  /** On the clock of `performance.now()`. A request without an answer by then is answered with an error. */
   readonly deadlineMs: number
 }
 
@@ -47,7 +50,7 @@ export function createBatchRunner(
     const run = () => runBatch(requests, (request) => call(request, context, deadlineMs), limits)
     if (requests.length <= SHORT_BATCH) return run()
     const release = await placeBefore(deadlineMs, running)
-    // Who has gone meanwhile reads no answer; the place is given back at once.
+    // A client that has closed its connection reads no answer, so the batch is not run.
     const text = response.closed ? '' : await run()
     if (response.closed) release()
     else releaseOnDelivery(response, release)
@@ -55,7 +58,9 @@ export function createBatchRunner(
   }
 }
 
-/** A place among those that run; none, when the time is over first: all that is left to do then is to say so. */
+/**
+ * Waits for a place among the batches that run. At the deadline it goes on without one: only errors are left to write.
+ */
 async function placeBefore(deadlineMs: number, running: Semaphore): Promise<() => void> {
   const place = running.acquire()
   try {
@@ -74,7 +79,7 @@ function releaseOnDelivery(response: ServerResponse, release: () => void): void 
   })
 }
 
-/** Never rejects, as its calls do not. */
+/** Runs the requests of one batch. It never rejects, because its calls never reject. */
 async function runBatch(
   requests: readonly Json[],
   call: (request: Json) => Promise<string>,
@@ -85,7 +90,7 @@ async function runBatch(
   let length = 0
   let sliceStart = performance.now()
   let pause: Promise<void> | undefined
-  /** One for all that run: each by itself would begin a slice of its own in the same turn. */
+  /** One pause for all running batches: with a pause of its own each batch would use a slice in the same turn. */
   const pauseForOthers = () =>
     (pause ??= nextTurn().then(() => {
       sliceStart = performance.now()
@@ -99,7 +104,7 @@ async function runBatch(
       const index = next++
       const request = requests[index] ?? null
       const answer = length >= limits.batchResponseBytes ? undefined : await call(request)
-      // Those that run at the same time may each be large: what does not fit is not kept.
+      // Answers that run at the same time may each be large; one that does not fit is dropped here.
       const fits = answer !== undefined && (length === 0 || length + answer.length <= limits.batchResponseBytes)
       const told = fits ? answer : tooLong(request, limits)
       answers[index] = told
@@ -117,5 +122,5 @@ function tooLong(request: Json, { batchResponseBytes }: BatchLimits): string {
   )
 }
 
-/** The id of a request as it was written; undefined where there is none to echo. */
+/** The id of a request as it was written; undefined when there is none to echo. */
 export const idOf = (request: Json) => (isObject(request) ? idText(request['id']) : undefined)

@@ -17,11 +17,11 @@ export interface RpcMethod {
    *   however often it is returned.
    */
   readonly handle: (params: readonly unknown[]) => unknown
-  /** A hint for who sent params that break the schema; undefined: there is nothing to add. */
+  /** A hint for a caller whose params break the schema; undefined: there is nothing to add. */
   readonly explain?: ((params: readonly unknown[]) => string | undefined) | undefined
 }
 
-/** Of the HTTP request; its log is made only when it is asked for. */
+/** What a call knows of its HTTP request. The logger is made when it is first read. */
 export interface CallContext {
   readonly log: Logger
 }

@@ -1,4 +1,4 @@
-/** Keeps values within a budget of bytes; what was not used for the longest time goes first. */
+/** Keeps values within a budget of bytes. The value that was not used for the longest time is dropped first. */
 export class ByteCache<V> {
   readonly #budget: number
   readonly #entries = new Map<string, { readonly value: V; readonly bytes: number }>()
@@ -8,7 +8,7 @@ export class ByteCache<V> {
     this.#budget = budgetBytes
   }
 
-  /** Bytes in use, by the sizes that were told. */
+  /** Bytes in use, by the sizes that `set` was given. */
   get bytes(): number {
     return this.#bytes
   }
@@ -16,7 +16,7 @@ export class ByteCache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    // A map remembers the order of insertion: the first is the one not used for the longest time.
+    // A map keeps the order of insertion, so its first entry is the one that was not used for the longest time.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     return entry.value

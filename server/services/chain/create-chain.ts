@@ -17,22 +17,22 @@ export interface CreateChainOptions {
   readonly upstream: Upstream
   /** Blocks on top of a block after which it is held to be final. */
   readonly confirmations: number
-  /** What answers may take in memory, roughly. Default 64 MiB. */
+  /** Bytes of memory for answers, roughly. Default 64 MiB. */
   readonly cacheBytes?: number
-  /** What logs that were fetched ahead may take in memory, roughly. Default 64 MiB. */
+  /** Bytes of memory for logs that were fetched ahead, roughly. Default 64 MiB. */
   readonly logBytes?: number
-  /** How long a page of logs may take. Default 20,000. */
+  /** How long a page of logs may take, in milliseconds. Default 20,000. */
   readonly logTimeoutMs?: number
   readonly log?: Logger
-  /** Told when blocks that were seen are no longer part of the chain. */
+  /** Called when blocks that were seen are no longer part of the chain. */
   readonly onReorganised?: () => void
 }
 
 /** A chain that tells how much of it came from memory. */
 export interface CachedChain extends Chain {
-  /** Counted on; read it when somebody looks. */
+  /** How answers came about since the start; it grows while it is kept. */
   readonly cacheStatistics: Readonly<CacheStatistics>
-  /** Blocks that were seen may be gone, as the nodes tell: nothing that is kept is believed any more. */
+  /** Drops everything that is kept, because the nodes say that blocks may be gone. */
   forget(): void
 }
 
@@ -54,7 +54,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
         cache.clear()
         pager.reorganised()
         options.onReorganised?.()
-        // Perhaps it is another chain: then the upstream does not serve it.
+        // The node may be of another chain now. If it is, the upstream refuses to ask it.
         id.forget()
         upstream.request('eth_chainId', []).catch(() => undefined)
       },
@@ -88,7 +88,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
   }
 }
 
-/** Asked once, and proved again when nothing was heard of the chain for a while. */
+/** The chain's id. It is asked once, and checked again when the chain was not heard of for a while. */
 class ChainId {
   readonly #upstream: Upstream
   readonly #head: HeadTracker
@@ -118,7 +118,7 @@ class ChainId {
     return (this.#id = await readQuantity(this.#upstream, 'eth_chainId'))
   }
 
-  /** Whether it is still the same chain: a node that is away does not make it another one. */
+  /** Checks that the chain is still the same. A node that does not answer proves nothing. */
   async #prove(): Promise<void> {
     try {
       await this.#head.probe()
@@ -142,7 +142,10 @@ interface Sources {
 function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityFeePerGas' | 'balance'> {
   const { upstream, flights, statistics, nodeKind, head, cache, confirmations } = sources
 
-  /** What belongs to the head, unless tools may change it without a block (`hardhat_setBalance` and its like). */
+  /**
+   * Reads what holds while the head stays; on a development node not even then, since `hardhat_setBalance` needs no
+   * block.
+   */
   async function readAtBlock(
     call: readonly [string, ...unknown[]],
     lifetime: Read<string>['lifetime'],
@@ -180,9 +183,12 @@ function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityF
   }
 }
 
-/** What belongs to a transaction, by its hash. */
+/** Reads transactions and receipts by hash. */
 function transactionReads({ upstream, cache, confirmations }: Sources): Pick<Chain, 'transaction' | 'receipt'> {
-  /** What is mined holds; what is pending, or unknown, may be mined at any time. What lacks a member is not kept. */
+  /**
+   * A mined transaction is kept. A pending or unknown one may be mined at any time, and one that lacks a member is
+   * incomplete: neither is kept.
+   */
   const lifetime = (mined: { blockNumber: string | null } | null, at: BlockRef): Lifetime => {
     const isWhole = typeof mined?.blockNumber === 'string' && Object.values(mined).every((value) => value !== undefined)
     return isWhole ? lifetimeOfBlock(Number(mined.blockNumber), at, confirmations) : 'never'
@@ -198,7 +204,7 @@ function transactionReads({ upstream, cache, confirmations }: Sources): Pick<Cha
     const asked = String(toData(hash))
     const fetch = async () => {
       const found = project(await read(asked))
-      // Of another transaction, or of none: an answer that went astray between the node and here.
+      // The answer is about another transaction: something between the node and the server has mixed up answers.
       if (found !== null && (typeof found !== 'object' || hashOf(found) !== asked)) throw unusable(method, found)
       return freeze(found)
     }

@@ -12,21 +12,21 @@ export interface BlockRef {
 }
 
 export interface HeadListener {
-  /** The head is another block now; the chain up to the last one is unchanged. */
+  /** There is a new head, and the chain up to the last head is unchanged. */
   moved(): void
   /** Blocks that were seen are no longer part of the chain. */
   reorganised(): void
 }
 
 /**
- * What was final when the head was last looked at is believed for so long. A reorganisation deeper than `confirmations` is
- * noticed with the next look, so no answer is older than that by more than this time.
+ * For this time, what was final at the last look at the head is believed without another look. So a reorganisation deeper
+ * than `confirmations` is noticed after at most this time, in milliseconds.
  */
 export const RECENT_MS = 5_000
 
 /**
- * Looks at the head of the chain, and finds out whether what was known of the chain still holds. It looks when it is
- * asked, never by itself: on a chain that mines at once, a head seen a moment ago proves nothing.
+ * Looks at the head of the chain, and finds out whether what was known of the chain still holds. It looks only when it is
+ * asked, because on a chain that mines at once a head from a moment ago proves nothing.
  */
 export class HeadTracker {
   readonly #upstream: Upstream
@@ -49,18 +49,18 @@ export class HeadTracker {
     return this.#last
   }
 
-  /** Whether the last look is so recent that what was final then is final still. */
+  /** Whether the last look is so recent that what was final then is still taken for final. */
   get isRecent(): boolean {
     return performance.now() - this.#lookedMs < RECENT_MS
   }
 
-  /** Counts the reorganisations seen: within one generation the chain only grew. */
+  /** Number of reorganisations seen. While it stays the same, the chain has only grown. */
   get generation(): number {
     return this.#generation
   }
 
   /**
-   * The head as it is now, not before this call; listeners have heard of every change when it resolves.
+   * Asks for the head, never earlier than this call. Listeners are told of every change before it resolves.
    *
    * @throws ServiceError UPSTREAM_UNAVAILABLE, RPC_SERVER_ERROR
    */
@@ -68,7 +68,7 @@ export class HeadTracker {
     return this.#flights.fresh('head', async () => {
       const beganMs = performance.now()
       const head = await this.block('latest')
-      // It has begun, or lost, what it knows.
+      // The node has just started, or has lost its database.
       if (head === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
       await this.#observe(head)
       this.#lookedMs = beganMs
@@ -76,7 +76,7 @@ export class HeadTracker {
     })
   }
 
-  /** What was seen may be gone, says somebody else: nothing of it is believed any more. */
+  /** Forgets the last look, because somebody else has noticed a reorganisation. */
   forget(): void {
     this.#last = undefined
     this.#lookedMs = -Infinity

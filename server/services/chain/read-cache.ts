@@ -3,20 +3,20 @@ import type { BlockRef, HeadTracker } from './head-tracker.ts'
 import type { SingleFlight } from '../../concurrency/single-flight.ts'
 
 /**
- * How long an answer holds: `never` only for who asked; `head` while the head is the same block; `final` for good, unless
- * the chain is reorganised deeper than it should be. `unproven`: it is about a block that is newer than the head was when
- * it was last looked at.
+ * How long an answer holds. `never`: it is given only to those who asked. `head`: while the head is the same block.
+ * `final`: for good, unless the chain is reorganised deeper than `confirmations`. `unproven`: the answer is about a
+ * block that is newer than the last head seen.
  */
 export type Lifetime = 'never' | 'unproven' | 'head' | 'final'
 
 export interface Read<T> {
-  /** Identifies the question; never the caller. */
+  /** Identifies the question, not the caller. */
   readonly key: string
   /** Asks the node; must not resolve to undefined. */
   readonly fetch: () => Promise<T>
   /** How long the answer holds, seen from a head that was looked at before the question was asked. */
   readonly lifetime: (answer: T, head: BlockRef) => Lifetime
-  /** What an answer takes in memory, roughly; absent: told by its text. */
+  /** Bytes of memory that an answer takes, roughly; absent: estimated from its JSON text. */
   readonly bytes?: (answer: T) => number
 }
 
@@ -36,8 +36,8 @@ const HEAD_SHARE = 0.2
 
 /**
  * Answers from memory only what is proven to be what the node would say now. A final answer is proven by its depth, and by
- * a look at the head in the last seconds; one that holds while the head stays, by a look at the head that begins after the question was asked. That look is one call
- * for all who ask at the same time, whatever they ask.
+ * a look at the head in the last seconds; one that holds while the head stays, by a look at the head that begins after
+ * the question was asked. That look is one call for all who ask at the same time, whatever they ask.
  */
 export class ReadCache {
   readonly #flights: SingleFlight
@@ -100,7 +100,7 @@ export class ReadCache {
     const head = this.#head.last ?? (await this.#head.probe())
     const { generation } = this.#head
     const answer = await fetch()
-    // What was asked before the chain changed is only for who asked before.
+    // The chain was reorganised meanwhile: the answer is given to those who asked before, and not kept.
     if (generation !== this.#head.generation) return answer
     switch (lifetime(answer, head)) {
       case 'final':
@@ -110,7 +110,7 @@ export class ReadCache {
         if (this.#head.last?.hash === head.hash) this.#atHead.set(key, answer, key.length + bytes(answer))
         break
       case 'unproven':
-        // For the next time; who asked now need not wait for it, nor hear of its failure.
+        // The next caller needs this look. This caller does not wait for it, nor for its failure.
         this.#head.probe().catch(() => undefined)
         break
       case 'never':
@@ -123,12 +123,12 @@ export class ReadCache {
 /** Objects take several times the bytes of their text; it need not be exact. */
 const sizeOf = (answer: unknown) => 200 + 3 * JSON.stringify(answer).length
 
-/** How questions to the chain were answered since the start; each only grows. */
+/** How many questions to the chain were answered in which way since the start. */
 export interface CacheStatistics {
   /** From memory. */
   hits: number
   /** By a call to the node. */
   misses: number
-  /** By the call that somebody else was about to make for the same question. */
+  /** By a call to the node that another caller had already begun for the same question. */
   shared: number
 }

@@ -8,7 +8,7 @@ const isQuantity: Check = (value) =>
   typeof value === 'string' ? /^0x[0-9a-f]{1,64}$/i.test(value) : Number.isSafeInteger(value) && (value as number) >= 0
 const isData: Check = (value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
 
-/** Null, or an object whose members, where there are any of these names, are quantities. */
+/** Whether a result is null, or an object in which each of these members, where it is there, is a quantity. */
 const objectWith =
   (...quantities: readonly string[]): Check =>
   (value) =>
@@ -19,14 +19,14 @@ const objectWith =
 const isBlock = objectWith('number', 'timestamp', 'baseFeePerGas', 'gasLimit')
 const isReceipt = objectWith('blockNumber', 'gasUsed', 'effectiveGasPrice', 'status')
 
-/** What can be relied on in the answers that this server itself reckons with. */
+/** By method, what the server calculates with and therefore checks in a node's answer. */
 const checks: Readonly<Record<string, Check>> = {
   eth_blockNumber: isQuantity,
   eth_call: isData,
   eth_chainId: isQuantity,
   eth_gasPrice: isQuantity,
   eth_getBalance: isQuantity,
-  // The chain always has a latest block.
+  // A chain always has a latest block.
   eth_getBlockByNumber: (value, [block]) => isBlock(value, []) && !(value === null && block === 'latest'),
   eth_getLogs: (value) => Array.isArray(value),
   eth_getTransactionByHash: objectWith('blockNumber', 'nonce'),
@@ -35,12 +35,12 @@ const checks: Readonly<Record<string, Check>> = {
   eth_maxPriorityFeePerGas: isQuantity,
 }
 
-/** Whether a result can be reckoned with at all. */
+/** Whether the server can calculate with a result of this call. */
 export function isUsable(method: string, params: readonly unknown[], result: unknown): boolean {
   return checks[method]?.(result, params) ?? true
 }
 
-/** The same upstream, in which a node that answers `null`, or another thing than was asked for, counts as no answer. */
+/** The same upstream; an answer of the wrong kind, such as `null` for a balance, is treated as no answer. */
 export function checkResults(upstream: Upstream): Upstream {
   return {
     ...upstream,

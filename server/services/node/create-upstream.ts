@@ -9,22 +9,22 @@ import { UpstreamRpcError, type Upstream, type UpstreamOptions } from './upstrea
 import { WebSocketNode } from './websocket-node.ts'
 
 export interface CreateUpstreamOptions {
-  /** The nodes, the preferred one first; all of one chain. By `http:`, `https:`, `ws:` or `wss:`. */
+  /** URLs of the nodes (`http:`, `https:`, `ws:` or `wss:`), the preferred one first. All are of one chain. */
   readonly rpcUrls: readonly string[]
-  /** How long one node may take for one call. Default 10,000. */
+  /** How long one node may take for one call, in milliseconds. Default 10,000. */
   readonly requestTimeoutMs?: number
   readonly log?: Logger
 }
 
-/** An upstream that knows its nodes. */
+/** The upstream that talks to the nodes themselves. */
 export interface NodesUpstream extends Upstream {
-  /** Told when what was answered may no longer be part of the chain. */
+  /** Called when blocks that were answered may no longer be part of the chain. */
   onReorganised: () => void
 }
 
 /**
- * Connects to one node or several. With several, each call goes to the best of them: see `nodes/`. A node of another chain
- * is never used, nor one that came to be of another chain while the server ran.
+ * Connects to one node or several. With several, each call goes to the best of them: see `pool/`. A node of another chain
+ * is never used, also when it changes its chain while the server runs.
  */
 export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): NodesUpstream {
   if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
@@ -56,7 +56,7 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
 const connect = (rpcUrl: string): NodeConnection =>
   /^wss?:/i.test(rpcUrl) ? new WebSocketNode(rpcUrl) : new HttpNode(rpcUrl)
 
-/** Nothing to choose, and nothing to compare with. */
+/** With one node there is nothing to choose from and nothing to compare with. */
 function singleNode(node: Node, requestTimeoutMs: number): Upstream {
   async function request(
     method: string,
@@ -68,7 +68,7 @@ function singleNode(node: Node, requestTimeoutMs: number): Upstream {
       return await node.call(method, params, timeoutMs, traceparent)
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error
-      // A connection that was kept alive may have been closed from the other side just now: a new one tells.
+      // The node may have closed the idle connection just now. A new connection shows whether the node answers.
       if (error.stage === 'lost' && mayRepeat) {
         return request(method, params, { timeoutMs, ...(traceparent !== undefined && { traceparent }) }, false)
       }
@@ -92,7 +92,7 @@ function singleNode(node: Node, requestTimeoutMs: number): Upstream {
   }
 }
 
-/** Rejects with the signal's reason as soon as it fires; the call itself runs to its end unheard. */
+/** Rejects with the signal's reason as soon as the signal fires. The call itself runs on, and its answer is dropped. */
 function abortable<T>(call: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return call
   return new Promise((resolve, reject) => {

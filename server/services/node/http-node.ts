@@ -3,7 +3,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import {
   authorization,
-  LOG_LANES,
+  LOG_CALLS_AT_A_TIME,
   inMs,
   NodeFailure,
   RESPONSE_BYTES,
@@ -15,18 +15,18 @@ import {
 import { postText, TimeoutError, type TextAnswer } from './post-text.ts'
 import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
-/** HTTP requests at a time; calls beyond them wait and are sent together. */
-const LANES = 8
-/** The most calls in one HTTP request; fewer when the node refuses so many. */
+/** HTTP requests at a time. Calls beyond them wait, and are sent together. */
+const REQUESTS_AT_A_TIME = 8
+/** The most calls in one HTTP request. It is halved whenever the node refuses a batch. */
 const BATCH_LENGTH = 50
 /** The most groups of calls that share a request. */
 const MAX_GROUPS = 16
-/** Requests with groups at a time: while a node works on one, the next is on its way. */
+/** HTTP requests with groups at a time: while the node works on one, the next is on its way. */
 const MAX_GROUP_REQUESTS = 2
 
-/** Said by gateways in front of a node, whatever they put into the body. */
+/** Statuses by which a gateway in front of the node says that it is busy, whatever its body says. */
 const BUSY = new Set([429, 502, 503, 504])
-/** Said by gateways to a call that asks for too much. */
+/** Statuses by which a gateway refuses a call that asks for too much. */
 const UNPROCESSABLE = new Set([400, 422])
 
 interface Call {
@@ -38,7 +38,7 @@ interface Call {
   reject(error: Error): void
 }
 
-/** Calls that are handed to the node in order. */
+/** Calls that the node gets in this order. */
 interface Group {
   readonly calls: readonly UpstreamCall[]
   readonly timeoutMs: number
@@ -46,8 +46,8 @@ interface Group {
 }
 
 /**
- * One node over HTTP. Connections are kept alive. While few calls are under way each has a request of its own; those that
- * would have to wait are sent together as a batch as soon as a request is done.
+ * One node over HTTP. Connections are kept alive. While few calls are under way, each call has a request of its own. Calls
+ * that have to wait are sent together, as a batch, as soon as a request is done.
  */
 export class HttpNode implements NodeConnection {
   readonly name: string
@@ -56,12 +56,12 @@ export class HttpNode implements NodeConnection {
   readonly #path: string
   readonly #headers: Record<string, string>
   readonly #waiting: Call[] = []
-  readonly #logLanes = new Semaphore(LOG_LANES)
+  readonly #logCalls = new Semaphore(LOG_CALLS_AT_A_TIME)
   #underWay = 0
   #connections = 0
   #batchLength = BATCH_LENGTH
   #flushPlanned = false
-  /** What comes while such requests are under way goes along with the next one. */
+  /** Groups that come while such requests are under way go along with the next request. */
   readonly #postTogether = microBatch(
     async (groups: readonly Group[]) => {
       const outcomes = await this.#postGroups(groups)
@@ -76,7 +76,7 @@ export class HttpNode implements NodeConnection {
     this.name = url.host
     this.#path = `${url.pathname}${url.search}`
     this.#headers = { 'content-type': 'application/json', ...authorization(url) }
-    this.#pool = new Pool(url.origin, { connections: 2 * LANES, maxResponseSize: RESPONSE_BYTES })
+    this.#pool = new Pool(url.origin, { connections: 2 * REQUESTS_AT_A_TIME, maxResponseSize: RESPONSE_BYTES })
     this.#pool.on('connect', () => {
       if (this.#connections++ === 0) this.onOpen()
     })
@@ -90,13 +90,14 @@ export class HttpNode implements NodeConnection {
   call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const call: Call = { method, params, timeoutMs, traceparent, resolve, reject }
-      // These two go alone: one may be too much by itself, the other must not be sent twice.
-      if (method === 'eth_getLogs') return void this.#sendInLane(call)
+      // These two are never part of a batch: eth_getLogs may be too much by itself, a transaction must not be sent
+      // twice.
+      if (method === 'eth_getLogs') return void this.#sendInTurn(call)
       if (method === 'eth_sendRawTransaction') return void this.#sendOne(call)
       this.#waiting.push(call)
       if (this.#flushPlanned) return
       this.#flushPlanned = true
-      // All calls of this turn are known before the first is sent.
+      // At the end of this turn all its calls are known, so they can share a request.
       queueMicrotask(() => {
         this.#flushPlanned = false
         this.#flush()
@@ -104,7 +105,10 @@ export class HttpNode implements NodeConnection {
     })
   }
 
-  /** In one HTTP request, which groups that come at a time share; a node that takes no batches gets one after the other. */
+  /**
+   * Groups that come at the same time share one HTTP request. A node that takes no batches gets one call after the
+   * other.
+   */
   callTogether(
     calls: readonly UpstreamCall[],
     timeoutMs: number,
@@ -140,8 +144,8 @@ export class HttpNode implements NodeConnection {
   }
 
   #flush(): void {
-    while (this.#waiting.length > 0 && this.#underWay < LANES) {
-      const share = Math.ceil(this.#waiting.length / (LANES - this.#underWay))
+    while (this.#waiting.length > 0 && this.#underWay < REQUESTS_AT_A_TIME) {
+      const share = Math.ceil(this.#waiting.length / (REQUESTS_AT_A_TIME - this.#underWay))
       const calls = this.#waiting.splice(0, Math.min(share, this.#batchLength))
       this.#underWay++
       const [first] = calls
@@ -153,10 +157,10 @@ export class HttpNode implements NodeConnection {
     }
   }
 
-  /** Waiting for the lane is part of the time: who has given up meanwhile is not sent. */
-  #sendInLane(call: Call): Promise<void> {
+  /** The time in the queue is part of the timeout. A call that has timed out in the queue is not sent. */
+  #sendInTurn(call: Call): Promise<void> {
     const deadlineMs = performance.now() + call.timeoutMs
-    return this.#logLanes.run(async () => {
+    return this.#logCalls.run(async () => {
       const timeoutMs = Math.floor(deadlineMs - performance.now())
       if (timeoutMs > 0) return this.#sendOne({ ...call, timeoutMs })
       call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'unreached'))
@@ -188,7 +192,7 @@ export class HttpNode implements NodeConnection {
       answers = error
     }
     if (!Array.isArray(answers)) {
-      // One answer for all: the node takes no batches, or none so long.
+      // The node gave one answer for all calls: it takes no batches, or none of this length.
       this.#batchLength = Math.max(1, Math.floor(calls.length / 2))
       await Promise.all(calls.map((call) => this.#sendOne(call)))
       return
@@ -203,7 +207,7 @@ export class HttpNode implements NodeConnection {
     })
   }
 
-  /** A node that wants to be left alone gets none of the calls that wait for their turn. */
+  /** When the node asks to be left alone, the calls that wait for their turn fail too. */
   #giveUpWaiting(error: unknown): void {
     if (!(error instanceof NodeFailure) || error.retryAfterMs === undefined) return
     for (const call of this.#waiting.splice(0)) call.reject(error)
@@ -233,9 +237,9 @@ const bodyOf = ({ method, params }: Pick<Call, 'method' | 'params'>, id: number)
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 /**
- * Nodes answer errors of the call with any status; what has no JSON-RPC answer in it is a failure of the node.
+ * Nodes answer a call's error with any HTTP status. A body without a JSON-RPC answer is a failure of the node.
  *
- * @param mayBeTooMuch whether a plain 400 is taken for a refusal of the call, which may be served if it asks for less
+ * @param mayBeTooMuch whether a 400 without a JSON-RPC answer means that the call asks for too much
  */
 function readAnswer({ status, text, retryAfter }: TextAnswer, mayBeTooMuch: boolean): unknown {
   let answer: unknown

@@ -1,41 +1,41 @@
 import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
-/** One node, over what its URL says: see `http-node.ts` and `websocket-node.ts`. */
+/** The connection to one node, over HTTP or WebSocket as its URL says: see `http-node.ts` and `websocket-node.ts`. */
 export interface NodeConnection {
-  /** For logs: the host alone, since paths and user names hold keys. */
+  /** The host, for logs. Paths and user names of a URL hold keys, so they are left out. */
   readonly name: string
   /**
-   * @param traceparent W3C Trace Context, where there are headers to take it
+   * @param traceparent W3C Trace Context; sent over HTTP, since a WebSocket message has no headers
    * @throws UpstreamRpcError the node's own error; NodeFailure there was no answer
    */
   call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown>
   /**
-   * Hands calls to the node in this order, none before the one in front of it.
+   * Hands calls to the node in this order.
    *
-   * @returns for each what became of it, as soon as that is known; rejections are those of `call`
+   * @returns the outcome of each call, as soon as it is known; rejections are those of `call`
    */
   callTogether(
     calls: readonly UpstreamCall[],
     timeoutMs: number,
     traceparent?: string,
   ): readonly Promise<PromiseSettledResult<unknown>>[]
-  /** Whether a connection stands. */
+  /** Whether the connection is open. */
   readonly isOpen: boolean
-  /** Told when a connection stands again and none did before: perhaps to another node. */
+  /** Called when a connection has opened after none was open. Another node may be behind the same URL now. */
   onOpen: () => void
   close(): Promise<void>
 }
 
 /**
- * How far a call got: `unreached` the node cannot have received it, `lost` the connection broke (perhaps one that was
- * kept alive for too long), `unanswered` it may be at work, `behind` it has answered, from too far back.
+ * How far a call got. `unreached`: the node cannot have received it. `lost`: the connection broke, perhaps because it was
+ * idle for too long. `unanswered`: the node may be at work on it. `behind`: the node has answered, but lacks later blocks.
  */
 export type FailureStage = 'unreached' | 'lost' | 'unanswered' | 'behind'
 
-/** The node gave no JSON-RPC answer: another one may. */
+/** The node gave no JSON-RPC answer. Another node may give one. */
 export class NodeFailure extends Error {
   readonly stage: FailureStage
-  /** For how long the node wants to be left alone. */
+  /** Milliseconds for which the node asks to be left alone. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -50,14 +50,16 @@ export class NodeFailure extends Error {
   }
 }
 
-/** Codes that HTTP has and JSON-RPC does not: too large, the request or its answer. */
+/** HTTP's code for a request or an answer that is too large. JSON-RPC has none. */
 export const TOO_LARGE = 413
 
-/** An answer beyond it is refused like one that the node itself finds too large. */
+/** A longer answer is treated as one that the node itself finds too large. */
 export const RESPONSE_BYTES = 64 * 1024 * 1024
 
-/** Calls of eth_getLogs at a time, apart from all others: their answers are large, and must not keep those waiting. */
-export const LOG_LANES = 4
+/**
+ * Calls of eth_getLogs at a time. They are counted apart, because their large answers would keep other calls waiting.
+ */
+export const LOG_CALLS_AT_A_TIME = 4
 
 export interface RpcResponse {
   readonly id?: unknown
@@ -76,7 +78,7 @@ export function inMs(retryAfter: string | undefined): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** The header for who the URL says is asking; none when it names nobody. */
+/** The header `Authorization` from the URL's user and password; none when the URL has neither. */
 export function authorization({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {}
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

@@ -4,8 +4,8 @@ import { UpstreamRpcError, type Upstream } from './upstream.ts'
 const DEVELOPMENT = /^(?:HardhatNetwork|anvil|Ganache|EthereumJS TestRPC)\b/i
 
 /**
- * Whether the node is one for development. Those have tools that real ones have not: they take blocks back
- * (`evm_revert`), and change state and fees without a block (`hardhat_setBalance`).
+ * Whether the node is a development node. Such a node can do what others cannot: take blocks back (`evm_revert`), and
+ * change state and fees without a new block (`hardhat_setBalance`).
  */
 export class NodeKind {
   readonly #upstream: Upstream
@@ -32,7 +32,7 @@ export class NodeKind {
     try {
       version = await this.#upstream.request('web3_clientVersion', [])
     } catch (error) {
-      // Development nodes do answer it.
+      // Every development node answers this method, so a node that refuses it is none.
       if (!(error instanceof UpstreamRpcError)) throw error
     }
     this.#development = typeof version === 'string' && DEVELOPMENT.test(version)

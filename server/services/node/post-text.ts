@@ -14,15 +14,15 @@ export interface TextAnswer {
   readonly retryAfter?: string
 }
 
-/** Leaves a byte order mark out. */
+/** Drops a byte order mark. */
 const utf8 = new TextDecoder()
 
 /** The answer did not come in time. */
 export class TimeoutError extends Error {}
 
 /**
- * Posts a text and reads the answer as one. It does what undici's `request` does without a stream and a signal for each
- * call, which take longer than the call.
+ * Posts a text, and reads the answer as a text. It does what undici's `request` does, without a stream and a signal for
+ * each call: these two take longer than the call itself.
  *
  * @throws TimeoutError; undici's errors
  */

@@ -3,8 +3,8 @@ import { isRaw } from '../../ethereum/quantity.ts'
 
 /**
  * A node's receipt, with the price that was paid for the gas. Nodes of chains without EIP-1559 may leave
- * `effectiveGasPrice` out, which every receipt must have (execution-apis): there it is the price that the transaction
- * names.
+ * `effectiveGasPrice` out, although every receipt must have it (execution-apis). The price is then the one that the
+ * transaction names.
  */
 export async function readReceipt(upstream: Pick<Upstream, 'request'>, hash: string): Promise<unknown> {
   const receipt = await upstream.request('eth_getTransactionReceipt', [hash])

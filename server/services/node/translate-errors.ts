@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from './upstream.ts'
 
-/** The same upstream, whose errors are those of the catalogue. */
+/** The same upstream, which throws the errors of the server's catalogue in place of the nodes' own. */
 export function translateErrors(upstream: Upstream): Upstream {
   return {
     request: async (method, params, options) => {
@@ -16,8 +16,8 @@ export function translateErrors(upstream: Upstream): Upstream {
 }
 
 /**
- * The node's own error as RPC_SERVER_ERROR; as UPSTREAM_UNAVAILABLE where the node wants its rest or is behind, so that the
- * same call may be served soon. Any other error as it is.
+ * Translates the node's own error: to UPSTREAM_UNAVAILABLE when the node is busy or behind, so that the same call may be
+ * served soon; to RPC_SERVER_ERROR otherwise. Other errors are returned as they are.
  */
 export function translateError(error: unknown): unknown {
   if (!(error instanceof UpstreamRpcError)) return error
@@ -34,14 +34,14 @@ export function translateError(error: unknown): unknown {
 const RETRY_SECONDS = 1
 
 /**
- * What the error of a node is about, where it is not the call itself: `busy` the caller asks too often, or nobody is there
- * to answer; `unknown-block` the node does not know the block, or not yet; `pruned` the node no longer has what belongs to
- * a block; `unserved` the node does not serve this method, or not to this caller.
+ * Why a node refuses a call that is not at fault itself. `busy`: the caller asks too often, or the gateway has no node to
+ * ask. `unknown-block`: the node does not have the block, or not yet. `pruned`: the node no longer has the block's state or
+ * logs. `unserved`: the node does not serve this method, or not to this caller.
  */
 type RpcErrorKind = 'busy' | 'unknown-block' | 'pruned' | 'unserved'
 
 const UNSERVED_CODES = new Set([-32601, -32004, -32700])
-/** Of EIP-4444: the history is pruned. */
+/** EIP-4444: the history is pruned. */
 const PRUNED_CODE = 4444
 
 const BUSY_FOR_SURE = /\brps\b|\brate.?limit|too many requests|(?:requests|units|credits) per second|\b429\b/i
@@ -54,7 +54,9 @@ const PRUNED =
 const UNSERVED =
   /unauthori[sz]ed|authenticat|api.?key|forbidden|(?:method|eth_\w+)\b.{0,40}(?:not found|not supported|not available|does not exist|disabled|not allowed|not whitelisted|unsupported)/i
 
-/** By the text, since codes differ; undefined where the error is about the call itself. */
+/**
+ * Reads the kind from the text, since nodes use different codes. @returns undefined: the error is about the call itself
+ */
 export function rpcErrorKind({ code, message, data }: UpstreamRpcError): RpcErrorKind | undefined {
   const text = `${message.slice(0, 1_000)} ${typeof data === 'string' ? data.slice(0, 1_000) : ''}`
   // Plans have limits of blocks, too: "Block range limit exceeded. Upgrade for a higher quota."

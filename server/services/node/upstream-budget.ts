@@ -4,9 +4,9 @@ import type { Upstream } from './upstream.ts'
 const RETRY_SECONDS = 1
 
 /**
- * Refuses calls to the node beyond so many that are under way or wait for their turn: in front of a node that has become
- * slow, callers hear at once that they have to wait, instead of waiting for minutes in a line that only grows.
- * Transactions that are stored are sent in any case (`requestTogether`, `eth_sendRawTransaction`).
+ * Refuses calls when too many are under way or waiting. When a node has become slow, a caller is told at once to come back
+ * later, and does not wait for minutes in a queue that only grows. Transactions that are stored are sent in any case
+ * (`requestTogether`, `eth_sendRawTransaction`).
  *
  * @returns an upstream whose `request` also throws ServiceError UPSTREAM_UNAVAILABLE, with the time to wait
  */

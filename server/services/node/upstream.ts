@@ -1,4 +1,4 @@
-/** A JSON-RPC connection to the node (or nodes) behind the server: transport only, nothing cached. */
+/** Asks the node, or the nodes, behind the server by JSON-RPC. It keeps no answers. */
 export interface Upstream {
   /**
    * @throws UpstreamRpcError the node answered with a JSON-RPC error
@@ -6,9 +6,8 @@ export interface Upstream {
    */
   request<Result = unknown>(method: string, params: readonly unknown[], options?: UpstreamOptions): Promise<Result>
   /**
-   * Hands calls to one node, which works through them in this order as a rule: for transactions of one account. A node that
-   * is slow or fails is not waited for: another one gets the same bytes in the same order. Whether a node has got what is
-   * not answered for has to be asked.
+   * Hands the transactions of one account to one node, in this order. When that node is slow or fails, another one gets the
+   * same bytes in the same order. A call without an answer says nothing of whether a node has the transaction: ask for it.
    *
    * @returns an outcome for each, as soon as it is known; rejections are those of `request`
    */
@@ -28,16 +27,16 @@ export interface UpstreamOptions {
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
   /**
-   * For what decides about money: a second node must say the same, where there is one. Of nonces and heads the lower one
-   * counts. The request throws UPSTREAM_UNAVAILABLE while they contradict each other.
+   * For answers that decide about money: where there is a second node, it must say the same. Of two nonces or two heads the
+   * lower one counts. While the nodes contradict each other, the request throws UPSTREAM_UNAVAILABLE.
    */
   readonly confirm?: boolean
   /**
-   * Told before the promise settles which node's answer or error it settles with, by a name of its own: nodes have limits of
-   * their own. Not called where there is one node, or none has answered.
+   * Called with the name of the node whose answer or error the promise is about to settle with, since each node has limits
+   * of its own. It is not called when there is one node only, or when none has answered.
    */
   readonly onNode?: (name: string) => void
-  /** W3C Trace Context, sent along; of calls that share an HTTP request, that of the first. */
+  /** W3C Trace Context, sent with the call. Calls that share an HTTP request send that of the first one. */
   readonly traceparent?: string
 }
 

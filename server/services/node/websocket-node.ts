@@ -3,7 +3,7 @@ import { WebSocket, type RawData } from 'ws'
 import { Semaphore } from '../../concurrency/semaphore.ts'
 import {
   authorization,
-  LOG_LANES,
+  LOG_CALLS_AT_A_TIME,
   inMs,
   NodeFailure,
   RESPONSE_BYTES,
@@ -14,19 +14,19 @@ import {
 } from './node-connection.ts'
 import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
-/** A connection that is not open after this time will not be. */
+/** The server gives up a connection that is not open after this time. */
 const HANDSHAKE_MS = 10_000
 
 /**
- * Many nodes hold a small answer back until the one before it is acknowledged (Nagle), and operating systems acknowledge
- * what they hear along with what they send, or tens of milliseconds later. So after this time something is sent.
+ * Many nodes hold a small answer back until the one before it is acknowledged (Nagle's algorithm). Operating systems
+ * acknowledge with the next data that they send, or tens of milliseconds later. So something is sent after this time.
  */
 const ACKNOWLEDGE_MS = 1
 
 /**
- * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer: nobody waits
- * for the rest of a batch. Those of one turn of the event loop leave in one piece, which costs both sides less than many
- * small ones. There is no place for a `traceparent`.
+ * One node over WebSocket. Calls share a connection, and each is answered as soon as the node has its answer. The calls of
+ * one turn of the event loop are written in one piece, which costs both sides less than many small ones. A message has no
+ * headers, so no `traceparent` is sent.
  */
 export class WebSocketNode implements NodeConnection {
   readonly name: string
@@ -34,7 +34,7 @@ export class WebSocketNode implements NodeConnection {
   readonly #calls: Line
   /** Of eth_getLogs. */
   readonly #logs: Line
-  readonly #logLanes = new Semaphore(LOG_LANES)
+  readonly #logCalls = new Semaphore(LOG_CALLS_AT_A_TIME)
 
   constructor(rpcUrl: string) {
     const url = new URL(rpcUrl)
@@ -44,7 +44,7 @@ export class WebSocketNode implements NodeConnection {
   }
 
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    if (method === 'eth_getLogs') return this.#callInLane(method, params, timeoutMs)
+    if (method === 'eth_getLogs') return this.#callInTurn(method, params, timeoutMs)
     return this.#calls.call(method, params, timeoutMs)
   }
 
@@ -63,10 +63,10 @@ export class WebSocketNode implements NodeConnection {
     await Promise.all([this.#calls.close(), this.#logs.close()])
   }
 
-  /** Waiting for the lane is part of the time: who has given up meanwhile is not sent. */
-  #callInLane(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+  /** The time in the queue is part of the timeout. A call that has timed out in the queue is not sent. */
+  #callInTurn(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
     const deadlineMs = performance.now() + timeoutMs
-    return this.#logLanes.run(async () => {
+    return this.#logCalls.run(async () => {
       const restMs = Math.floor(deadlineMs - performance.now())
       if (restMs <= 0) throw new NodeFailure(`no turn within ${timeoutMs} ms`, 'unreached')
       return this.#logs.call(method, params, restMs)
@@ -74,7 +74,7 @@ export class WebSocketNode implements NodeConnection {
   }
 }
 
-/** A connection that is opened when it is needed, and anew when it has ended. */
+/** Opens a connection when it is needed, and a new one when the last has ended. */
 class Line {
   readonly #url: URL
   #connection: Connection | undefined
@@ -112,14 +112,14 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** From the handshake until one side ends it. */
+/** One connection, from the handshake until one side closes it. */
 class Connection {
   readonly #socket: WebSocket
-  /** What carries it, once the handshake is through. */
+  /** The TCP socket below, once the handshake is done. */
   #carrier: Socket | undefined
   readonly #waiting = new Map<number, Waiting>()
   readonly #closed: Promise<void>
-  /** Runs when something was heard and nothing sent since. */
+  /** Set while something was received and nothing was sent since. */
   #acknowledging: NodeJS.Timeout | undefined
   #error: Error | undefined
   #heardMs = -Infinity
@@ -155,7 +155,7 @@ class Connection {
     return this.#socket.readyState === WebSocket.OPEN
   }
 
-  /** Whether it takes no more calls. */
+  /** Whether the connection takes no more calls. */
   get isOver(): boolean {
     return this.#socket.readyState >= WebSocket.CLOSING
   }
@@ -167,7 +167,8 @@ class Connection {
         this.#waiting.delete(call.id)
         const reason = `no answer within ${timeoutMs} ms`
         reject(new NodeFailure(reason, waiting.unsent === undefined ? 'unanswered' : 'unreached'))
-        // Nothing at all: perhaps there is nobody any more at the other end. The next call tells, over a new connection.
+        // The node has sent nothing at all since: it may be gone. The next call opens a new connection, which will show
+        // it.
         if (this.#heardMs < begunMs) this.#socket.terminate()
       }, timeoutMs)
       const waiting: Waiting = { unsent: JSON.stringify(call), timer, resolve, reject }
@@ -190,7 +191,7 @@ class Connection {
     this.#acknowledging = undefined
   }
 
-  /** By a pong that nobody has asked for, which the protocol allows and asks no answer to (RFC 6455, 5.5.3). */
+  /** Sends a pong without a ping: the protocol allows it, and no answer is due (RFC 6455, 5.5.3). */
   #acknowledge(): void {
     this.#acknowledging = undefined
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.pong()
@@ -200,14 +201,14 @@ class Connection {
     this.#heardMs = performance.now()
     let answer: RpcResponse | null
     try {
-      // Text comes in one piece by default.
+      // ws hands over a text message in one piece by default.
       answer = JSON.parse((data as Buffer).toString()) as RpcResponse | null
     } catch (cause) {
       this.#error = new Error('a message is no JSON', { cause })
       return this.#socket.terminate()
     }
     const waiting = this.#waiting.get(answer?.id as number)
-    // Too late, or something that nobody has asked for.
+    // The call has timed out, or the node answers what was not asked.
     if (!waiting) return
     this.#waiting.delete(answer?.id as number)
     clearTimeout(waiting.timer)
@@ -238,7 +239,9 @@ class Connection {
   }
 }
 
-/** Gathers what is written to a socket during a turn of the event loop, and sends it in one piece when the turn is over. */
+/**
+ * Gathers what is written to a socket in a turn of the event loop, and sends it in one piece at the end of the turn.
+ */
 export function holdForThisTurn(socket: Socket): void {
   if (socket.writableCorked > 0) return
   socket.cork()

@@ -1,22 +1,26 @@
-/** What a node says of its chain; undefined what it does not tell. */
+/** What a node says of its chain. A member is undefined when the node does not tell it. */
 export interface ToldIdentity {
   readonly chainId: string | undefined
-  /** Hash of the first block, which some nodes do not keep. Chain ids alone do not tell development chains apart. */
+  /** Hash of block 0, by which development chains with the same id differ. Some nodes do not keep that block. */
   readonly genesis: string | undefined
 }
 
-/** Which chain the server is about: decided once, and held against whatever its nodes say later. */
+/** The chain that the server is about. It is decided once; a node that says otherwise later is not used. */
 export class ChainIdentity {
   #learns: boolean
   #chainId: string | undefined
   #genesis: string | undefined
 
-  /** @param learns whether what is told first is believed; otherwise nothing is, until {@link decide} */
+  /**
+   * @param learns whether the first node that tells its chain is believed; otherwise {@link decide} has to be called
+   */
   constructor(learns: boolean) {
     this.#learns = learns
   }
 
-  /** Believes what most of the nodes say; of two opinions with as many nodes, the one that comes first. */
+  /**
+   * Takes the chain that most nodes tell. When two chains have as many nodes, the one that is listed first is taken.
+   */
   decide(told: readonly ToldIdentity[]): void {
     const names = told.map(({ chainId, genesis }) => `${chainId} ${genesis}`)
     const count = (name: string) => names.filter((one) => one === name).length
@@ -28,7 +32,7 @@ export class ChainIdentity {
     this.#learns = true
   }
 
-  /** @returns what differs, in words; undefined when nothing does */
+  /** @returns how this chain differs from the server's, in words; undefined when it does not */
   differenceOf({ chainId, genesis }: ToldIdentity): string | undefined {
     if (chainId !== undefined && this.#chainId !== undefined && Number(chainId) !== Number(this.#chainId)) {
       return `chain id ${chainId}, not ${this.#chainId}`

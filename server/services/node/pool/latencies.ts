@@ -1,14 +1,14 @@
-/** Samples per method: enough for a p95, few enough to follow a change within seconds. */
+/** Samples per method: enough for a 95th percentile, few enough to follow a change within seconds. */
 const SAMPLES = 128
-/** Until so many are known the p95 is a guess. */
+/** With fewer samples a constant is used in place of the percentile. */
 const ENOUGH = 20
-/** How often the p95 is worked out anew. */
+/** The percentile is calculated again after so many samples. */
 const STEP = 16
 
 const LEAST_MS = 10
 const MOST_MS = 2_000
 const UNKNOWN_MS = 250
-/** What reads much at once may take long. */
+/** eth_getLogs reads much at once, and may take long. */
 const UNKNOWN_LOGS_MS = MOST_MS
 
 interface Samples {
@@ -17,7 +17,7 @@ interface Samples {
   p95Ms: number
 }
 
-/** How long calls take, by method, as seen from those that were answered. */
+/** How long answered calls took, by method. */
 export class Latencies {
   readonly #samples = new Map<string, Samples>()
 
@@ -34,7 +34,7 @@ export class Latencies {
     samples.p95Ms = Math.min(Math.max(p95, LEAST_MS), MOST_MS)
   }
 
-  /** Milliseconds after which a call is slow: 19 of 20 were answered by then. */
+  /** Milliseconds after which a call is slow: of 20 calls of this method 19 were answered by then. */
   slowAfterMs(method: string): number {
     return this.#samples.get(method)?.p95Ms ?? (method === 'eth_getLogs' ? UNKNOWN_LOGS_MS : UNKNOWN_MS)
   }

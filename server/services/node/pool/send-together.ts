@@ -19,17 +19,17 @@ const SEND = 'eth_sendRawTransaction'
 type Outcome = PromiseSettledResult<unknown>
 
 /**
- * Hands signed transactions of one account to a node, in their order. When it is slow or fails, all of them go to a second
- * node in the same order: the same bytes are the same transactions, and one that is sent twice is still mined once.
+ * Hands signed transactions of one account to a node, in their order. When the node is slow or fails, a second node gets
+ * all of them in the same order. A transaction that two nodes get is still mined once.
  *
- * @returns an outcome for each: that of the first node that takes it
+ * @returns the outcome of each transaction: that of the first node that takes it
  */
 export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[] {
   const { calls, latencies, budget, timeoutMs, traceparent } = sending
   const results = calls.map(() => Promise.withResolvers<Outcome>())
   const open = new Set(calls.keys())
   const asked = new Set<Node>()
-  /** Of each call: what was answered last, and the nodes that have not answered. */
+  /** The last refusal of each call, by its index. */
   const refused = new Map<number, Outcome>()
   const waiting = calls.map(() => new Set<Node>())
 
@@ -78,7 +78,7 @@ export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[]
     }
     if (isRefusal || !refused.has(index)) refused.set(index, outcome)
     const others = [...(waiting[index] ?? [])]
-    // Who has to know whether a node has it asks; a silent node is not waited for.
+    // A silent node is not waited for: the caller asks the chain whether the transaction is there.
     if (!others.some((one) => one.isWell)) settle(index, refused.get(index) ?? outcome)
   }
   if (!sendToNext()) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { LOG_LANES } from '../../../services/node/node-connection.ts'
+import { LOG_CALLS_AT_A_TIME } from '../../../services/node/node-connection.ts'
 import { outcomeOf, upstreamSetup } from '../../support/upstream-setup.ts'
 
 describe('queries for logs that wait for their turn', () => {
@@ -15,11 +15,11 @@ describe('queries for logs that wait for their turn', () => {
       silent.onMessage = () => {}
       const before = silent.calls('eth_getLogs').length
       const begunMs = performance.now()
-      const calls = Array.from({ length: 4 * LOG_LANES }, () => outcomeOf(upstream.request('eth_getLogs', [])))
+      const calls = Array.from({ length: 4 * LOG_CALLS_AT_A_TIME }, () => outcomeOf(upstream.request('eth_getLogs', [])))
       expect(new Set(await Promise.all(calls))).to.deep.equal(new Set(['UPSTREAM_UNAVAILABLE']))
       // One after the other they would take four times 200 ms.
       expect(performance.now() - begunMs).to.be.lessThan(500)
-      expect(silent.calls('eth_getLogs').length - before).to.equal(LOG_LANES)
+      expect(silent.calls('eth_getLogs').length - before).to.equal(LOG_CALLS_AT_A_TIME)
     })
   }
 })
