@@ -15,7 +15,9 @@ describe('queries for logs that wait for their turn', () => {
       silent.onMessage = () => {}
       const before = silent.calls('eth_getLogs').length
       const begunMs = performance.now()
-      const calls = Array.from({ length: 4 * LOG_CALLS_AT_A_TIME }, () => outcomeOf(upstream.request('eth_getLogs', [])))
+      const calls = Array.from({ length: 4 * LOG_CALLS_AT_A_TIME }, () =>
+        outcomeOf(upstream.request('eth_getLogs', [])),
+      )
       expect(new Set(await Promise.all(calls))).to.deep.equal(new Set(['UPSTREAM_UNAVAILABLE']))
       // One after the other they would take four times 200 ms.
       expect(performance.now() - begunMs).to.be.lessThan(500)
