@@ -5,7 +5,7 @@ import type { Node } from './node.ts'
 import { isUsable } from '../check-results.ts'
 import { toNodeBlock } from './heads.ts'
 
-/** What must be the same in the answers of two nodes; the rest differs between kinds of nodes. */
+/** Members that must be equal in the answers of two nodes. Other members differ between kinds of nodes. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   eth_getTransactionReceipt: ['transactionHash', 'blockHash', 'blockNumber', 'status', 'gasUsed'],
   eth_getBlockByNumber: ['hash', 'number'],
@@ -16,8 +16,8 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 export const isComparable = (method: string) => method === 'eth_getTransactionCount' || method in MEMBERS
 
 /**
- * What two nodes say together. Of the nonces of an account, and of two heads, the lower one: what only one node has seen
- * is not sure yet.
+ * What two nodes agree on. Of two nonces of an account, or two heads, it is the lower one: what only one node has seen
+ * is not certain.
  *
  * @returns undefined when they contradict each other
  */
@@ -42,7 +42,7 @@ function keyOf(method: string, answer: unknown): string {
   return JSON.stringify(members)
 }
 
-/** Nodes spell numbers and letter case as they like. */
+/** One spelling of a value: nodes differ in number formats and letter case. */
 function normal(value: unknown): unknown {
   if (typeof value === 'number') return `0x${value.toString(16)}`
   return typeof value === 'string' ? value.toLowerCase().replace(/^0x0+(?=.)/, '0x') : value
@@ -51,7 +51,7 @@ function normal(value: unknown): unknown {
 export const disagreement = (method: string) =>
   new ServiceError('UPSTREAM_UNAVAILABLE', `the nodes contradict each other on ${method}: it is not decided yet`)
 
-/** What a caller is told when no node has answered: why, and when to ask again if the nodes have said so. */
+/** The error for a caller when no node has answered: why, and when to ask again if the nodes have said so. */
 export function unavailable(cause: unknown, nodes: readonly Node[]): ServiceError {
   const isWrongChain = nodes.every(({ isForeign }) => isForeign)
   const restMs = Math.min(...nodes.map((node) => node.restMs))
@@ -68,7 +68,7 @@ const isAt = (member: string, value: unknown, expected: unknown) =>
 
 type Check = (value: unknown, params: readonly unknown[]) => boolean
 
-/** Whether it is what was asked for, where the question names it. */
+/** By method, whether the answer is about what the question names. */
 const checks: Readonly<Record<string, Check>> = {
   eth_sendRawTransaction: (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value),
   eth_getTransactionByHash: (value, [hash]) => isAt('hash', value, hash),
@@ -81,7 +81,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
 }
 
-/** Whether a node's result can be one of this call at all: another node may do better than one that answers nonsense. */
+/** Whether a node's result can belong to this call. If not, another node is asked. */
 export function isSound(method: string, params: readonly unknown[], result: unknown): boolean {
   return isUsable(method, params, result) && (checks[method]?.(result, params) ?? true)
 }

@@ -17,36 +17,36 @@ export interface HeadsOptions {
   readonly nodes: readonly Node[]
   readonly timeoutMs: number
   readonly log: Logger | undefined
-  /** Told when blocks that were answered are no longer part of the chain. */
+  /** Called when blocks that were answered are no longer part of the chain. */
   readonly onReorganised: () => void
 }
 
 /** What is known of a node's head. */
 interface Placed {
   readonly block: NodeBlock
-  /** False: its chain does not hold the mark. */
+  /** Whether the node's chain contains the mark. */
   readonly isOnChain: boolean
-  /** It was at the mark, and is not any more: looks in a row that said so. */
+  /** How many looks in a row have shown a head below the mark, after the node had the mark. */
   readonly retreats: number
 }
 
-/** A node further behind is not asked. */
+/** A node that is more blocks behind than this is not asked. */
 export const MOST_BEHIND = 1
-/** Bounds of the time between two looks, which is half of that between two blocks. */
+/** The time between two looks is half of that between two blocks, within these bounds. */
 const LEAST_LOOK_MS = 100
 const MOST_LOOK_MS = 1_000
-/** A node whose head is not told after this time has none. */
+/** A node that does not tell its head within this time is taken to have none. */
 const LOOK_TIMEOUT_MS = 1_000
-/** Another chain takes over when it has grown by so many blocks while ours has not grown. */
+/** Another chain is followed when it has grown by so many blocks while the mark stood still. */
 const OVERTAKING = 3
-/** A head that was seen twice to be gone is gone: behind one URL there may be several nodes. */
+/** The mark is given up after so many retreats. One says little: several nodes may share a URL, and one of them lag. */
 const ENOUGH_RETREATS = 2
-/** The node that is listed first stays first until another one costs less than half. */
+/** Another node is preferred to the first one of the list only when its cost is so many times less. */
 const PREFERENCE = 2
 
 /**
- * The heads of several nodes, and which chain is the one that is answered. The mark is the best head that was seen on it:
- * it goes on, and goes back only when the nodes agree that it is gone.
+ * The heads of several nodes, and the chain that callers are answered from. The mark is the best head that was seen on
+ * that chain. It goes back only when the nodes agree that the block is gone.
  */
 export class Heads {
   readonly #options: HeadsOptions
@@ -57,7 +57,7 @@ export class Heads {
   #weighedMark: NodeBlock | undefined
   #weighing: PromiseWithResolvers<void> | undefined
   #markedAtMs = 0
-  /** Heights of the nodes off our chain when it last grew. */
+  /** Heads of the nodes on other chains at the time of the mark. */
   #othersAtMark = new Map<Node, number>()
   readonly #toldForks = new Set<Node>()
   #blockMs = 2 * MOST_LOOK_MS
@@ -72,7 +72,7 @@ export class Heads {
     return this.#mark
   }
 
-  /** In the order in which to ask them: those that answer, and are not behind; then those that are one block behind. */
+  /** The nodes that may be asked, in this order: those that have the mark, then those that are one block behind. */
   candidates(): Node[] {
     const { nodes } = this.#options
     const usable = nodes.filter((node) => node.isWell && this.isClose(node))
@@ -81,7 +81,7 @@ export class Heads {
     return usable.sort((one, other) => this.#lag(one) - this.#lag(other) || cost(one) - cost(other))
   }
 
-  /** Blocks that a node is behind the best head seen; undefined when its head is not known. */
+  /** How many blocks a node is behind the mark; undefined when its head is not known. */
   lagOf(node: Node | undefined): number | undefined {
     const placed = node && this.#placed.get(node)
     return placed && this.#mark && this.#mark.number - placed.block.number
@@ -97,9 +97,9 @@ export class Heads {
   }
 
   /**
-   * Begins a look at all heads when the last one is too long ago.
+   * Begins a look at all heads when the last look is too long ago.
    *
-   * @returns the look, when it has to be waited for: what is known is no longer worth anything
+   * @returns the look, when the last one is so old that this one has to be waited for; undefined otherwise
    */
   freshen(): Promise<void> | undefined {
     const ageMs = performance.now() - this.#lookedMs
@@ -163,7 +163,7 @@ export class Heads {
     const block = toNodeBlock(answer)
     if (block !== undefined) return this.#place(node, block)
     this.#placed.delete(node)
-    // Where no node tells its head, all are held to be equal.
+    // While no node has told a head, all nodes are treated alike.
     if (this.#mark !== undefined) throw new NodeFailure('the head is no block')
   }
 
@@ -221,7 +221,7 @@ export class Heads {
   async #isOnChain(node: Node, block: NodeBlock, mark: NodeBlock): Promise<boolean> {
     if (block.number === mark.number) return block.hash === mark.hash
     if (block.number === mark.number - 1) return block.hash === mark.parentHash
-    // Too far behind to be asked; on which chain it is shows when it has come closer.
+    // The node is too far behind to be asked. Which chain it is on will show when it has come closer.
     if (block.number < mark.number) return true
     if (block.parentHash === mark.hash) return true
     const there = toNodeBlock(
@@ -243,7 +243,7 @@ export class Heads {
     )
   }
 
-  /** Whether the chain of the mark is given up for another one. */
+  /** Decides whether another chain is followed from now on. */
   async #judge(): Promise<void> {
     const mark = this.#mark
     if (mark === undefined) return
@@ -274,7 +274,7 @@ export class Heads {
     return holding.map(([node]) => node).filter(({ isWell }) => isWell)
   }
 
-  /** How many nodes are on the same chain as this one, it included. */
+  /** How many nodes are on the same chain as this node, itself included. */
   async #alliesOf(
     [first, { block }]: readonly [Node, Placed],
     others: readonly (readonly [Node, Placed])[],
@@ -282,7 +282,7 @@ export class Heads {
     const same = await Promise.all(
       others.map(async ([node, placed]) => {
         if (node === first || placed.block.hash === block.hash || placed.block.hash === block.parentHash) return true
-        // Whether the higher one has the block of the lower one.
+        // They are on one chain when the higher node has the lower node's block.
         const there = await first
           .call('eth_getBlockByNumber', [toHex(placed.block.number), false], LOOK_TIMEOUT_MS)
           .catch(() => null)
@@ -307,7 +307,7 @@ export class Heads {
     onReorganised()
   }
 
-  /** One line when a node leaves our chain, and one when it is back. */
+  /** Logs a line when a node leaves the mark's chain, and one when it is back. */
   #tell(others: readonly Node[]): void {
     for (const node of others) {
       if (this.#toldForks.has(node)) continue
@@ -321,7 +321,7 @@ export class Heads {
     }
   }
 
-  /** Whether a node is on our chain, and at most {@link MOST_BEHIND} behind its best head. */
+  /** Whether a node is on the mark's chain, and at most {@link MOST_BEHIND} blocks behind the mark. */
   isClose(node: Node): boolean {
     if (this.#mark === undefined) return true
     const placed = this.#placed.get(node)
@@ -341,7 +341,7 @@ export function toNodeBlock(raw: unknown): NodeBlock | undefined {
   return Number.isSafeInteger(Number(number)) ? { number: Number(number), hash, parentHash, raw } : undefined
 }
 
-/** Resolves with the work, or with undefined when it takes too long; it runs on unheard. */
+/** Resolves like the work, or with undefined after this time; the work runs on. */
 export function orAfter<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms, undefined)

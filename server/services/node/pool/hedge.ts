@@ -3,14 +3,14 @@ import { UpstreamRpcError } from '../upstream.ts'
 import type { Latencies } from './latencies.ts'
 import type { Node } from './node.ts'
 
-/** Calls that one slow call in so many pays for: hedges are at most this share of the reads. */
+/** The most hedges, as a share of all reads. */
 const SHARE = 0.1
 const MOST_SAVED = 20
 
-/** A call that takes so many times what is slow is lost, and not a matter of the budget any more. */
+/** A call that takes so many times as long as a slow one is lost: a second node is asked, whatever the budget says. */
 export const LOST_FACTOR = 3
 
-/** What may be spent on asking a second node for what the first one is slow with. */
+/** How many slow calls a second node may be asked too. Each read adds {@link SHARE} of a hedge. */
 export class HedgeBudget {
   #saved = MOST_SAVED
   /** Hedges so far. */
@@ -34,11 +34,11 @@ export interface Hedged<T> {
   readonly candidates: () => readonly Node[]
   /** @throws UpstreamRpcError, NodeFailure */
   readonly ask: (node: Node, timeoutMs: number) => Promise<T>
-  /** Whether another node may know better than one that answers with this error. */
+  /** Whether another node may answer better than one that answers with this error. */
   readonly isPassing: (error: UpstreamRpcError) => boolean
-  /** Whether a node may be sent the same again over a new connection. */
+  /** Whether the same node may be sent the call again over a new connection. */
   readonly mayRepeat: boolean
-  /** Told whose answer or error it is, before the promise settles. */
+  /** Called with the node whose answer or error it is, before the promise settles. */
   readonly onNode?: ((node: Node) => void) | undefined
   readonly latencies: Latencies
   readonly budget: HedgeBudget
@@ -47,9 +47,9 @@ export interface Hedged<T> {
 }
 
 /**
- * Asks one node after the other until one answers. One that is slow is not waited for alone: a second node is asked the
- * same. A node that has answered nothing at all since it was asked is taken for silent, and others go first from then on;
- * leaving it is not counted as a hedge.
+ * Asks one node after the other until one answers. When a node is slow, a second one is asked the same (a hedge). A
+ * node that has answered nothing at all since it was asked is silent: other nodes are asked first from then on, and
+ * asking them instead does not count as a hedge.
  *
  * @throws UpstreamRpcError, NodeFailure: the last one when no node is left to ask
  */
@@ -117,11 +117,11 @@ class HedgedCall<T> {
     )
   }
 
-  /** Looks at a node when it is slow, and once more when its call is lost. */
+  /** Checks a node when its call is slow, and again when its call is lost. */
   #watch(node: Node, begunMs: number, slowAfterMs: number): void {
     const lookAfter = (afterMs: number, isLost: boolean) => {
       const timer = setTimeout(() => {
-        // An answer may lie in the socket, unread because this process was busy.
+        // The answer may have arrived while this process was busy: let it be read first.
         setImmediate(() => {
           if (this.#isOver || !this.#underWay.has(node)) return
           if (!this.#isSlow(node, begunMs, isLost)) lookAfter(LOST_FACTOR * slowAfterMs, true)
@@ -153,11 +153,11 @@ class HedgedCall<T> {
     } else {
       const isLost = error instanceof NodeFailure && error.stage === 'lost'
       if (isLost && !this.#hasRepeated && !this.#isOver && this.#hedged.mayRepeat) {
-        // A connection that was kept alive may have been closed from the other side just now: a new one tells.
+        // The node may have closed the idle connection just now. A new connection shows whether the node answers.
         this.#hasRepeated = true
         return this.#begin(node)
       }
-      // It may be well again since another node has answered in its place.
+      // If another node has answered in its place, this node may have recovered meanwhile.
       if (!this.#isOver || !node.isWell) node.failed(error)
       if (this.#isOver) return
       this.#failure = error

@@ -20,28 +20,28 @@ export interface NodePoolOptions {
 }
 
 const HEAD_CALL = ['eth_getBlockByNumber', ['latest', false]] as const
-/** Of two nodes that have to agree, who has not answered after this time has no say. */
+/** When two nodes have to agree, one that has not answered after this time is left out. */
 const CONFIRM_MS = 3_000
-/** Limit exceeded (EIP-1474), or HTTP's word for it within an answer. */
+/** Limit exceeded (EIP-1474), or HTTP's code for it within a JSON-RPC answer. */
 const BUSY_CODES = new Set([-32005, 429])
-/** How long such a node is left alone: it does not say. */
+/** How long such a node is left alone, since its answer does not say. */
 const REST_MS = 1_000
-/** What reverted reverts on every node, whatever words it does it with. */
+/** The code of a reverted call, which reverts on every node. */
 const REVERTED = 3
 
-/** Whether another node may know or do what this one does not. */
+/** Whether another node may serve what this one refuses. */
 const isPassing = (error: UpstreamRpcError) => error.code !== REVERTED && rpcErrorKind(error) !== undefined
 
-/** At the start, how much later than the first one a node may tell of which chain it is. */
+/** At the start, the server waits this long for other nodes after the first has told its chain. */
 const OPENING_MS = 1_000
 
-/** What a node has answered. */
+/** A node and its answer. */
 interface Told {
   readonly node: Node
   readonly answer: unknown
 }
 
-/** A limit on calls is a reason to leave the node alone; one on the logs of a range is about the range. */
+/** Leaves a node alone that refuses further calls. A refused eth_getLogs is about its range, and no reason for that. */
 const restIfBusy =
   (method: string) =>
   (error: unknown): never => {
@@ -49,7 +49,7 @@ const restIfBusy =
     throw new NodeFailure(error.message.slice(0, 200), 'unanswered', { retryAfterMs: REST_MS, cause: error })
   }
 
-/** Several nodes as one: see docs/operations.md, "Several nodes". */
+/** Several nodes as one upstream: see docs/operations.md, "Several nodes". */
 export class NodePool implements Upstream {
   readonly #options: NodePoolOptions
   readonly #heads: Heads
@@ -74,7 +74,7 @@ export class NodePool implements Upstream {
     }
     try {
       return (await ask().catch(async (error: unknown) => {
-        // Nobody could be asked, by what was known: perhaps that has changed.
+        // By what is known, no node can be asked. A look at the heads may show otherwise.
         const isUnasked = error instanceof NodeFailure && (error.stage === 'unreached' || error.stage === 'behind')
         if (!isUnasked || performance.now() >= deadlineMs) throw error
         await this.#heads.look(true)
@@ -113,7 +113,7 @@ export class NodePool implements Upstream {
     await Promise.all(this.#options.nodes.map((node) => node.close()))
   }
 
-  /** Which nodes are of our chain is known before the first question, and their heads are never older than some blocks. */
+  /** Before any question: learns the nodes' chains once, keeps their heads fresh, and lets them settle on the mark. */
   async #prepare(): Promise<void> {
     await (this.#opening ??= this.#open())
     const looking = this.#heads.freshen()
@@ -121,7 +121,7 @@ export class NodePool implements Upstream {
     if (looking) await orAfter(looking, slowAfterMs)
     await this.#heads.weighed(slowAfterMs)
     if (this.#hasAnsweredBehind && this.#heads.lagOf(this.#heads.candidates()[0]) === 0) {
-      // What was read one block back must not be taken for what belongs to the head.
+      // Answers from one block back were given for the head: whoever keeps them must drop them.
       this.#hasAnsweredBehind = false
       this.#options.onReorganised()
     }
@@ -155,7 +155,7 @@ export class NodePool implements Upstream {
       }
     }
     const isSending = method === 'eth_sendRawTransaction'
-    // A node may lack a block that another has shown; when none has it, it is not there.
+    // A node may lack a block that another node has. When none has it, the answer is null.
     const isExpected = method === HEAD_CALL[0] && Number(params[0]) <= (this.#heads.mark?.number ?? -1)
     let isMissing = false
     const asked = this.#hedged({
@@ -163,7 +163,7 @@ export class NodePool implements Upstream {
       deadlineMs,
       mayRepeat: !isSending,
       onNode: onNode && ((node) => onNode(this.#nameOf(node))),
-      // Another node may have other limits: the same bytes are the same transaction.
+      // Another node may have other limits, and the same bytes are the same transaction: it is asked in any case.
       isPassing: (error) => isSending || isPassing(error),
       ask: async (node, timeoutMs) => {
         const answer = await node.call(method, params, timeoutMs, traceparent).catch(restIfBusy(method))
@@ -184,7 +184,7 @@ export class NodePool implements Upstream {
     })
   }
 
-  /** The best head seen, once a node has confirmed that it is there or one block before it. */
+  /** Answers with the mark, once a node has confirmed that its own head is the mark or one block before it. */
   #readHead<T>(
     deadlineMs: number,
     traceparent: string | undefined,
@@ -219,7 +219,7 @@ export class NodePool implements Upstream {
 
   readonly #nameOf = (node: Node) => String(this.#options.nodes.indexOf(node))
 
-  /** What is mined in a block that no look has seen yet: the head goes on before the answer does. */
+  /** An answer may name a block above the mark: the heads are looked at before the answer is given. */
   async #learnFrom(answer: unknown): Promise<void> {
     const number = Number((answer as { blockNumber?: unknown } | null)?.blockNumber ?? -1)
     if (number <= (this.#heads.mark?.number ?? Infinity)) return
@@ -254,7 +254,7 @@ export class NodePool implements Upstream {
     throw disagreement(method)
   }
 
-  /** A node that does not tell a receipt agrees with one that does when it has the same block: it keeps no index. */
+  /** A node without an index of receipts agrees with one that tells a receipt when it has the receipt's block. */
   async #inSameBlock(one: Told, other: Told): Promise<Pick<Told, 'answer'> | undefined> {
     const [without, receipt] = one.answer === null ? [one, other] : [other, one]
     if (without.answer !== null || !isRaw(receipt.answer) || typeof receipt.answer['blockHash'] !== 'string')

@@ -6,25 +6,25 @@ import type { ChainIdentity, ToldIdentity } from './chain-identity.ts'
 
 const FIRST_RETRY_MS = 250
 const LAST_RETRY_MS = 15_000
-/** A node of another chain may be replaced by the right one at any time, and nothing else tells. */
+/** A node of another chain may be replaced by one of the right chain at any time: the server looks this often. */
 const FOREIGN_RETRY_MS = 2_000
 const VERIFY_AGAIN_MS = 1_000
-/** What a node may ask for with `Retry-After`. */
+/** The longest rest that a node may ask for with `Retry-After`. */
 const LONGEST_REST_MS = 300_000
-/** Failures count half after this time. */
+/** After this time a failure counts half. */
 const HALF_LIFE_MS = 30_000
-/** One that fails and answers by turns is told of so often. */
+/** A node that fails and answers by turns is logged at most this often. */
 const TELL_EVERY_MS = 10_000
-/** Differences far below it do not matter. */
+/** Added to each latency, so that differences far below it do not decide. */
 const NOTICEABLE_MS = 20
 const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i
 const HASH = /^0x[0-9a-f]{64}$/i
-/** Share of the latest look in the latency. */
+/** Weight of the latest look in the average latency. */
 const SMOOTHING = 0.2
 
 export interface NodeOptions {
   readonly connection: NodeConnection
-  /** In the configuration, from 0. */
+  /** Its place in the configuration, from 0. */
   readonly position: number
   readonly identity: ChainIdentity
   readonly timeoutMs: number
@@ -32,8 +32,8 @@ export interface NodeOptions {
 }
 
 /**
- * One node as the server knows it: whether it answers, whether it is of the right chain, how fast it is. The chain is
- * looked at anew after each connecting: another node may have taken its place.
+ * One node: whether it answers, whether it is of the right chain, how fast it is. After each new connection the chain is
+ * checked again, because another node may have taken its place.
  */
 export class Node {
   readonly name: string
@@ -50,7 +50,7 @@ export class Node {
   #retry: NodeJS.Timeout | undefined
   #verifying: Promise<void> | undefined
   #isVerified = false
-  /** A node that does not tell its chain is not asked for it with every call. */
+  /** Not before this time is a node asked again for a chain that it does not tell. */
   #verifyAgainMs = 0
   #openings = 0
   #heardMs = -Infinity
@@ -70,49 +70,49 @@ export class Node {
     }
   }
 
-  /** Whether it has answered when it was last asked. */
+  /** Whether the node answered when it was last asked, and is of the right chain. */
   get isWell(): boolean {
     return this.#isWell && this.#difference === undefined && !this.isResting
   }
 
-  /** Whether it is of another chain than the server. */
+  /** Whether the node is of another chain than the server. */
   get isForeign(): boolean {
     return this.#difference !== undefined
   }
 
-  /** Whether it has asked to be left alone. */
+  /** Whether the node has asked to be left alone, and that time is not over. */
   get isResting(): boolean {
     return this.#restUntilMs > 0 && performance.now() < this.#restUntilMs
   }
 
-  /** Milliseconds for which it wants to be left alone. */
+  /** Milliseconds for which the node still wants to be left alone. */
   get restMs(): number {
     return Math.max(0, this.#restUntilMs - performance.now())
   }
 
-  /** When it last answered anything, on the clock of `performance.now()`. */
+  /** When the node last answered anything, on the clock of `performance.now()`. */
   get heardMs(): number {
     return this.#heardMs
   }
 
-  /** Milliseconds of an answer as a rule, more for each failure of late: the less the better. */
+  /** Usual milliseconds of an answer, multiplied for recent failures. Nodes with a lower cost are asked first. */
   get cost(): number {
     return (NOTICEABLE_MS + this.#latencyMs) * (1 + this.#recentFailures())
   }
 
   /**
-   * Who asks says what a failure means: see {@link failed}.
+   * Asks the node. The caller reports a failure by {@link failed} if it is the node's fault.
    *
    * @throws UpstreamRpcError the node's own error; NodeFailure there was no answer, it is of another chain, or it wants to
    *   be left alone
    */
   async call(method: string, params: readonly unknown[], timeoutMs: number, traceparent?: string): Promise<unknown> {
     this.#assertUsable()
-    // What is signed for one chain must not reach another.
+    // A transaction for one chain must not reach another.
     if (method === 'eth_sendRawTransaction' && !this.#isSure) await this.verify()
     try {
       const answer = await this.#connection.call(method, params, timeoutMs, traceparent)
-      // Who asks wants to know it for sure.
+      // The caller wants to know the chain for certain, so it is checked again.
       if (method === 'eth_chainId') this.#isVerified = false
       await this.#answered()
       return answer
@@ -145,7 +145,7 @@ export class Node {
   }
 
   /**
-   * Asks of which chain the node is; at once for all who want to know.
+   * Asks of which chain the node is. Callers at the same time share one question.
    *
    * @throws NodeFailure it does not answer
    */
@@ -158,7 +158,7 @@ export class Node {
       .finally(() => (this.#verifying = undefined)))
   }
 
-  /** Asks of which chain the node is, without judging it. @throws NodeFailure it does not answer */
+  /** Asks of which chain the node is, and does not judge the answer. @throws NodeFailure it does not answer */
   async tellIdentity(): Promise<ToldIdentity> {
     const { timeoutMs } = this.#options
     const [id, first] = await Promise.allSettled([
@@ -167,7 +167,7 @@ export class Node {
     ])
     if (id.status === 'rejected' && !(id.reason instanceof UpstreamRpcError)) throw id.reason
     const block = first.status === 'fulfilled' && isRaw(first.value) ? first.value : undefined
-    // An odd answer says nothing of the chain: it is neither believed nor held against the node.
+    // A malformed answer says nothing of the chain.
     return {
       chainId: id.status === 'fulfilled' ? matching(CHAIN_ID, id.value) : undefined,
       genesis: matching(HASH, block?.['hash']),
@@ -179,21 +179,24 @@ export class Node {
     this.#latencyMs += SMOOTHING * (durationMs - this.#latencyMs)
   }
 
-  /** It owes an answer for longer than is usual, and has answered nothing since: others go first until it does. */
+  /**
+   * The node has answered nothing since it was asked, for longer than is usual: others are asked first until it
+   * answers.
+   */
   fellSilent(): void {
     this.#isWell = false
     this.#planRetry()
   }
 
-  /** A call got no answer, while others did: it counts, and the node is asked on. */
+  /** One call got no answer while others did. It raises the cost; the node is still asked. */
   lostCall(): void {
     this.#failures = this.#recentFailures() + 1
     this.#failuresAtMs = performance.now()
   }
 
-  /** What it has answered, or not, is no answer. */
+  /** The node has not answered, or its answer is unusable. */
   failed(failure: Error): void {
-    // Said before anything was sent, or about what it knows: no fault of the connection.
+    // Such a failure comes before anything was sent, or is about blocks that the node lacks: the connection is fine.
     if (this.isForeign || this.isResting || (failure instanceof NodeFailure && failure.stage === 'behind')) return
     if (failure instanceof NodeFailure && failure.retryAfterMs !== undefined) {
       this.#restUntilMs = performance.now() + Math.min(failure.retryAfterMs, LONGEST_REST_MS)
@@ -214,7 +217,7 @@ export class Node {
     await this.#connection.close()
   }
 
-  /** Whether it is of the right chain, and no connecting lies ahead that may show otherwise. */
+  /** Whether the node was checked over the connection that is open now. */
   get #isSure(): boolean {
     return this.#isVerified && this.#connection.isOpen
   }
@@ -227,7 +230,7 @@ export class Node {
     }
   }
 
-  /** Nothing that another chain has answered is handed on. @throws NodeFailure */
+  /** Notes an answer. An answer of another chain is not handed on. @throws NodeFailure */
   async #answered(): Promise<void> {
     this.#heardMs = performance.now()
     if (!this.#isVerified && performance.now() >= this.#verifyAgainMs) await this.verify().catch(() => undefined)
@@ -248,7 +251,7 @@ export class Node {
     const { identity, log } = this.#options
     let openings: number
     do {
-      // The connection that the question itself needs is no reason to ask again.
+      // A connection that this question itself opens is no reason to ask again.
       openings = this.#openings + (this.#connection.isOpen ? 0 : 1)
       const difference = identity.differenceOf(await this.tellIdentity())
       if (difference !== undefined && this.#difference === undefined) {
@@ -287,7 +290,7 @@ export class Node {
   }
 }
 
-/** What a function throws is a rejection. */
+/** Turns what a function throws into a rejection. */
 const attempt = async <T>(run: () => T) => run()
 
 const matching = (pattern: RegExp, value: unknown) =>
