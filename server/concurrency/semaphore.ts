@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = limit
   }
 
-  /** Waits for a place. @returns what gives it back; calling it again does nothing */
+  /** Waits for a place. @returns a function that gives the place back; a second call does nothing */
   async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

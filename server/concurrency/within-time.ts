@@ -1,12 +1,13 @@
 /**
- * Waits for work no longer than until a moment; the work itself runs to its end unheard.
+ * Waits for work until a moment at the latest. The work itself runs on, and its result is dropped.
  *
  * @param deadlineMs on the clock of `performance.now()`
  * @param late what to throw when the time is over first
  */
 export function withinTime<T>(work: Promise<T>, deadlineMs: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    // A timer may fire a part of a millisecond early: whoever looks at the clock then must find that the time is over.
+    // A timer may fire a fraction of a millisecond early. The time is rounded up, so that the clock agrees that it is
+    // over.
     const timer = setTimeout(() => reject(late()), Math.max(0, Math.ceil(deadlineMs - performance.now()) + 1))
     work.then(
       (value) => {

@@ -55,7 +55,7 @@ function leaves(schema: JsonSchema, path: readonly string[]): EnvironmentVariabl
   return [{ name, path, schema }]
 }
 
-/** The text as the schema wants it; what does not fit stays text, and the validator says so. */
+/** Converts the text to the type of the schema. A text that does not fit stays text, so that the validator names it. */
 function valueOf(text: string, schema: JsonSchema): unknown {
   if (schema['type'] === 'array') return text === '' ? [] : text.split(',').map((item) => item.trim())
   if (schema['type'] === 'integer' && /^-?\d+$/.test(text)) return Number(text)

@@ -28,7 +28,7 @@ export async function loadConfig(file: string | undefined, environment: Environm
 }
 
 /**
- * The same without the secrets, for commands that do not need them.
+ * Reads the configuration without its secrets, for commands that do not need them.
  *
  * @throws ConfigError one line for each fault
  */
@@ -71,7 +71,7 @@ export function parseConfig(
 
 interface ReadTree {
   readonly tree: Record<string, unknown>
-  /** The file, and the line of a member if it stands there. */
+  /** Names the file, and the line of a member that stands in it. */
   readonly nameAt: (path: readonly string[]) => string
 }
 
@@ -103,7 +103,7 @@ async function readTree(file: string): Promise<ReadTree> {
   }
 }
 
-/** Of the faulty member; what is missing has no line, and what is around it may be long. */
+/** The path of the faulty member. A missing member has no line; the object around it may be long. */
 function pathOf({ keyword, instancePath, params }: ErrorObject): string[] {
   const path = instancePath.split('/').slice(1)
   if (keyword === 'additionalProperties') return [...path, String(params['additionalProperty'])]
@@ -118,7 +118,7 @@ function setMember(tree: Record<string, unknown>, members: readonly string[], va
     return
   }
   const inner = tree[first] ?? {}
-  // A scalar where the schema has an object: the validator tells it by name.
+  // The validator names a scalar that stands where the schema has an object.
   if (typeof inner !== 'object') return
   tree[first] = inner
   setMember(inner as Record<string, unknown>, rest, value)

@@ -4,9 +4,9 @@ const REDACTED = '(redacted)'
 
 /** Members of `specs/schemas/config.json` that are named like secrets, and are names of variables or of files. */
 const HARMLESS: ReadonlySet<string> = new Set(['keystores', 'passwordFile', 'privateKeysFromEnv'])
-/** Options of plugins may be named as their authors like. */
+/** Names of plugin options that may be secrets. */
 const SECRET_NAME = /key|secret|token|pass|auth|cred|mnemonic|seed|private|signature|cookie|dsn/i
-/** What a path of a node's URL is made of that is no key: `rpc`, `v3`, `mainnet`, `eth-rpc`. */
+/** Segments of a node's URL that are no keys: `rpc`, `v3`, `mainnet`, `eth-rpc`. */
 const PLAIN_SEGMENT = /^(?:v\d{1,2}|[a-z]{1,12}(?:-[a-z]{1,12}){0,2})$/
 
 /**
@@ -49,16 +49,16 @@ function redactText(text: string, known: readonly string[]): string {
   return /:\/\/|\S:\S+@/.test(text) || looksLikeKey(text) ? REDACTED : text
 }
 
-/** Scheme, host, port, and what of the path is no key. What cannot be taken apart is not shown at all. */
+/** Keeps scheme, host, port, and segments of the path that are no keys. A URL that cannot be parsed is not shown. */
 function redactUrl(text: string, scheme: string): string {
   let url: URL
   try {
-    // Other schemes have no rules of their own for what lies behind the host.
+    // URL parses the path only for schemes that it knows, so http stands in for the others.
     url = new URL(text.replace(scheme, 'http'))
   } catch {
     return `${scheme}://${REDACTED}`
   }
-  // A password with / # or ? in it ends the host early: what is behind it then holds the rest.
+  // A password that contains / # or ? ends the host early: the rest of it is then in path, query or hash.
   if (/@/.test(`${url.pathname}${url.search}${url.hash}`)) return `${scheme}://${REDACTED}`
   const user = url.username === '' && url.password === '' ? '' : `${REDACTED}@`
   const host = url.host.split('.').map((label) => (looksLikeKey(label) ? REDACTED : label))
@@ -70,7 +70,9 @@ function redactUrl(text: string, scheme: string): string {
   return `${scheme}://${user}${host.join('.')}${shownPath}${query}`
 }
 
-/** Long, and of one piece with digits in it; or the words of a mnemonic; or a certificate's key. An address is none. */
+/**
+ * Whether a text is long, in one piece and has digits; or is a mnemonic, or a certificate's key. An address is no key.
+ */
 function looksLikeKey(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return false
   const words = text.trim().split(/\s+/)

@@ -3,7 +3,7 @@ import type { Config } from '../../specs/index.ts'
 import { ConfigError } from './config-error.ts'
 import type { Environment } from './environment.ts'
 
-/** What the configuration names but never holds. Never logged, never part of an error. */
+/** Secrets that the configuration names and never contains. They are never logged, and never part of an error. */
 export interface Secrets {
   /** Private keys of relayer accounts, 0x and 32 bytes. */
   readonly signerKeys: readonly string[]

@@ -1,8 +1,8 @@
 import type { ClauseId, QuotaResponse, RpcMethod, RpcMethodParams, RpcMethodResult } from '../../specs/index.ts'
 
 /**
- * What plugins can ask for by name in `needs`. The core knows no service: each file under `services/` adds its own
- * by declaration merging (`declare module './define.ts' { interface Services { clock: Clock } }`).
+ * The services that plugins can name in `needs`. The core knows none of them: each file under `services/` adds its own by
+ * declaration merging (`declare module './define.ts' { interface Services { clock: Clock } }`).
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- filled by declaration merging
 export interface Services {}
@@ -17,9 +17,9 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /** What every plugin has; the whole manifest is validated against `specs/schemas/plugin/<kind>.json` at start. */
 interface PluginBase<Needs extends ServiceName> {
-  /** The clauses of the documents that this plugin answers for; empty for what the documents do not know. */
+  /** The clauses of the documents that this plugin implements; empty for an extension. */
   readonly clauses: readonly ClauseId[]
-  /** The services that the handlers receive: these and no others. */
+  /** The services that the handlers receive. */
   readonly needs: readonly Needs[]
   /** JSON Schema of the plugin's options; absent: it takes none. */
   readonly options?: JsonSchema
@@ -42,7 +42,7 @@ export interface RpcMethodPlugin<
    */
   handle(params: Params, services: Pick<Services, Needs>, options: Options): unknown
   /**
-   * A hint for who sent params that break the schema, where the refusal alone would not lead to what was meant.
+   * A hint for a caller whose params break the schema, when the error alone would not lead to the right call.
    * @param params not valid, as they came
    */
   readonly explain?: (params: readonly unknown[]) => string | undefined
@@ -85,14 +85,14 @@ export interface RelayCall {
   /** Call data for the key manager: the signer's next nonce in the channel of this one. */
   readonly nonceCallData: string
   /**
-   * Who has signed if one of the usual mistakes was made. A wrong digest recovers a signer that is no controller; only
-   * then it is asked, and the mistake that leads to a controller is named.
+   * The signers under the usual mistakes in signing. It is called when the signer is no controller: a mistake under which a
+   * controller has signed is named in the error.
    */
   misreadings(): readonly { readonly mistake: string; readonly signer: string }[]
-  /** Of the HTTP request, for the log of what follows. */
+  /** Id of the HTTP request, for the log. */
   readonly requestId?: string
   /**
-   * Asked once it is known that a controller has signed, and before anything is stored.
+   * Called when a controller is known to have signed, before anything is stored.
    *
    * @throws ServiceError why the call is refused
    */
@@ -128,7 +128,7 @@ export interface RelayPlugin<Needs extends ServiceName = never, Options = unknow
   submit(call: RelayCall, services: Pick<Services, Needs>, options: Options): Promise<{ transactionHash: string }>
 }
 
-/** What a profile has used and may use, in the exact unit of its model (wei, gas or count). */
+/** What a profile has used and may use, exactly, in the unit of its model (wei, gas or count). */
 export interface QuotaAccount {
   readonly profile: string
   /** Limit per period; for pay-as-you-go, the balance topped up so far. */

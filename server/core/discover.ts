@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url'
 import type { PluginKind } from './define.ts'
 import { PluginError } from './plugin-error.ts'
 
-/** A module's default export, not looked at yet. */
+/** A module's default export, not validated yet. */
 export interface DiscoveredPlugin {
-  /** What errors call it: a path, or a package's name. */
+  /** Its name in errors: a path, or a package's name. */
   readonly file: string
   /** What its id must be; absent for packages, whose file name means nothing. */
   readonly expectedId?: string
@@ -58,7 +58,7 @@ export async function discoverExternal(specifiers: readonly string[], baseFolder
   return found.flat()
 }
 
-/** The package as the configuration's folder sees it; else as this server itself sees it (import-only exports). */
+/** Resolves the package from the configuration's folder, else from this server (exports for `import` only). */
 function resolvePackage(name: string, baseFolder: string): string {
   try {
     return pathToFileURL(createRequire(path.join(baseFolder, 'package.json')).resolve(name)).href

@@ -1,5 +1,5 @@
 /**
- * What the operator can mend: the folder or the past of a database, a ledger of another chain, the address of a profile.
+ * A fault that the operator can mend, such as a database folder without rights, or a ledger of another chain.
  * The message is one line, which names what is wrong. Callers of the service never see it.
  */
 export class OperatorError extends Error {

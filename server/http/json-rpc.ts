@@ -10,18 +10,21 @@ export interface JsonRpcOptions {
   /** What can be called, by name. */
   readonly methods: ReadonlyMap<string, RpcMethod>
   readonly limits?: Partial<JsonRpcLimits>
-  /** Counts what a caller sends. Each throws ServiceError for one who has had enough: the answer to the whole message. */
+  /**
+   * Counts what a caller sends. Each throws ServiceError when the caller is over its limit; the error answers the whole
+   * message.
+   */
   readonly admit?: Admission
 }
 
 export interface Admission {
-  /** One message as it comes, before it is read, and again its further calls before any runs. */
+  /** Called with 1 before a message is read, and with the number of its further calls before any of them runs. */
   readonly calls: (exchange: Exchange, calls: number) => Promise<void>
-  /** The length of a message, unpacked, before it is parsed. */
+  /** Called with the length of the unpacked message before it is parsed. */
   readonly bytes: (exchange: Exchange, bytes: number) => Promise<void>
 }
 
-/** Of a caller who has had enough, a message of so many bytes is read for its id. */
+/** When a caller is over its limit, a message of at most so many bytes is still read, to answer with its id. */
 const SMALL_BYTES = 4096
 
 export interface JsonRpcLimits extends BatchLimits {
@@ -44,8 +47,8 @@ const defaultLimits: JsonRpcLimits = {
 }
 
 /**
- * A JSON-RPC 2.0 endpoint. Protocol errors are HTTP 200 with an error object; what concerns HTTP itself is thrown, and
- * told by its status as on every other path.
+ * A JSON-RPC 2.0 endpoint. Protocol errors are answered by HTTP 200 with an error object. Errors of HTTP itself are
+ * thrown, and answered by their status as on every other path.
  *
  * Beyond JSON-RPC 2.0: every request needs an id (the document requires one), so there are no notifications; ids are
  * echoed as they were written, numbers of any size included.
@@ -85,7 +88,7 @@ const invalid = (reason: string) => new ServiceError('RPC_INVALID_REQUEST', reas
 
 const isOfHttp = ({ code }: ServiceError) => code === 'PAYLOAD_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE'
 
-/** The id to answer with, where it costs next to nothing to find it. */
+/** Reads the id of a small message. */
 async function idOfSmall(request: IncomingMessage, { depth }: JsonRpcLimits): Promise<string> {
   const { 'content-length': length, 'content-encoding': encoding } = request.headers
   if (encoding !== undefined || !(Number(length) <= SMALL_BYTES)) return 'null'
@@ -101,7 +104,7 @@ function asServiceError(thrown: unknown): ServiceError {
   throw thrown
 }
 
-/** The JSON that came. @throws ServiceError */
+/** Reads a message as JSON. @throws ServiceError */
 async function readMessage(
   exchange: Exchange,
   { bodyBytes, depth }: JsonRpcLimits,

@@ -5,13 +5,13 @@ import type { Route } from './route.ts'
 
 /** Counts answers and how long they took, by route, verb and status; unknown paths are one route. */
 export interface RequestMeter {
-  /** @returns to be told of each such answer; it only adds up, since every request pays for it */
+  /** @returns a function that counts one such answer. It only adds numbers, because every request calls it */
   series(route: string | undefined, method: string, status: number): (durationMs: number) => void
 }
 
 interface Series {
   readonly labels: { readonly route: string; readonly method: string; readonly status: string }
-  /** Answers by the first bound that they kept, the last of them none. */
+  /** Number of answers by the first bound that they kept. The last entry counts those that kept none. */
   readonly buckets: number[]
   seconds: number
   readonly add: (durationMs: number) => void
@@ -19,7 +19,7 @@ interface Series {
 
 const BOUNDS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What prom-client's own histogram checks and looks up at each observation is done once here, or when somebody looks. */
+/** prom-client's own histogram checks labels at each observation. Here that is done once for each series. */
 export function createRequestMeter(registry: Registry): RequestMeter {
   const known = new Map<string, Series>()
   new Counter({
@@ -44,7 +44,7 @@ export function createRequestMeter(registry: Registry): RequestMeter {
     get: () => Promise.resolve({ ...latency, values: values() }),
     reset: () => known.forEach((series) => Object.assign(series, { seconds: 0 }).buckets.fill(0)),
   }
-  // All that the registry asks of a metric; its types name prom-client's own classes only.
+  // The registry needs no more of a metric; its types name prom-client's own classes only.
   registry.registerMetric(collected as unknown as Histogram)
 
   return {
@@ -74,7 +74,7 @@ function createSeries(labels: Series['labels']): Series {
   return series
 }
 
-/** In the form of prom-client: each bucket holds those before it. */
+/** The series in prom-client's form: each bucket includes the buckets before it. */
 function histogramOf(name: string, { labels, buckets, seconds }: Series) {
   const bounds = [...BOUNDS_SECONDS, '+Inf']
   return [
@@ -90,7 +90,7 @@ function histogramOf(name: string, { labels, buckets, seconds }: Series) {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** Tells the meter of every answer of the app. */
+/** Counts every answer of the app. */
 export function meterRequests(meter: RequestMeter): Middleware {
   return async (ctx, next) => {
     const begunMs = performance.now()
@@ -102,12 +102,12 @@ export function meterRequests(meter: RequestMeter): Middleware {
   }
 }
 
-/** For so long an answer is one for all who ask, in milliseconds. */
+/** For this time, in milliseconds, everybody who asks gets the same answer. */
 const KEPT_MS = 500
 
 /** `GET /metrics` in the Prometheus text format. */
 export function metricsRoute(registry: Registry): Route {
-  // Some are read from the database.
+  // Some metrics are read from the database.
   const read = shared(KEPT_MS, () => registry.metrics())
   return {
     method: 'GET',

@@ -4,11 +4,11 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 export interface ParamsFault {
   /** The path of the faulty member: `params/0/address`. */
   readonly field: string
-  /** What would be right there, in words: `must be a list`. */
+  /** What the member must be, in words: `must be a list`. */
   readonly reason: string
 }
 
-/** A schema, as far as its words are needed. */
+/** The parts of a schema that describe it in words. */
 interface Described {
   readonly title?: string
   readonly description?: string
@@ -16,7 +16,7 @@ interface Described {
   readonly prefixItems?: readonly Described[]
 }
 
-/** Of a member that nobody knows: what is told is not longer for a longer one. */
+/** The most characters of an unknown member's name that are echoed. */
 const LONGEST_NAME = 100
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,8 +30,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Names the faulty member and says in words what is wrong with it. Of a union Ajv tells what is wrong with each form: those
- * count whose type is the one that was sent, and the ones that went deepest.
+ * Names the faulty member and says in words what is wrong with it. For a union Ajv tells what is wrong with each of its
+ * forms: only forms of the type that was sent count, and of these the ones that match deepest.
  *
  * @param errors of a validator that stops at the first one
  */
@@ -54,7 +54,9 @@ export function faultOf(errors: readonly ErrorObject[]): ParamsFault {
 }
 
 const UNIONS = new Set(['anyOf', 'oneOf', 'if'])
-/** Keywords that are about members, not about a value: the description of the schema would say nothing of the fault. */
+/**
+ * Keywords that are about members and not about a value: for them the schema's description says nothing of the fault.
+ */
 const STRUCTURE = new Set(['additionalProperties', 'required', 'minItems', 'maxItems', 'items', 'false schema'])
 
 const depthOf = ({ instancePath }: ErrorObject) => instancePath.split('/').length
@@ -107,7 +109,7 @@ function wordsOf(error: ErrorObject, place: string): ParamsFault {
 /** `must be data of 20 bytes in any letter case`; undefined where the schema has no words of its own. */
 function wordsFor(error: ErrorObject | undefined): string | undefined {
   const { title, description } = describedBy(error)
-  // Those of a member say what it is for; a type has a title, too.
+  // The description of a member says what it is for. Only a type has a title, too.
   if (title === undefined || description === undefined) return undefined
   return `must be ${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '')
 }

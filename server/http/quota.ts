@@ -46,7 +46,7 @@ export function quotaAnswer({
     assertFresh(request.timestamp, clock.nowMs())
     const signer = await signerOf(request, recovery)
     const { address } = await profiles.resolve(request.address, interfaceIds).catch(withHint(request, signer))
-    // As it is spelt in the request: the text holds the spelling.
+    // The signed text contains the address as the request spells it.
     const others = acceptedMessages.includes('text')
       ? quotaTextSigners(request.address, request.timestamp, parseSignature(request.signature))
       : []
@@ -75,7 +75,7 @@ function assertFresh(timestamp: number, nowMs: number): void {
   )
 }
 
-/** A controller that names itself means a profile. */
+/** Adds a hint when the address is the signer's own: the profile's address belongs there. */
 function withHint({ address }: QuotaRequest, signer: string) {
   return (error: unknown): never => {
     if (!(error instanceof ServiceError) || error.code !== 'PROFILE_NOT_FOUND') throw error
@@ -85,7 +85,10 @@ function withHint({ address }: QuotaRequest, signer: string) {
   }
 }
 
-/** Who signed is no controller: a usual mistake leads to one, perhaps, and is named. @throws ServiceError INVALID_SIGNATURE */
+/**
+ * The signer is no controller. If a usual mistake explains that, the error names it. @throws ServiceError
+ * INVALID_SIGNATURE
+ */
 async function explainSigner(
   { timestamp, signature }: QuotaRequest,
   signer: string,

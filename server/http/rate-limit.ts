@@ -5,13 +5,13 @@ import { clientAddress } from './client-address.ts'
 import type { Exchange } from './fast-lane.ts'
 
 /**
- * A body of more bytes than this counts as one more request for each of them: parsing takes time in proportion, and so many
- * bytes of a filter for logs are one call to the node.
+ * A body counts as one more request for each so many bytes: parsing takes time in proportion, and a filter for logs of
+ * so many bytes is one call to the node.
  */
 const BYTES_PER_REQUEST = 32 * 1024
 
 /**
- * Counts a body, unpacked, before it is parsed; a small one is counted with its request.
+ * Counts the bytes of an unpacked body before it is parsed. A small body is counted with its request.
  *
  * @throws ServiceError RATE_LIMITED
  */
@@ -25,8 +25,8 @@ export async function countBytes(
 }
 
 /**
- * Counts requests of the caller's address, or of a profile, and tells what is left in `RateLimit-…` headers. Where there
- * is no limit, nothing is counted, and Koa's context is not made for it.
+ * Counts a request for the caller's address, or for a profile, and sets the `RateLimit-…` headers. Without a limit
+ * nothing is counted, and Koa's context is not made.
  *
  * @param key a profile; absent: the address that the request comes from
  * @throws ServiceError RATE_LIMITED

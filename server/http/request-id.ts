@@ -14,14 +14,14 @@ declare module 'koa' {
   }
 }
 
-/** What belongs to one request. Most requests have nothing to say: the log is bound only when they do. */
+/** The id and the logger of one request. Most requests log nothing, so the logger is made when it is first read. */
 export class RequestState {
   readonly requestId: string
   route?: string
   readonly #serverLog: Logger
   #log: Logger | undefined
 
-  /** The caller's `X-Request-Id` where it is harmless, else a new one. */
+  /** Takes the caller's `X-Request-Id` when it is harmless, else makes a new one. */
   constructor(request: IncomingMessage, serverLog: Logger) {
     const given = request.headers['x-request-id']
     this.requestId = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
@@ -33,7 +33,7 @@ export class RequestState {
   }
 }
 
-/** Gives every request an id, and tells it. */
+/** Gives every request an id, and sends it back as `X-Request-Id`. */
 export function requestId(log: Logger): Middleware {
   return (ctx, next) => {
     const state = new RequestState(ctx.req, log)

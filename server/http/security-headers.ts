@@ -1,4 +1,4 @@
-/** Answers are data; the pages add what they need. */
+/** For answers that are data. Pages add what they need. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

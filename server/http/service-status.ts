@@ -8,7 +8,7 @@ import type { Plans } from '../services/quotas/plans.ts'
 import type { Signers } from '../services/signers/signers.ts'
 import type { Findings } from './health.ts'
 
-/** What the status page tells; nothing in it is secret. What could not be read is undefined. */
+/** What the status page shows. Nothing in it is secret; a member that could not be read is undefined. */
 export interface ServiceStatus {
   readonly version: string
   /** Of `GET /readyz`. */
@@ -45,13 +45,13 @@ export interface ServiceStatusSources {
   readonly look: (log: Logger) => Promise<Findings>
 }
 
-/** What is found holds for so long for whoever asks: the relay calls of a day are counted for it. */
+/** The status is reused for this time, in milliseconds, because reading it counts the relay calls of a day. */
 const KEPT_MS = 1_000
-/** A node or a database that does not answer must not keep the page from saying so. */
+/** After this time, in milliseconds, the page is shown without what a node or the database has not answered. */
 const READ_TIMEOUT_MS = 3_000
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Reads the status of the service. Never throws for what does not answer. */
+/** Reads the status of the service. It does not throw when a node or the database does not answer. */
 export function createServiceStatus(sources: ServiceStatusSources): (log: Logger) => Promise<ServiceStatus> {
   const { registry, services, signers, plans, config, look } = sources
   const { chain, relays, upstream, clock } = services
@@ -67,7 +67,7 @@ export function createServiceStatus(sources: ServiceStatusSources): (log: Logger
   }
 
   return shared(KEPT_MS, async (log: Logger) => {
-    // Among what is looked at are the balances, which are told below.
+    // The checks read the balances, which are used below.
     const findings = await look(log)
     const [chainId, block, pending, lastDay] = await Promise.all([
       readable(chain.id()),

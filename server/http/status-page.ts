@@ -74,7 +74,7 @@ function verdict(findings: ServiceStatus['findings']): Markup {
 
 const line = (kind: string, text: string) => html`<p class="verdict ${kind}" role="status">${text}</p>`
 
-/** A cell with a state in colour; the word says the same. */
+/** A cell whose colour shows a state; its word says the same. */
 interface Word {
   readonly kind: 'good' | 'poor' | 'bad'
   readonly text: string
@@ -102,7 +102,7 @@ function section(title: string, heads: readonly string[], rows: readonly (readon
 
 function cell(value: string | Word): string | Markup {
   if (typeof value !== 'string') return html`<span class="${value.kind}">${value.text}</span>`
-  // An address is one long word: it breaks anywhere on a telephone.
+  // On a narrow screen an address may break anywhere.
   return value.startsWith('0x') ? html`<span class="address">${value}</span>` : value
 }
 

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Tracing } from '../telemetry/tracing.ts'
 
-/** What is asked every few seconds, and tells nobody anything. */
+/** Paths that are asked every few seconds, and whose traces would tell nothing. */
 const untraced = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** A span for each request, in the trace that the caller names by `traceparent`. */
@@ -9,7 +9,7 @@ export function traceRequests(tracing: Tracing): Middleware {
   return (ctx, next) => {
     if (untraced.has(ctx.path)) return next()
     const attributes = { 'http.request.method': ctx.method, 'touchstone.request_id': ctx.state.requestId }
-    // The route is known later; a path may hold what nobody should keep.
+    // The route is known later. The path itself may contain something secret.
     return tracing.span(
       ctx.method,
       { kind: 'server', parents: [tracing.incoming(ctx.req.headers)], attributes },

@@ -20,12 +20,12 @@ export interface GaugeSources {
 
 const WEI_PER_COIN = 1e18
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Who scrapes waits about ten seconds in all. */
+/** The most milliseconds for reading a gauge: Prometheus waits about ten seconds for all of them. */
 const READ_TIMEOUT_MS = 2_000
 
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number]
 
-/** What is read when somebody looks, and costs nothing otherwise. */
+/** Registers gauges whose values are read when somebody asks for the metrics. */
 export function gaugeState(registry: Registry, sources: GaugeSources): void {
   const gauge = gaugeIn(registry, sources.log)
   countReads(registry, sources)
@@ -36,7 +36,7 @@ export function gaugeState(registry: Registry, sources: GaugeSources): void {
 
 type MakeGauge = (name: string, help: string, labelNames: string[], read: () => Promise<Iterable<Reading>>) => void
 
-/** What cannot be read is left out; the other metrics are needed then more than ever. */
+/** A gauge whose value cannot be read is left out, so that the other metrics are still served. */
 function gaugeIn(registry: Registry, log: Logger): MakeGauge {
   return (name, help, labelNames, read) =>
     void new Gauge({
@@ -61,7 +61,7 @@ function countReads(registry: Registry, { chain }: GaugeSources): void {
     help: 'Questions to the chain, by where the answer came from: memory, a call to the node, or a call shared with others.',
     labelNames: ['source'],
     registers: [registry],
-    // Counted where it happens, by adding one; looked at here.
+    // The counters grow where things happen; here they are read.
     collect() {
       const { hits, misses, shared } = chain.cacheStatistics
       this.reset()

@@ -50,7 +50,7 @@ export function meterUpstream(upstream: Upstream, registry: Registry): Upstream 
   }
 }
 
-/** Counts what became of relay calls. @returns to be told of each settlement */
+/** Counts the outcomes of relay calls. @returns a function to call with each settlement */
 export function meterRelays(registry: Registry): (settlement: Settlement) => void {
   const relays = new Counter({
     name: 'touchstone_relays_total',

@@ -9,10 +9,10 @@ const CLOSE_MS = 2_000
 /**
  * Starts tracing when the standard variables of OpenTelemetry ask for it: `OTEL_EXPORTER_OTLP_ENDPOINT`,
  * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_TRACES_EXPORTER`. Only then the SDK is loaded. Spans go out as
- * OTLP over HTTP (`http/protobuf`), in the background; what cannot be sent is lost and harms nothing.
+ * OTLP over HTTP (`http/protobuf`), in the background; spans that cannot be sent are dropped.
  *
- * @param environment of this process: the exporter reads what concerns it from there itself
- * @returns undefined when nobody wants traces
+ * @param environment of this process; the exporter reads its own variables from there itself
+ * @returns undefined when no variable asks for traces
  */
 export async function openTracing(environment: Environment, log: Logger): Promise<Tracing | undefined> {
   const fault = faultOf(environment)
@@ -38,7 +38,9 @@ function isWanted(environment: Environment): boolean {
   return Boolean(environment['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || environment['OTEL_EXPORTER_OTLP_ENDPOINT'])
 }
 
-/** What is asked for and not to be had. Not a reason to stay down: such variables are set for whole fleets. */
+/**
+ * Says what is asked for and not supported. The server starts all the same: such variables are set for whole fleets.
+ */
 function faultOf(environment: Environment): string | undefined {
   const exporter = exporterOf(environment)
   if (!['', 'otlp', 'none'].includes(exporter)) return `OTEL_TRACES_EXPORTER is ${exporter}, and can be otlp or none`

@@ -19,7 +19,7 @@ import {
 import type { Logger } from 'pino'
 import type { Environment } from '../config/environment.ts'
 
-/** The SDK as the environment configures it; where spans go, and by which headers, the exporter reads there itself. */
+/** Makes the SDK's provider from the environment. The exporter reads its URL and headers from there itself. */
 export function createProvider(environment: Environment, log: Logger): TracerProvider {
   const detected = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
   return new TracerProvider({
@@ -39,7 +39,7 @@ export function createProvider(environment: Environment, log: Logger): TracerPro
   })
 }
 
-/** One line when sending begins to fail, none for each failure after it. */
+/** Logs one line when sending begins to fail, and none for the failures after it. */
 function tellFailures(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false
   return {
@@ -77,7 +77,10 @@ const samplers: Readonly<Record<string, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** Which traces are kept: `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, by default all but what a caller leaves out. */
+/**
+ * Which traces are kept: `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`, by default all but what a caller leaves
+ * out.
+ */
 export function samplerFrom(environment: Environment, log: Logger): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER']?.trim() || 'parentbased_always_on'
   const given = Number(environment['OTEL_TRACES_SAMPLER_ARG'] || 1)

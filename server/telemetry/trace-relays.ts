@@ -18,12 +18,12 @@ interface Remembered {
   readonly storedMs: number
 }
 
-/** Relays whose trace is remembered until they are mined; the oldest are forgotten first. */
+/** The most relays whose trace is remembered until they are mined. The oldest are forgotten first. */
 const MAX_REMEMBERED = 10_000
 
 /**
- * Calls of many requests are simulated, stored and sent together; that is a span in the trace of each. What is settled by
- * another process than the one that stored it, or after a restart, is a trace of its own that names the request's id.
+ * Calls of many requests are simulated, stored and sent together: each request's trace gets a span for that. When another
+ * process settles a call, or this one after a restart, the settlement is a trace of its own that names the request's id.
  */
 export function traceRelays(tracing: Tracing): RelayTracing {
   const contexts = new WeakMap<object, TraceContext>()
@@ -77,7 +77,7 @@ export function traceRelays(tracing: Tracing): RelayTracing {
         'touchstone.relay.gas_used': Number(gasUsed),
         ...(requestId !== null && { 'touchstone.request_id': requestId }),
       })
-      // What a reorganisation took back is settled once more.
+      // A call that a reorganisation took back is settled again.
       if (status !== 'pending') stored.delete(relay)
     },
   }

@@ -1,7 +1,7 @@
 import type { Upstream } from '../services/node/upstream.ts'
 import type { Tracing } from './tracing.ts'
 
-/** Makes each call to the node a span, and tells the node of which trace it is part. */
+/** Makes each call to the node a span, and sends the node the `traceparent`. */
 export function traceUpstream(upstream: Upstream, tracing: Tracing): Upstream {
   const { requestTogether } = upstream
   const options = (method: string) =>
@@ -11,7 +11,7 @@ export function traceUpstream(upstream: Upstream, tracing: Tracing): Upstream {
     return traceparent === undefined ? {} : { traceparent }
   }
   return {
-    // What nobody's request has asked for is no trace: the server looks at the head every now and then.
+    // A call without a request behind it gets no trace: the server looks at the head every now and then.
     request: <Result>(...[method, params, given]: Parameters<Upstream['request']>) =>
       tracing.traceparent() === undefined
         ? upstream.request<Result>(method, params, given)

@@ -13,7 +13,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Where a span stands: in which trace, under which other span. */
+/** The trace and the parent span that a span belongs to. */
 export type TraceContext = Context
 
 export interface SpanOptions {
@@ -21,8 +21,8 @@ export interface SpanOptions {
   /** Never addresses, keys, bodies, or texts of errors, which quote them. */
   readonly attributes?: Attributes
   /**
-   * What the span is part of; absent: what runs now. Work done for many requests at once is a span in each of their
-   * traces, and what it calls belongs to the first.
+   * Parents of the span; absent: the span that is current. Work for many requests at once is a span in each of their
+   * traces, and calls within it belong to the first.
    */
   readonly parents?: readonly TraceContext[]
 }
@@ -34,19 +34,19 @@ export interface TracedSpan {
   fail(type: string): void
 }
 
-/** Records what the server does as spans of traces (OpenTelemetry). Exists only when somebody wants them. */
+/** Records what the server does as spans of traces (OpenTelemetry). It exists only when traces are asked for. */
 export interface Tracing {
-  /** Runs work within a span that ends with it; work that throws marks the span as failed, and throws on. */
+  /** Runs work within a span. Work that throws marks the span as failed; the error is thrown on. */
   span<T>(name: string, options: SpanOptions, work: (span: TracedSpan) => T | Promise<T>): Promise<T>
-  /** Records what is over, or happened long after the request was answered. */
+  /** Records a span of something that is already over. */
   record(name: string, parent: TraceContext | undefined, startMs: number, attributes: Attributes): void
-  /** What runs now. */
+  /** The current span's context. */
   current(): TraceContext
   /** The trace that a caller's `traceparent` (W3C Trace Context) names, or a new one. */
   incoming(headers: IncomingHttpHeaders): TraceContext
-  /** The header `traceparent` for calls of what runs now. */
+  /** The header `traceparent` of the current span. */
   traceparent(): string | undefined
-  /** Sends what is recorded, for a while. Never rejects. */
+  /** Sends the recorded spans, and gives up after a while. It never rejects. */
   close(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: Span
 
 /** @param shutDown sends what is recorded and ends; never rejects */
 export function createTracing(tracer: Tracer, shutDown: () => Promise<void>): Tracing {
-  // Of its own, not the API's global one: two servers in a process do not get in each other's way.
+  // Not the global context of the API, so that two servers in one process do not mix their traces.
   const storage = new AsyncLocalStorage<Context>()
   const propagator = new W3CTraceContextPropagator()
   const current = () => storage.getStore() ?? ROOT_CONTEXT
@@ -93,7 +93,7 @@ export function createTracing(tracer: Tracer, shutDown: () => Promise<void>): Tr
   }
 }
 
-/** Errors of the catalogue and of nodes have codes; of others no more than the kind is told. */
+/** The code of an error of the catalogue or of a node; of any other error its class name alone. */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const { code } = error as { code?: unknown }
