@@ -7,7 +7,7 @@ export interface RateLimitOptions {
   readonly requestsPerMinute: number
   /** Relay calls per minute for one profile; 0: no limit. */
   readonly relaysPerMinute: number
-  /** Counted there when several processes share it; absent: counted in this process. */
+  /** The database that several processes count in together; absent: each process counts for itself. */
   readonly databaseUrl?: string
 }
 
@@ -22,7 +22,7 @@ export interface RateLimitState {
 export type RateLimitSubject = 'address' | 'profile'
 
 export interface RateLimits {
-  /** Whether there is anything to count. */
+  /** Whether there is a limit for this subject. */
   isLimited(subject: RateLimitSubject): boolean
   /**
    * Counts `points` requests of one address or profile.
@@ -35,10 +35,10 @@ export interface RateLimits {
 }
 
 const windowSeconds = 60
-/** A database that is slower is done without: a request must not wait for its count. */
+/** When the database takes longer, this process counts for itself, so that a request does not wait. In milliseconds. */
 const DATABASE_TIMEOUT_MS = 1_000
 
-/** Counts requests by minute. A database that fails limits nobody more than this process alone would. */
+/** Counts requests by minute. While the database fails, this process counts for itself. */
 export async function createRateLimits(options: RateLimitOptions): Promise<RateLimits> {
   const pool =
     options.databaseUrl === undefined
@@ -59,7 +59,7 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
         ...memory,
         storeClient: pool,
         tableName: 'touchstone_rate_limits',
-        // Who has had enough costs the database nothing more.
+        // A caller over its limit is refused from memory, without asking the database.
         inMemoryBlockOnConsumed: points + 1,
         insuranceLimiter: new RateLimiterMemory(memory),
       },

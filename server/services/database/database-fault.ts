@@ -5,7 +5,8 @@ const CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58'])
 const CODES: ReadonlySet<string> = new Set(['25006', '55P03', 'XX001', 'XX002'])
 
 /**
- * What PostgreSQL says of itself, and not of our statements: it is full, read-only, stops, or is damaged.
+ * Recognises the errors in which PostgreSQL speaks of itself and not of a statement: it is full, read-only, stopping or
+ * damaged.
  *
  * @returns UPSTREAM_UNAVAILABLE; undefined for every other error
  */
@@ -19,12 +20,12 @@ export function databaseFault(error: unknown): ServiceError | undefined {
   return undefined
 }
 
-/** Unique violation, deadlock, serialisation failure: another transaction was faster, and a second look is right. */
+/** Unique violation, deadlock, serialisation failure: another transaction was faster, so a second try is right. */
 const conflicts: ReadonlySet<unknown> = new Set(['23505', '40P01', '40001'])
 const MAX_TRIES = 5
 
 /**
- * Runs a database transaction anew when it lost against another one.
+ * Runs a database transaction again when it lost against another one.
  *
  * @param work gets the number of the try, from 1
  */

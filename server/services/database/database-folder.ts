@@ -7,9 +7,11 @@ export interface DatabaseFolder {
   readonly path: string
   /** Where PGlite keeps its files. */
   readonly data: string
-  /** Whether the database in it is yet to be made. */
+  /** Whether the database in the folder has yet to be made. */
   readonly isNew: boolean
-  /** The database is whole: from now on it is never begun anew. Closes what initdb left open to others. */
+  /**
+   * Marks the database as complete, so that no start makes it again. Takes away the rights that initdb gave to others.
+   */
   finish(): Promise<void>
   /** @throws OperatorError nothing can be written there */
   assertWritable(): Promise<void>
@@ -20,21 +22,21 @@ const DATA = 'pgdata'
 /** The file that carries the lock. */
 const LOCK_FILE = 'lock.sqlite'
 const SQLITE_BUSY = 5
-/** Lies in the folder from before the first file of a new database until it is whole. */
+/** This file lies in the folder until a new database is complete. */
 const UNFINISHED = 'unfinished'
 const PROBE = 'probe'
 const OURS: ReadonlySet<string> = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, DATA, UNFINISHED, PROBE])
-/** Without one of these PostgreSQL does not start; PGlite takes a folder without the first for a new one. */
+/** PostgreSQL does not start without any of these. PGlite takes a folder without the first one for a new database. */
 const PARTS = ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'postgresql.conf']
-/** Of the PostgreSQL in PGlite. */
+/** Version of the PostgreSQL in PGlite. */
 const POSTGRES_VERSION = '18'
-/** Larger than what a file system keeps beside its blocks, so that a full disk has no room for it. */
+/** A file of this size fits on no full disk. A file system may store a smaller one beside its blocks. */
 const PROBE_BYTES = 65_536
-/** Group and others: the ledger holds signed transactions, and who writes to it can change quotas. */
+/** Rights of group and others: they get none, because the ledger holds signed transactions and quotas. */
 const OTHERS = 0o077
 
 /**
- * Makes or checks the folder, and locks it. A folder that is not ours is left as it is.
+ * Makes or checks the folder, and locks it. A folder of somebody else is left as it is.
  *
  * @throws OperatorError
  */
@@ -46,7 +48,7 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
   const lock = await lockFolder(folder)
   try {
     await chmod(path.join(folder, LOCK_FILE), 0o600)
-    // Once more: another process may just have begun a new one, and died.
+    // Checked again under the lock: another process may just have begun a new database, and died.
     await assertWhole(folder)
     const isNew = !(await readdir(folder)).includes(DATA) || (await isUnfinished(folder))
     if (isNew) await begin(folder)
@@ -58,7 +60,7 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
         if (!isNew) return
         await closeToOthers(path.join(folder, DATA))
         await rm(path.join(folder, UNFINISHED))
-        // Would it come back after a power failure, the next start would take what is in it for nothing.
+        // If this file came back after a power failure, the next start would delete the database.
         const entries = await open(folder)
         try {
           await entries.sync()
@@ -77,7 +79,7 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
 
 const isUnfinished = async (folder: string) => (await readdir(folder)).includes(UNFINISHED)
 
-/** What a first start left that was interrupted never held a call: it is taken away. */
+/** Deletes what an interrupted first start has left. It never held a call. */
 async function begin(folder: string): Promise<void> {
   await attempt(folder, 'cannot be written', async () => {
     await writeFile(path.join(folder, UNFINISHED), 'this database is being made\n', { mode: 0o600 })
@@ -88,7 +90,7 @@ async function begin(folder: string): Promise<void> {
 /** @throws OperatorError it is no folder, belongs to somebody else, or others may look into it */
 async function assertOurs(folder: string): Promise<void> {
   const { mode, uid } = await attempt(folder, 'cannot be looked at', () => stat(folder))
-  // Windows has no such bits, and no user ids.
+  // Windows has neither these bits nor user ids.
   const user = process.getuid?.()
   if (user === undefined) return
   if (uid !== user) {
@@ -156,7 +158,7 @@ async function assertWritable(folder: string): Promise<void> {
   })
 }
 
-/** initdb leaves files that all may write. */
+/** Takes away the rights of others: initdb leaves files that everybody may write. */
 async function closeToOthers(folder: string): Promise<void> {
   for (const name of [folder, ...(await readdir(folder, { recursive: true }))]) {
     const file = path.resolve(folder, name)
@@ -187,14 +189,14 @@ const reasons: Readonly<Record<string, string>> = {
 
 const quoted = (file: string) => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", String.raw`'\''`)}'`)
 
-/** A folder that is ours until we close it or die. */
+/** A folder that is locked until it is closed or this process ends. */
 interface FolderLock {
   release(): void
 }
 
 /**
- * Locks a folder against a second process. The lock is the operating system's own on a file, which SQLite takes: it
- * vanishes with the process however that ends, and needs no process ids, which mean nothing between containers.
+ * Locks a folder against a second process. SQLite takes the operating system's lock on a file: it is gone when the process
+ * ends, however it ends, and needs no process ids, which mean nothing between containers.
  *
  * @throws OperatorError
  */

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
 import { ServiceError } from '../../core/errors.ts'
+import { OperatorError } from '../../core/operator-error.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
 import { PGliteStream } from './pglite-stream.ts'
@@ -23,7 +24,10 @@ export interface DatabaseOptions {
   readonly schema: string
   /** The most connections to a PostgreSQL server. */
   readonly poolSize: number
-  /** How often dead rows are cleared away in PGlite; a PostgreSQL server does it by itself. Default: every ten minutes. */
+  /**
+   * How often dead rows are removed in PGlite, in milliseconds; a PostgreSQL server does it by itself. Default: ten
+   * minutes.
+   */
   readonly upkeepEveryMs?: number
 }
 
@@ -39,17 +43,17 @@ export interface Database {
   readonly schema: string
   /** Whether other processes may use it at the same time. */
   readonly isShared: boolean
-  /** For pg-boss: the same database. */
+  /** The same database, in the form that pg-boss takes. */
   readonly boss: { readonly backend: 'pglite' | 'postgres'; readonly db: BossDatabase }
   /**
-   * Runs `work` while nobody else, in this process or another one on the same database, runs with the same key.
-   * A process that dies lets go at once, one that is frozen after some seconds. `work` must query through the `db` that
-   * it is given.
+   * Runs `work` while no other work with the same key runs, in this process or another one on the same database. The key is
+   * free at once when its process dies, and after some seconds when its process is frozen. `work` must query through
+   * the `db` that it is given.
    *
-   * @throws KeyHeldError when another one has the key for too long
+   * @throws KeyHeldError when somebody else has the key for too long
    */
   exclusively<Result>(key: string, work: (db: Queries) => Promise<Result>): Promise<Result>
-  /** Whether a commit is taken and lasts; looked at every few seconds, however often it is asked. @throws when not */
+  /** Makes a commit, at most every few seconds. @throws when the database cannot commit */
   assertWritable(): Promise<void>
   close(): Promise<void>
 }
@@ -68,7 +72,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function broughtUpToDate(database: Database, folder?: DatabaseFolder): Promise<Database> {
   try {
     await migrate(database.db, database.schema)
-    // Now, when nobody waits: on a large ledger it takes seconds.
+    // It takes seconds on a large ledger, and no caller waits yet.
     if (folder) await sql`vacuum`.execute(database.db)
     await folder?.finish()
   } catch (error) {
@@ -89,12 +93,13 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const BOSS_POOL_SIZE = 2
 const UPKEEP_EVERY_MS = 600_000
 
-/** @throws OperatorError what lies in the folder is damaged */
+/** @throws OperatorError what lies in the folder is damaged; PGlite is not installed */
 async function startIn(folder: DatabaseFolder): Promise<PGlite> {
   try {
     return await startPGlite(folder.data, folder.isNew)
   } catch (cause) {
     folder.release()
+    if (cause instanceof OperatorError) throw cause
     const problem = 'cannot be opened: the database in it is damaged, or its files belong to another user.'
     throw folderError(folder.path, `${problem} Mend the rights, or restore a backup`, { cause })
   }
@@ -108,19 +113,19 @@ async function openPGlite(
     folder ? startIn(folder) : startPGlite(undefined, true),
     import('pg'),
   ])
-  // Nobody gathers statistics here, and without them the planner reads large tables from end to end.
+  // PGlite gathers no statistics, and without them the planner scans large tables.
   await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
-  // One connection is all there is, and who has it has it alone.
+  // PGlite has one connection.
   const pool = new pg.Pool({
     max: 1,
     idleTimeoutMillis: 0,
     stream: () => new PGliteStream(pglite),
-    // The environment may say otherwise, of a server.
+    // Without a name here, pg would take PGUSER, which is meant for a server.
     user: 'postgres',
     database: 'postgres',
     ssl: false,
   })
-  // Who asks next hears of it; without a listener it would end the process.
+  // The next query fails with the reason. Without a listener the event would end the process.
   pool.on('error', () => {})
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const upkeep = startUpkeep(db, [schema, jobsSchemaOf(schema)], upkeepEveryMs)
@@ -130,7 +135,7 @@ async function openPGlite(
     schema,
     isShared: false,
     boss: { backend: 'pglite', db: bossDatabase(pool) },
-    // Nobody else has this database: a queue in this process is enough, and leaves its one connection free.
+    // No other process has this database, so a queue in this process is enough, and leaves the one connection free.
     exclusively: async (key, work) => {
       const before = tails.get(key) ?? Promise.resolve()
       const result = before.then(() => work(db))
@@ -149,7 +154,7 @@ async function openPGlite(
   }
 }
 
-/** Jobs take their turn on the one connection like everybody else. */
+/** Jobs share the one connection with all other queries. */
 function bossDatabase(pool: Pool): BossDatabase {
   return {
     executeSql: async (text, values) => {
@@ -159,7 +164,7 @@ function bossDatabase(pool: Pool): BossDatabase {
         const results = [await client.query(text, values)].flat()
         return { rows: results.flatMap(({ rows }) => rows as unknown[]) }
       } catch (error) {
-        // It may have begun a transaction of its own. What went wrong first tells more than that this fails, too.
+        // The statements may have begun a transaction. If the rollback fails too, the first error says more.
         await client.query('rollback').catch(() => {})
         throw error
       } finally {
@@ -189,7 +194,7 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
   }
 }
 
-/** Over a connection of its own, without a limit: on a large ledger it may take minutes. */
+/** Migrates over a connection without a time limit: on a large ledger it may take minutes. */
 async function migratePostgres(url: string, schema: string): Promise<void> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
@@ -209,8 +214,8 @@ async function migratePostgres(url: string, schema: string): Promise<void> {
 }
 
 /**
- * Runs `work` under an advisory lock of the session. While it lasts the session says at intervals that there is somebody:
- * the server ends one that says nothing, so that a process that is frozen does not keep the others waiting.
+ * Runs `work` under an advisory lock of the session. Meanwhile the session sends a statement at intervals: the server
+ * ends a session that sends nothing, so that a frozen process does not keep the others waiting.
  *
  * @throws KeyHeldError
  */
@@ -226,7 +231,7 @@ async function underLock<Result>(session: Queries, key: string, work: () => Prom
   const timer = setInterval(() => {
     if (isAsking) return
     isAsking = true
-    // If it fails, the lock is gone; whoever stores under it is told then.
+    // If this fails, the lock is gone, and the next statement under it fails.
     void sql`select 1`
       .execute(session)
       .catch(() => {})
@@ -237,7 +242,7 @@ async function underLock<Result>(session: Queries, key: string, work: () => Prom
   } finally {
     clearInterval(timer)
     const unlocked = sql`select pg_advisory_unlock(${lock}), ${setLimit(0)}`.execute(session)
-    // With the session its locks go. If it is gone already, so are they.
+    // The locks end with the session. If the session is gone already, so are its locks.
     await unlocked.catch(() => sql`select pg_terminate_backend(pg_backend_pid())`.execute(session).catch(() => {}))
   }
 }

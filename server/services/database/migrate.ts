@@ -5,7 +5,10 @@ import type { Tables } from './tables.ts'
 import { OperatorError } from '../../core/operator-error.ts'
 import frozen from './migrations/frozen.json' with { type: 'json' }
 
-/** The SHA-256 of each file of `migrations/`, by its name and in this order. A file that stands here is never edited again. */
+/**
+ * The SHA-256 of each file of `migrations/`, by its name and in this order. A file that stands here is never edited
+ * again.
+ */
 const hashes: ReadonlyMap<string, string> = new Map(Object.entries(frozen))
 
 /**
@@ -34,10 +37,10 @@ async function getMigrations(): Promise<Record<string, Migration>> {
 
 /** Tables that the migrator makes before the first migration. */
 const MIGRATOR_TABLES: ReadonlySet<string> = new Set(['kysely_migration', 'kysely_migration_lock'])
-/** In `facts`: by which text a migration was made. */
+/** Prefix of the rows in `facts` that tell the hash of each migration's text. */
 const FACT = 'migration '
 
-/** The tables were made by another version, or by somebody else: nothing in them can be relied on. */
+/** The error for tables that another version, or somebody else, has made. */
 function unknownPast(schema: string, problem: string): OperatorError {
   return new OperatorError(
     `the database was not made by this version: schema ${schema} ${problem}. ` +
@@ -46,7 +49,7 @@ function unknownPast(schema: string, problem: string): OperatorError {
 }
 
 /**
- * Looks whether a schema is empty or was made by a beginning of these migrations, word for word; it only reads.
+ * Checks that a schema is empty, or was made by the first of these migrations, word for word. It only reads.
  *
  * @param hashes of the migrations' texts by name, in their order
  * @throws OperatorError
@@ -78,7 +81,7 @@ export async function assertKnownPast(db: Kysely<Tables>, schema: string, hashes
   }
 }
 
-/** Records by which text tables were made, in the transaction that makes them. */
+/** Records the hash of a migration's text, in the transaction that makes the tables. */
 async function recordMigration(db: Kysely<Tables>, name: string, hash: string): Promise<void> {
   await db
     .insertInto('facts')

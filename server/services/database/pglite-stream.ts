@@ -3,8 +3,8 @@ import { Duplex } from 'node:stream'
 import { ServiceError } from '../../core/errors.ts'
 
 /**
- * A connection to PGlite for `pg`, in place of a socket. PGlite's own client takes a statement with parameters through
- * five calls into WebAssembly, `pg` through one, which takes a small statement half as long.
+ * A connection to PGlite for `pg`, in place of a socket. For a statement with parameters PGlite's own client makes five
+ * calls into WebAssembly, and `pg` one: a small statement takes half the time.
  */
 export class PGliteStream extends Duplex {
   readonly #pglite: PGlite
@@ -14,7 +14,7 @@ export class PGliteStream extends Duplex {
     this.#pglite = pglite
   }
 
-  // What `pg` wants of a socket.
+  // Methods that `pg` calls on a socket.
   connect(): this {
     process.nextTick(() => this.emit('connect'))
     return this
@@ -47,14 +47,14 @@ export class PGliteStream extends Duplex {
     done()
   }
 
-  /** PGlite is not to collect the answer, since it parses it then, and keeps what it has parsed for ever. */
+  /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
     const pieces: Buffer[] = []
-    // A piece lies in PGlite's memory, where the next one overwrites it.
+    // The piece lies in PGlite's memory, and the next piece overwrites it: copy it.
     try {
       await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
     } catch (cause) {
-      // PostgreSQL has given up (it could not write its log, say), and is not to be had before the next start.
+      // PostgreSQL has stopped, for example because it could not write its log. Only a new start brings it back.
       throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
     }
     this.push(Buffer.concat(pieces))

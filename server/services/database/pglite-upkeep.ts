@@ -1,15 +1,17 @@
 import { sql } from 'kysely'
 import type { Queries } from './tables.ts'
 
-/** What a PostgreSQL server does by itself (autovacuum), and PGlite does not. */
+/** Removes dead rows. A PostgreSQL server does that by itself (autovacuum), PGlite does not. */
 export interface Upkeep {
   stop(): Promise<void>
 }
 
-/** Most of their rows are written once or twice; clearing them takes long, and waits for the next start. */
+/**
+ * Most rows of these tables are written once or twice. A vacuum of them takes long, so it is made at the start only.
+ */
 const LARGE_TABLES = ['relays', 'attempts']
 
-/** Clears dead rows away from the tables that change all the time, those of the background jobs among them. */
+/** Removes dead rows at intervals from the tables that change all the time, those of pg-boss among them. */
 export function startUpkeep(db: Queries, schemas: readonly string[], everyMs: number): Upkeep {
   async function clearAway(): Promise<void> {
     const { rows } = await sql<{ name: string }>`
@@ -20,7 +22,7 @@ export function startUpkeep(db: Queries, schemas: readonly string[], everyMs: nu
 
   let running: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
-    // What it leaves, the next one clears away.
+    // When it fails, the next one removes the rows.
     running = clearAway().catch(() => {})
   }, everyMs).unref()
   return {

@@ -3,11 +3,10 @@ import { ServiceError } from '../../core/errors.ts'
 import { databaseFault } from './database-fault.ts'
 
 /**
- * The database does not answer, or refuses to work: it is away, starts, stops, is full, or somebody keeps what is
- * needed.
+ * The database does not answer, or cannot work: it is away, starts, stops, is full, or somebody else holds a lock.
  */
 export class DatabaseAwayError extends ServiceError {
-  /** Whether the statement may have been executed all the same. */
+  /** Whether the statement may have been executed although no answer came. */
   readonly isUnknown: boolean
 
   constructor(cause: unknown, isUnknown: boolean) {
@@ -22,23 +21,23 @@ export interface PoolOptions {
   readonly name: string
   /** Schema of the tables. */
   readonly schema?: string
-  /** How long an answer may take. Default 5,000. */
+  /** How long an answer may take, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number
 }
 
 const TIMEOUT_MS = 5_000
-/** To wait for a connection, or for a lock that another one has: what takes longer is answered with 503. */
+/** The longest wait for a connection or a lock, in milliseconds. A longer one ends in a 503. */
 const WAIT_MS = 2_000
-/** A process that says nothing for so long in the middle of a transaction, or while it holds a key, is ended. */
+/** The server ends a session that sends nothing for this time within a transaction or under a lock, in milliseconds. */
 export const FROZEN_MS = 3_000
 const RETRY_SECONDS = 1
 
-/** So the server notices within half a minute that the machine of a client is gone, and lets go of what it held. */
+/** With these the server notices within half a minute that a client's machine is gone, and frees its locks. */
 const KEEPALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 /**
- * Connections to a PostgreSQL server that may go away at any time, and come back. Nothing waits for longer than
- * {@link PoolOptions.timeoutMs}, and no connection that breaks ends the process, whether it is idle or at work.
+ * Connections to a PostgreSQL server that may go away at any time, and come back. No query waits for longer than
+ * {@link PoolOptions.timeoutMs}. A connection that breaks never ends the process, whether it is idle or in use.
  *
  * @returns a pool whose `connect`, and `query` of whose connections, throw DatabaseAwayError
  */
@@ -56,10 +55,10 @@ export async function openPool({ url, max, name, schema, timeoutMs = TIMEOUT_MS 
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   })
-  // Who asks next hears of it, and the pool makes a new connection; without a listener it would end the process.
+  // The pool makes a new connection for the next query. Without a listener the event would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
-    // That of the pool listens to idle connections only.
+    // The pool's own listener hears idle connections only.
     client.on('error', () => {})
     guardQueries(client, timeoutMs)
   })
@@ -68,17 +67,17 @@ export async function openPool({ url, max, name, schema, timeoutMs = TIMEOUT_MS 
     connect().catch((cause: unknown) => {
       throw new DatabaseAwayError(cause, false)
     })
-  // With a callback it is what the pool itself uses.
+  // The pool itself calls it with a callback.
   pool.connect = ((callback?: never) =>
     callback ? pg.Pool.prototype.connect.call(pool, callback) : guarded()) as never
   return pool
 }
 
-/** One statement at a time, and an end to the connection of one that is not answered: the server may be frozen. */
+/** Sends one statement at a time, and ends the connection of one without an answer: the server may be frozen. */
 function guardQueries(client: PoolClient, timeoutMs: number): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   let before: Promise<unknown> = Promise.resolve()
-  // The server's own limit comes first where there is somebody to keep it.
+  // The server's own limit is shorter, and ends the statement unless the server is frozen.
   const watch = () => setTimeout(() => void endOf(client), timeoutMs + 1_000)
   const ask = async (args: readonly unknown[]): Promise<unknown> => {
     const timer = watch()
@@ -110,7 +109,7 @@ const endOf = (client: PoolClient) => (client as unknown as { end(): Promise<voi
 
 /** The server has ended a session that was idle in a transaction. */
 const IDLE_IN_TRANSACTION = '25P03'
-/** Refused before anything was done. */
+/** SQLSTATEs of statements that were refused before anything was done. */
 const NOTHING_DONE = new Set(['55P03', '25006', '57014', '57P03', '53300', '53100', '53200'])
 
 /** @returns the SQLSTATE of an error of the server, or of one that it has caused; undefined for others */
@@ -122,7 +121,7 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 function translated(error: unknown): unknown {
   const code = sqlStateOf(error)
-  // It is not from the server: the connection is gone.
+  // The error is not from the server, so the connection is gone.
   if (code === undefined) return new DatabaseAwayError(error, true)
   const isAway = databaseFault(error) !== undefined || code === IDLE_IN_TRANSACTION
   return isAway ? new DatabaseAwayError(error, !NOTHING_DONE.has(code)) : error

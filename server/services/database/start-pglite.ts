@@ -8,9 +8,9 @@ import { optionalPackage } from '../../core/optional-package.ts'
 /**
  * Starts PGlite on the database in a folder, or on a new and empty one.
  *
- * Making a new one (`initdb`) takes 3 s of CPU, unpacking one half a second. The first one that is made is therefore kept
- * as an archive in `node_modules/.cache`, where build tools keep what they can make again; without a folder there that
- * can be written, each is made anew.
+ * Making a database (`initdb`) takes 3 s of CPU, unpacking one takes half a second. So the first one is kept as an
+ * archive in `node_modules/.cache`, where build tools keep such things. When nothing can be written there, each
+ * database is made.
  *
  * @param folder where its files are; undefined: in memory
  */
@@ -23,7 +23,7 @@ export async function startPGlite(folder: string | undefined, isNew: boolean, ar
     try {
       return await PGlite.create({ ...place, loadDataDir: await openAsBlob(kept) })
     } catch {
-      // It is damaged, or belongs to somebody else: as if there were none.
+      // The archive is damaged, or belongs to somebody else: go on without it.
       await rm(kept, { force: true }).catch(() => {})
       if (folder !== undefined) await rm(folder, { recursive: true, force: true })
     }
@@ -33,14 +33,14 @@ export async function startPGlite(folder: string | undefined, isNew: boolean, ar
   return pglite
 }
 
-/** Of this version of PGlite: another one may not understand its files. */
+/** The archive's path, with the version of PGlite: another version may not understand the files. */
 function sharedArchive(): string {
   const dist = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
   const { version } = JSON.parse(readFileSync(join(dist, '../package.json'), 'utf8')) as { version: string }
   return join(dist, '../../../.cache/touchstone', `empty-database-${version}.tar`)
 }
 
-/** What is written is whole when it is there: another process may look for it, or write its own. */
+/** Writes the archive under another name and renames it, so that no other process ever reads half of it. */
 async function keep(pglite: PGlite, archive: string): Promise<void> {
   const written = `${archive}.${process.pid}`
   try {

@@ -6,11 +6,11 @@ type Uint256 = ColumnType<string, string | bigint, string | bigint>
 /** `bigint`: at most 2^53 - 1 here; drivers hand it out as a number or a decimal string. */
 type Integer = ColumnType<string | number, string | number | bigint, string | number | bigint>
 
-/** What the operator decided about a profile, and its quota account. */
+/** The operator's decisions about a profile, and its quota account. */
 export interface ProfilesTable {
   /** Checksummed address. */
   address: string
-  /** Whether the operator added it; under open registration rows come by themselves. */
+  /** Whether the operator added it. Under open registration the server adds rows itself. */
   registered: boolean
   suspended: Generated<boolean>
   plan: string
@@ -20,19 +20,19 @@ export interface ProfilesTable {
   used: Uint256
   /** Unix seconds; null: never. */
   reset_at: Integer | null
-  /** Counts resets and changes of plan: what was reserved in one period is settled in none but that. */
+  /** Number of resets and changes of plan. A reservation is settled only in the period in which it was made. */
   period: Generated<number>
-  /** Calls that reverted though they had passed the simulation, one forgotten each hour, when the latest did. */
+  /** Calls that reverted although their simulation succeeded. One is forgotten each hour. */
   reverts: Generated<number>
   /** Unix seconds. */
   reverted_at: ColumnType<string | number, number | undefined, number>
-  /** Unix seconds: nothing is taken before. */
+  /** Unix seconds. Calls are refused before. */
   slowed_until: ColumnType<string | number, number | undefined, number>
 }
 
-/** What unregistered profiles used together, in the window that began last. */
+/** Gas that unregistered profiles used together in the latest window. */
 export interface BudgetsTable {
-  /** What draws on it and the length of the window, see `budgets.ts` in `server/services/ledger`. */
+  /** Who draws on the budget, and the length of its window: see `budgets.ts` in `server/services/ledger`. */
   scope: string
   /** Unix seconds. */
   starts_at: Integer
@@ -40,28 +40,28 @@ export interface BudgetsTable {
   used: Uint256
 }
 
-/** `abandoned`: never to be mined; charged nothing, unless its time ran out and its nonce had to be used up. */
+/** `abandoned`: will never be mined. It is charged nothing, unless it expired and its nonce had to be used up. */
 export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */
 export interface RelaysTable {
-  /** Hash of the first attempt, which carries the call: what the caller was told. */
+  /** Hash of the first attempt, which the caller was told. */
   hash: string
-  /** Hash over what makes two requests the same call, however they are spelt. */
+  /** Hash over what makes two requests the same call, whatever their spelling. */
   identity: string
   profile: string
   key_manager: string
   signer: string
   /** `channel << 128 | id` (LSP25). */
   nonce: Uint256
-  /** Unix seconds after which the key manager refuses it; null: never. */
+  /** Unix seconds after which the key manager refuses the call; null: never. */
   expires_at: Uint256 | null
   status: RelayStatus
   plan: string
-  /** Of the profile's account, when it was reserved. */
+  /** Period of the profile's account in which the call was reserved. */
   period: number
   reserved: Uint256
-  /** Null before it is mined. */
+  /** Null before the call is mined. */
   charged: Uint256 | null
   gas_limit: Integer
   /** The relayer's account that sends it. */
@@ -72,9 +72,9 @@ export interface RelaysTable {
   block_number: Integer | null
   block_hash: string | null
   gas_used: Integer | null
-  /** Deep enough in the chain to stay. */
+  /** Whether its block is deep enough in the chain to be final. */
   final: Generated<boolean>
-  /** It had reverted, and another relay has its nonce since. */
+  /** Whether the call had reverted and another relay has its nonce now. */
   superseded: Generated<boolean>
   created_at_ms: Integer
   /** Of the HTTP request, for the log of what follows. */
@@ -86,7 +86,7 @@ export interface AttemptsTable {
   hash: string
   /** `relays.hash`. */
   relay: string
-  /** `call` carries the relay call; `cancel` only uses the account's nonce up. */
+  /** `call` carries the relay call; `cancel` only uses up the account's nonce. */
   kind: 'call' | 'cancel'
   account: string
   account_nonce: Integer
@@ -96,7 +96,7 @@ export interface AttemptsTable {
   max_fee_per_gas: Uint256
   /** Wei; null for a legacy transaction. */
   max_priority_fee_per_gas: Uint256 | null
-  /** When it was signed. */
+  /** When it was signed, in Unix milliseconds. */
   created_at_ms: Integer
 }
 
@@ -104,14 +104,14 @@ export interface AttemptsTable {
 export interface SignerAccountsTable {
   address: string
   next_nonce: Integer
-  /** Every transaction of the account below this nonce was offered to a node; perhaps some above it, too. */
+  /** Every transaction of the account below this nonce was offered to a node, and perhaps some above it. */
   offered_below: ColumnType<string | number, number | undefined, number>
-  /** The next nonce on the chain, while the node refuses the transaction that has it. */
+  /** The account's next nonce on the chain, while the node refuses the transaction with that nonce. */
   refused_nonce: ColumnType<string | number | null, number | undefined, number | null>
   refused_since_ms: ColumnType<string | number | null, number | undefined, number | null>
   /** How often it was refused. */
   refusals: Generated<number>
-  /** Who took the account last, to store and to send: a name that each taking makes anew. */
+  /** Random name of the holder that took the account last, to store and to send. */
   holder: ColumnType<string | null, string | undefined, string>
 }
 

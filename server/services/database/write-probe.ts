@@ -1,13 +1,13 @@
 import type { Queries } from './tables.ts'
 
-/** A commit that succeeded tells for so long: who asks often is not to make the disk work. */
+/** A commit that succeeded counts for this time, in milliseconds, so that frequent checks do not write to the disk. */
 const VALID_MS = 5_000
 
 /**
- * Looks whether a commit is taken. Reading tells nothing of a full disk, or of a server that became read-only.
+ * Checks that a commit succeeds. Reading would not show a full disk, or a server that became read-only.
  *
  * @param lookFirst at what lies under the database
- * @returns asks for a look; all who ask at a time share one. It throws what the look throws
+ * @returns a function that makes the check. Callers at the same time share one. It throws what the check throws
  */
 export function createWriteProbe(db: Queries, lookFirst?: () => Promise<void> | undefined): () => Promise<void> {
   let succeededMs = -Infinity

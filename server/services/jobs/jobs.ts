@@ -6,11 +6,11 @@ import { microBatch } from '../../concurrency/micro-batch.ts'
 
 /** Background work on one account at a time, in this process or another one on the same database. */
 export interface Jobs {
-  /** Asks for a look at an account; many requests before the look are one. */
+  /** Asks for a look at an account. Several requests before the look count as one. */
   request(account: string): void
   /** Jobs of all processes on the database. */
   depth(): Promise<{ readonly ready: number; readonly deferred: number; readonly active: number }>
-  /** Lets the work that has begun come to its end, and takes no more. */
+  /** Finishes the work that has begun, and takes no more. */
   close(): Promise<void>
 }
 
@@ -19,29 +19,32 @@ export interface JobsOptions {
   readonly log: Logger
   /** @returns whether something is left, and another look is wanted */
   readonly look: (account: string) => Promise<boolean>
-  /** Between two looks at an account that has work left. */
+  /** Seconds between two looks at an account that has work left. */
   readonly pauseSeconds: number
-  /** Accounts that have work left, also from processes that are gone. */
+  /** Accounts that have work left, also of processes that are gone. */
   readonly accountsWithWork: () => Promise<readonly string[]>
 }
 
 const QUEUE = 'follow'
 const POLL_SECONDS = 0.5
-/** A job of a process that died is given to another one after this time; until then a new request does its work. */
+/**
+ * After this time the job of a dead process goes to another one. Until then a new request for the account does its
+ * work.
+ */
 const EXPIRE_SECONDS = 60
-/** A clock that has lost more than this between two sweeps was set back. */
+/** A clock that has lost more milliseconds than this between two sweeps was set back. */
 const SET_BACK_MS = 2_000
-/** How often work that nobody has asked for is looked for. */
+/** How often the sweep looks for work that no request is waiting for, in milliseconds. */
 const SWEEP_MS = 5_000
 const STOP_TIMEOUT_MS = 5_000
-/** The most requests that are stored together. */
+/** The most requests that one statement stores. */
 const MAX_INSERTS = 64
 
 interface Data {
   readonly account: string
 }
 
-/** Starts pg-boss on the ledger's database, and looks for what was left undone. */
+/** Starts pg-boss on the ledger's database, and asks for looks at accounts that have work left. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { database, log, look, pauseSeconds, accountsWithWork } = options
   const boss = await openBoss(database, log)
@@ -71,9 +74,9 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   )
 
   /**
-   * A clock that is set back stops background work for as long as it had been ahead: requests wait by the clock of the
-   * database, and keep others for the same account from being taken; pg-boss pauses by the clock of this process. Both
-   * are forgotten, and the sweep asks anew. So it is at the start, when nobody knows what the clocks did before.
+   * A clock that is set back would stop background work for as long as it was ahead. Stored requests wait by the database's
+   * clock, and block further requests for the same account; pg-boss pauses by this process's clock. So both are
+   * dropped, and the sweep asks again. The same is done at the start, because a clock may have been set back before.
    */
   async function recoverFromClockSetBack(): Promise<void> {
     const isSetBack = await wasSetBack()
@@ -120,7 +123,7 @@ async function openBoss(database: Database, log: Logger): Promise<PgBoss> {
   })
   boss.on('error', (err) => log.warn({ err }, 'background work'))
   await boss.start()
-  // One request waits per account; those that run are not counted, since one of them may have died.
+  // One request waits for each account. Running ones do not count, because the process of one may have died.
   await boss.createQueue(QUEUE, {
     policy: 'short',
     retryLimit: 0,
@@ -141,7 +144,7 @@ function createRequests(boss: PgBoss, log: Logger) {
     { maxItems: MAX_INSERTS },
   )
   let isClosed = false
-  /** Accounts with a request that waits, and what forgets it: another process may do it, and nobody here would. */
+  /** Accounts with a waiting request, and the timer that forgets it: another process may do that work unseen. */
   const waiting = new Map<string, NodeJS.Timeout>()
   function forget(account: string): void {
     clearTimeout(waiting.get(account))

@@ -15,7 +15,7 @@ export interface Profiles {
    * @throws ServiceError PROFILE_NOT_FOUND, UPSTREAM_UNAVAILABLE
    */
   resolve(address: string, interfaceIds: readonly string[]): Promise<ResolvedProfile>
-  /** Drops what is remembered of a profile: its owner has changed. */
+  /** Drops what is remembered of a profile, because its owner has changed. */
   forget(address: string): void
   /**
    * Permission bits (LSP6) of controllers on a profile.
@@ -33,7 +33,7 @@ declare module '../../core/define.ts' {
 
 /** ERC-165 ids of LSP0 by the contracts' version. */
 const profileInterfaceIds = ['0x24871b3d', '0x3e89ad98', '0x66767497', '0xeb6be62e', '0x9a3bfe88']
-/** ERC-165 ids of LSP6 and LSP25 by name, to tell which key manager it is that nobody here speaks to. */
+/** Names of key managers by ERC-165 id, for the error about one that no relay plugin supports. */
 const keyManagerNames: Readonly<Record<string, string>> = {
   '0x5ac79908': 'LSP25',
   '0x23f34c62': 'LSP6 since 0.12 (0x23f34c62)',
@@ -46,7 +46,7 @@ const keyManagerNames: Readonly<Record<string, string>> = {
   '0x6f4df48b': 'LSP6 of 0.4 (0x6f4df48b)',
 }
 const GAS_FOR_A_READ = 300_000n
-/** A flood of addresses must not fill the memory. */
+/** The most profiles that are remembered, so that a flood of addresses does not fill the memory. */
 const MAX_REMEMBERED = 10_000
 
 export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles {
@@ -66,7 +66,7 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     const owner = addressIn(ownerRead)
     if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
 
-    // One contract that is both costs nothing to make by the hundred, and no published one is.
+    // No published contract is profile and key manager in one, and somebody could deploy such contracts by the hundred.
     if (owner === address) throw notFound(`${address} is its own owner, and no key manager`)
     const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
     const [targetRead, ...supported] = await read([

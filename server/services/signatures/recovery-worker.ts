@@ -1,4 +1,5 @@
-// A thread that recovers public keys, for recovery.ts: batches come, as many answers go; null: no key can have made it.
+// The thread of recovery.ts. It answers each batch with the recovered public keys; null: no key can have made the
+// signature.
 import { parentPort } from 'node:worker_threads'
 import secp256k1 from 'secp256k1'
 import type { RecoveryQuestion } from './recovery.ts'

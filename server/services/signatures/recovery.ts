@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import { addressOf, MalformedSignatureError, type Signature } from '../../ethereum/signature.ts'
 
-/** What is asked of the thread. */
+/** A question to the thread. */
 export interface RecoveryQuestion {
   /** 32 bytes. */
   readonly digest: Uint8Array
   readonly signature: Signature
 }
 
-/** Recovers who signed digests in a thread of its own: it takes longer than all else that such a request needs. */
+/** Recovers signers in a thread of its own: that takes longer than all other work of such a request. */
 export interface Recovery {
   /**
    * @param digest 32 bytes
@@ -31,11 +31,11 @@ declare module '../../core/define.ts' {
 const MAX_TOGETHER = 128
 
 export function createRecovery(): Recovery {
-  /** Started with the first question; again after one that died. */
+  /** Started with the first question, and again after it has died. */
   let worker: Worker | undefined
 
   function start(): Worker {
-    // The sources here, JavaScript in the package.
+    // TypeScript in the repository, JavaScript in the package.
     const started = new Worker(new URL(`recovery-worker${extname(import.meta.filename)}`, import.meta.url))
     started.unref()
     started.on('error', () => {

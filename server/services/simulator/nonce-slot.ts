@@ -2,27 +2,27 @@ import { keccak256 } from 'ethers'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 import type { SequenceRunner, StorageOverride } from './sequences.ts'
 
-/** Finds where key managers keep their nonces, so that a call can be measured as if those before it were mined. */
+/** Finds where key managers store their nonces, so that a call can be measured as if the calls before it were mined. */
 export interface NonceSlots {
   /**
-   * @returns storage under which the channel's next nonce is this one; undefined when the place is not known
+   * @returns the storage with which the channel's next nonce is this one; undefined when the slot is not known
    */
   override(keyManager: string, signer: string, nonce: bigint): Promise<StorageOverride | undefined>
 }
 
-/** The mapping lies among the first slots in every published key manager; the place differs between versions. */
+/** In every published key manager the mapping lies among the first slots; the slot differs between versions. */
 const CANDIDATE_SLOTS = 16
 const ID_MASK = (1n << 128n) - 1n
-/** Nobody's account: its nonces are only read under an override. */
+/** An account without an owner: its nonces are read only under an override. */
 const probeSigner = '0x000000000000000000000000000000000000dEaD'
 const GAS_FOR_A_READ = 200_000n
-/** Places remembered; a flood of key managers must not fill the memory. */
+/** The most key managers that are remembered, so that a flood of them does not fill the memory. */
 const MAX_REMEMBERED = 10_000
 
 export function createNonceSlots({ runner }: { runner: SequenceRunner }): NonceSlots {
   const places = new Map<string, Promise<number | undefined>>()
 
-  /** Sets every candidate to another value, and asks which of them the key manager reads. */
+  /** Sets each candidate slot to another value, and asks the key manager for the nonce: its answer tells the slot. */
   async function find(keyManager: string): Promise<number | undefined> {
     const candidates = Array.from({ length: CANDIDATE_SLOTS }, (_, place) => [
       slotOf(place, probeSigner, 0n),

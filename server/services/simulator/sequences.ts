@@ -6,28 +6,28 @@ import artifact from './sequences.json' with { type: 'json' }
 /** One call of a sequence. */
 export interface Step {
   readonly to: string
-  /** The most gas that it gets. */
+  /** The most gas that the step gets. */
   readonly gasLimit: bigint
   readonly data: string
 }
 
-/** What one step came to. */
+/** The outcome of one step. */
 export interface Outcome {
-  /** False: the node's gas for one eth_call did not suffice, and the step did not run. */
+  /** Whether the step ran; false when the node gives an eth_call too little gas. */
   readonly ran: boolean
   readonly success: boolean
-  /** Of the call itself, without the costs of a transaction. */
+  /** Gas of the call itself, without the costs of a transaction. */
   readonly gasUsed: bigint
-  /** Result or revert data, 1024 bytes of it at most. */
+  /** Result or revert data, at most 1024 bytes. */
   readonly returnData: string
 }
 
-/** Sequences that see the same block; each runs as if it were alone. */
+/** Sequences of steps that run on the same block. Each runs as if it were alone. */
 export interface Simulation {
   readonly sequences: readonly (readonly Step[])[]
-  /** Whether a step may run with less gas than its limit, if the node gives no more. Default false. */
+  /** Whether a step may run with less gas than its limit when the node gives no more. Default false. */
   readonly lenient?: boolean
-  /** Storage that is other than on the chain: value by slot by address. */
+  /** Storage that differs from the chain: by address, the value of each slot. */
   readonly storage?: StorageOverride
 }
 
@@ -43,11 +43,12 @@ export interface SequenceRunner {
   run(simulation: Simulation): Promise<Outcome[][]>
 }
 
-/** Where the code is lent for the length of a call; nobody has a key for it. */
+/** The address at which the code stands during an eth_call. Nobody has a key for it. */
 const RUNNER_ADDRESS = '0x00000000000000000000000000005e9ce5e9ce5e'
 /**
- * The most simulations in one eth_call: what one of them costs, the others wait for. Under load few large ones, which
- * cost the node, the ledger and us less; a node that is slow, distant or busy with a block gets several at a time.
+ * How simulations share an eth_call. All of them wait for the slowest, so their number is bounded. Under load few large
+ * calls are made, which cost the node, the ledger and this process less. A slow or distant node gets several calls at a
+ * time.
  */
 const gathering = { maxItems: 32, maxRuns: 4, gatherMs: 25 } as const
 
@@ -87,7 +88,7 @@ export function createSequenceRunner({ upstream, from }: { upstream: Upstream; f
     try {
       outcomes = await call(simulations, true)
     } catch (error) {
-      // One of them may be more than the node takes; the others shall not suffer for it.
+      // One simulation may be more than the node takes: each is tried alone, so that the others succeed.
       if (!(error instanceof UpstreamRpcError)) throw error
       outcomes = simulations.map(() => [[notRun]])
     }

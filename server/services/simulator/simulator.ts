@@ -7,7 +7,7 @@ import { revertReason, type RevertReason } from '../../ethereum/revert-reason.ts
 import type { Outcome, SequenceRunner, Step } from './sequences.ts'
 import { transactionGas } from '../../ethereum/transaction-gas.ts'
 
-/** What the simulation has to know of a relay call. */
+/** What the simulation needs of a relay call. */
 export type SimulatedCall = Pick<
   RelayCall,
   'profile' | 'keyManager' | 'signer' | 'nonce' | 'callData' | 'nonceCallData'
@@ -15,25 +15,25 @@ export type SimulatedCall = Pick<
 
 /** Calls of one signer and one profile in one channel, to be tried in this order. */
 export interface ChannelRun {
-  /** Call data for the key manager of what was accepted before and is not mined yet, in nonce order. */
+  /** Call data for the key manager of the accepted calls that are not mined yet, in nonce order. */
   readonly pending: readonly string[]
   /** At least one. */
   readonly calls: readonly SimulatedCall[]
-  /** Most gas that each of the calls may take, where that is less than what any call may. */
+  /** The most gas of each of these calls, when it is less than the cap of all calls. */
   readonly gasCap?: bigint
 }
 
-/** What became of one call in the simulation. */
+/** The outcome of one call in the simulation. */
 export type CallResult =
-  /** Succeeds; the gas is that of a whole transaction, without padding. */
+  /** It succeeds. The gas is that of a whole transaction, without padding. */
   | { readonly kind: 'succeeds'; readonly gas: bigint }
   | { readonly kind: 'reverts'; readonly reason: RevertReason }
-  /** Takes more than the cap. */
+  /** It takes more gas than the cap. */
   | { readonly kind: 'exceeds-gas-cap' }
-  /** The node does not give enough gas to run it after what is pending. */
+  /** The node gives too little gas to run it after the pending calls. */
   | { readonly kind: 'not-simulated' }
 
-/** What the latest block says about a channel, all seen at once. */
+/** What the latest block says about a channel, read in one block. */
 export interface ChannelResult {
   /** The channel's next nonce on the chain. */
   readonly nonce: bigint
@@ -42,13 +42,15 @@ export interface ChannelResult {
   readonly calls: readonly CallResult[]
 }
 
-/** Who is who to a relay call. */
+/** Owner, target and permissions around a relay call. */
 export interface Parties {
   /** Of the profile, checksummed; null when it has none. */
   readonly owner: string | null
   /** The profile that the key manager controls, checksummed. */
   readonly target: string | null
-  /** The signer's permission bits on the profile; absent when the first call succeeds: the key manager has checked them. */
+  /**
+   * The signer's permission bits on the profile; absent when the first call succeeds: the key manager has checked them.
+   */
   readonly permissions?: bigint
 }
 
@@ -58,18 +60,18 @@ export interface Simulator {
 }
 
 const GAS_FOR_A_READ = 300_000n
-/** Where a call cannot be measured alone: room for the slots that the calls before it had warmed. */
+/** Added to the gas of a call that cannot be measured alone, for slots that the calls before it had warmed. */
 const WARMTH_GAS = 250_000n
 
 /**
  * Tries calls on the latest block, on top of what is pending in their channel.
  *
- * Who owns the profile is read each time, in the same block: what was read before may be over, and a former key manager
- * says of its own calls what it likes. Most calls succeed, and then nothing else is asked: development nodes trace every
- * instruction.
+ * The profile's owner is read each time, in the same block: it may have changed, and a former key manager may claim
+ * anything about its own calls. Most calls succeed, and then nothing else is asked, because development nodes trace
+ * every instruction.
  *
- * A step after others finds storage warm and dirty that its own transaction would find cold, and looks far too cheap.
- * So each call that has others before it is also measured alone, with the channel's nonce set to its own.
+ * After other steps, a step finds storage warm that its own transaction would find cold, and seems far too cheap. So each
+ * call with others before it is also measured alone, with the channel's nonce set to its own.
  */
 export function createSimulator({ runner, gasCap: highest }: { runner: SequenceRunner; gasCap: bigint }): Simulator {
   const nonceSlots = createNonceSlots({ runner })
@@ -104,7 +106,7 @@ export function createSimulator({ runner, gasCap: highest }: { runner: SequenceR
       const measuring = Promise.all(
         calls.map(async (call, index) => (needsMeasure(index) ? measureAlone(call, gasCap) : undefined)),
       )
-      // Judged below; meanwhile the tries may fail first.
+      // The result is awaited below. Until then a failure must not count as unhandled.
       measuring.catch(() => {})
       const results = async (outcomes: readonly Outcome[]) => {
         const alone = await measuring
@@ -120,7 +122,7 @@ export function createSimulator({ runner, gasCap: highest }: { runner: SequenceR
           return { nonce: first.nonce, parties, calls: await results(outcomes) }
         }
       }
-      // Why it fails is read from the block in which it is tried: again, since that may be another one by now.
+      // The facts that explain the failure are read again, in the block in which the call is tried now.
       const [facts = [], outcomes = []] = await runner.run({ sequences: [reads, steps], lenient })
       const [owner, target, nonce, permissions] = facts
       return {
@@ -145,7 +147,7 @@ function callResult(
 ): CallResult {
   if (!outcome?.ran) return { kind: 'not-simulated' }
   if (!outcome.success) {
-    // Every contract on the way keeps a 64th for itself, and may tell of the failure in its own words.
+    // Every contract on the way keeps a 64th of the gas (EIP-150), and may replace the error by its own.
     const usedUp = outcome.gasUsed * 100n > gasCap * 90n
     return usedUp ? { kind: 'exceeds-gas-cap' } : { kind: 'reverts', reason: revertReason(outcome.returnData) }
   }
@@ -164,7 +166,7 @@ export function addressIn(outcome: Outcome | undefined): string | null {
   return getAddress(`0x${outcome.returnData.slice(26)}`)
 }
 
-/** The permission bits that `getData` returned; none when nothing is set. */
+/** The permission bits that `getData` returned; zero when nothing is set. */
 export function permissionsIn(outcome: Outcome | undefined): bigint {
   if (!outcome?.success) return 0n
   try {
@@ -172,7 +174,7 @@ export function permissionsIn(outcome: Outcome | undefined): bigint {
     const value = reader.bytes(reader.number(0))
     return value.length === 66 ? BigInt(value) : 0n
   } catch {
-    // Whatever it is, it is no `bytes`.
+    // The data is no `bytes`.
     return 0n
   }
 }
