@@ -40,6 +40,7 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
         seenNonce: relay.accountNonce,
         nonce,
         fees,
+        gasLimit: what.gasLimit,
         sign: (taken: number) => sign({ chainId, nonce: taken, fees, ...what }),
       }
       const signed = await storeAttempt(db, attempt, { plans, nowMs: clock.nowMs() })

@@ -17,6 +17,7 @@ export interface NewAttempt {
   /** The nonce to use again; or the next one, which is not below what the chain has used. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
+  readonly gasLimit: bigint
   readonly sign: (nonce: number) => SignedTransaction
 }
 
@@ -28,7 +29,7 @@ export interface NewAttempt {
  */
 export async function storeAttempt(
   db: Queries,
-  { relay: hash, kind, account, seenNonce, nonce: wantedNonce, fees, sign }: NewAttempt,
+  { relay: hash, kind, account, seenNonce, nonce: wantedNonce, fees, gasLimit, sign }: NewAttempt,
   { plans, nowMs }: { plans: Plans; nowMs: number },
 ): Promise<SignedTransaction | undefined> {
   return retryOnConflict(() =>
@@ -54,9 +55,8 @@ export async function storeAttempt(
 
       const quota = accounts.get(profile)
       let reserved = BigInt(relay.reserved)
-      const limits = { gasLimit: BigInt(relay.gas_limit), maxFeePerGasWei: maxFeePerGas(fees) }
-      const wanted = planOf(relay, plans).reserve(limits)
-      if (kind === 'call' && wanted > reserved && quota?.period === relay.period) {
+      const wanted = planOf(relay, plans).reserve({ gasLimit, maxFeePerGasWei: maxFeePerGas(fees) })
+      if (wanted > reserved && quota?.period === relay.period) {
         const moved = moveReservation(quota, reserved, wanted)
         reserved = moved.taken
         await saveAccounts(transaction, [moved.account]).execute()

@@ -365,6 +365,25 @@ describe('ledger', () => {
         expect((await account()).used).to.equal(before.used + 210n)
       })
 
+      it('reserves what it costs more to use up the nonce of a call that has expired', async () => {
+        const before = await account()
+        const hash = hashOf((await accept([call({ validityTimestamps: BigInt(nowSeconds - 1) })]))[0])
+        const signer = signers[0]!
+        const { account_nonce } = await relayRow(hash)
+        const [fees, gasLimit] = [{ type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const, 3n * GAS_LIMIT]
+        const sign = (nonce: number) =>
+          signer.sign({ chainId: 1n, nonce, to: signer.address, gasLimit, data: '0x', fees })
+        const nonce = Number(account_nonce)
+        await storeAttempt(
+          database.db,
+          { relay: hash, kind: 'cancel', account: signer.address, seenNonce: nonce, nonce, fees, gasLimit, sign },
+          { plans, nowMs: nowSeconds * 1000 },
+        )
+        expect((await account()).used).to.equal(before.used + gasLimit)
+        await settle(database.db, [mined(hash, 2n * GAS_LIMIT, { kind: 'cancel' })], options())
+        expect((await account()).used).to.equal(before.used + 2n * GAS_LIMIT)
+      })
+
       it('takes a call that reverted anew, and lets the former one come back', async () => {
         const before = await account()
         const identity = hexlify(randomBytes(32))
@@ -587,6 +606,7 @@ describe('ledger', () => {
               seenNonce,
               nonce: { notBelow: 0 },
               fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n },
+              gasLimit: GAS_LIMIT,
               sign: (nonce) =>
                 signer.sign({
                   chainId: 1n,
