@@ -55,6 +55,11 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
   bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
+  simulate: {
+    does: 'the relayer on a virtual clock, with faults that a seed decides',
+    module: './simulate.ts',
+    inRepositoryOnly: 'it runs the sources',
+  },
   new: { does: 'begins a new plugin or clause', module: './new.ts', inRepositoryOnly: 'it writes into the sources' },
   generate: { does: 'writes what is made from specs/', module: './generate.ts', inRepositoryOnly: 'it writes sources' },
   build: { does: 'builds the package in dist/', module: './build.ts', inRepositoryOnly: 'it builds the sources' },

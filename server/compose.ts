@@ -9,12 +9,13 @@ import { ServiceError } from './core/errors.ts'
 import { checkResults } from './services/node/check-results.ts'
 import { createChain, type CachedChain } from './services/chain/create-chain.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
+import type { NodeConnection } from './services/node/node-connection.ts'
 import type { Upstream } from './services/node/upstream.ts'
 import { translateErrors } from './services/node/translate-errors.ts'
 import type { Clock } from './services/clock.ts'
 import { openDatabase, schemaOf, type Database } from './services/database/database.ts'
 import { createFollower } from './services/follower/follower.ts'
-import { startJobs, type Jobs } from './services/jobs/jobs.ts'
+import { startJobs, type Jobs, type JobsOptions } from './services/jobs/jobs.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './services/ledger/opening.ts'
 import { accountsWithOpenRelays } from './services/ledger/open-relays.ts'
 import { isLeftOut, refusalOf } from './services/ledger/refusals.ts'
@@ -51,6 +52,15 @@ export interface ComposeOptions {
   readonly tracing?: Tracing | undefined
   /** In place of the usual ones, for tests. */
   readonly timings?: Partial<Timings>
+  /** Other ways to the outside than the usual ones: a simulation has its own. */
+  readonly edges?: Partial<Edges>
+}
+
+/** How the services reach what lies outside of the process. */
+export interface Edges {
+  readonly connect: (rpcUrl: string) => NodeConnection
+  readonly openDatabase: typeof openDatabase
+  readonly openQueue: NonNullable<JobsOptions['openQueue']>
 }
 
 /** How patient the background work is, in milliseconds. */
@@ -162,8 +172,8 @@ interface Nodes {
 }
 
 /** @throws ServiceError UPSTREAM_UNAVAILABLE no node answers */
-async function openNodes({ config, metrics, tracing, log }: ComposeOptions, closers: Closers): Promise<Nodes> {
-  const pool = createUpstream({ ...config.chain, log })
+async function openNodes({ config, metrics, tracing, log, edges }: ComposeOptions, closers: Closers): Promise<Nodes> {
+  const pool = createUpstream({ ...config.chain, log, ...(edges?.connect && { connect: edges.connect }) })
   const metered = meterUpstream(checkResults(pool), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
   closers.push(() => upstream.close())
@@ -188,12 +198,12 @@ async function openNodes({ config, metrics, tracing, log }: ComposeOptions, clos
 
 /** Opens the database, the ledger and the signers. @throws OperatorError; ConfigError */
 async function openLedger(
-  { config, secrets, registry, clock, log }: ComposeOptions,
+  { config, secrets, registry, clock, log, edges }: ComposeOptions,
   { upstream, confirmed, chain, chainId }: Nodes,
   closers: Closers,
 ) {
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
-  const database = await openDatabase({
+  const database = await (edges?.openDatabase ?? openDatabase)({
     url: secrets.databaseUrl ?? null,
     folder: config.database.folder,
     schema: schemaOf(chainId),
@@ -242,7 +252,7 @@ type Parts = ReturnType<typeof createParts>
 
 /** Starts the follower, which follows every sent transaction until it is final. */
 async function startFollowing(
-  { config, clock, log, metrics, timings }: ComposeOptions,
+  { config, clock, log, metrics, timings, edges }: ComposeOptions,
   nodes: Nodes,
   { accounts, database, plans, signers }: Ledger,
   { broadcaster, simulator, fees, relayTracing }: Parts,
@@ -274,6 +284,7 @@ async function startFollowing(
     look: (account) => follower.follow(account),
     pauseSeconds: timings?.lookPauseSeconds ?? usualTimings.lookPauseSeconds,
     accountsWithWork: () => accountsWithOpenRelays(database.db),
+    ...(edges?.openQueue && { openQueue: edges.openQueue }),
   })
   nodes.onReorganised = () => {
     for (const { address } of accounts) jobs.request(address)

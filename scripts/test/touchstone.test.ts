@@ -18,6 +18,7 @@ const words = [
   'profiles',
   'sign',
   'bench',
+  'simulate',
   'new',
   'test',
 ]

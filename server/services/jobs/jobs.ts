@@ -23,7 +23,12 @@ export interface JobsOptions {
   readonly pauseSeconds: number
   /** Accounts that have work left, also of processes that are gone. */
   readonly accountsWithWork: () => Promise<readonly string[]>
+  /** Opens the queue in the database. Default: pg-boss. */
+  readonly openQueue?: typeof openBoss
 }
+
+/** What background work takes of pg-boss. */
+export type JobQueue = Pick<PgBoss, 'work' | 'insert' | 'deleteQueuedJobs' | 'notifyWorker' | 'getQueueStats' | 'stop'>
 
 const QUEUE = 'follow'
 const POLL_SECONDS = 0.5
@@ -46,8 +51,8 @@ interface Data {
 
 /** Starts pg-boss on the ledger's database, and asks for looks at accounts that have work left. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
-  const { database, log, look, pauseSeconds, accountsWithWork } = options
-  const boss = await openBoss(database, log)
+  const { database, log, look, pauseSeconds, accountsWithWork, openQueue = openBoss } = options
+  const boss = await openQueue(database, log)
   const requests = createRequests(boss, log)
   const wasSetBack = watchClocks(database)
 
@@ -112,7 +117,7 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   }
 }
 
-async function openBoss(database: Database, log: Logger): Promise<PgBoss> {
+async function openBoss(database: Database, log: Logger): Promise<JobQueue> {
   const boss = new PgBoss({
     ...database.boss,
     schema: jobsSchemaOf(database.schema),
@@ -134,7 +139,7 @@ async function openBoss(database: Database, log: Logger): Promise<PgBoss> {
 }
 
 /** Asks for looks at accounts: once for each account while its request waits. */
-function createRequests(boss: PgBoss, log: Logger) {
+function createRequests(boss: JobQueue, log: Logger) {
   // A statement costs as much for one as for several.
   const insert = microBatch(
     async (wanted: readonly JobInsert<Data>[]) => {

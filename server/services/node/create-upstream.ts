@@ -14,6 +14,8 @@ export interface CreateUpstreamOptions {
   /** How long one node may take for one call, in milliseconds. Default 10,000. */
   readonly requestTimeoutMs?: number
   readonly log?: Logger
+  /** How a node is reached. Default: as its URL says. */
+  readonly connect?: (rpcUrl: string) => NodeConnection
 }
 
 /** The upstream that talks to the nodes themselves. */
@@ -26,7 +28,8 @@ export interface NodesUpstream extends Upstream {
  * Connects to one node or several. With several, each call goes to the best of them: see `pool/`. A node of another chain
  * is never used, also when it changes its chain while the server runs.
  */
-export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: CreateUpstreamOptions): NodesUpstream {
+export function createUpstream(options: CreateUpstreamOptions): NodesUpstream {
+  const { rpcUrls, requestTimeoutMs = 10_000, log, connect = connectByUrl } = options
   if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
   const identity = new ChainIdentity(rpcUrls.length === 1)
   const nodes = rpcUrls.map(
@@ -53,7 +56,7 @@ export function createUpstream({ rpcUrls, requestTimeoutMs = 10_000, log }: Crea
   return created
 }
 
-const connect = (rpcUrl: string): NodeConnection =>
+const connectByUrl = (rpcUrl: string): NodeConnection =>
   /^wss?:/i.test(rpcUrl) ? new WebSocketNode(rpcUrl) : new HttpNode(rpcUrl)
 
 /** With one node there is nothing to choose from and nothing to compare with. */

@@ -1,0 +1,124 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { availableParallelism } from 'node:os'
+import { performance } from 'node:perf_hooks'
+import { UsageError } from '../conformance/lib/usage-error.ts'
+import { plantedFaults } from '../testbed/simulation/planted.ts'
+import { simulate, type Found } from '../testbed/simulation/simulate.ts'
+import { parseCommand } from './parse-command.ts'
+
+interface Options {
+  readonly seeds: number
+  readonly from?: number
+  readonly seed?: number
+  readonly trace?: boolean
+  readonly workers: number
+  readonly planted?: string
+}
+
+const MOST_SEEDS = 1_000_000_000
+
+function parseSeed(text: string): number {
+  const seed = Number(text)
+  if (!/^\d+$/.test(text) || seed > MOST_SEEDS) throw new InvalidArgumentError('a seed is a number from 0 to 10^9.')
+  return seed
+}
+
+/** The first seed of a day: others each day, so that the tests of a year try many. */
+export const seedOfDay = (nowMs: number) => Math.floor(nowMs / 86_400_000) * 1_000
+
+/**
+ * The command `simulate`: relayer, ledger and follower on a virtual clock, in front of nodes, a database and callers that
+ * fail as a seed decides.
+ *
+ * @returns 0 every promise was kept, 1 one was broken
+ * @throws UsageError
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  const command = new Command('touchstone simulate')
+    .description(
+      'Simulates relayer, ledger and follower: each seed is a run with faults of its own, the same each time.',
+    )
+    .option('--seeds <number>', 'how many', parseSeed, 100)
+    .option('--from <seed>', 'the first one; default: another one each day', parseSeed)
+    .option('--seed <seed>', 'this one alone', parseSeed)
+    .option('--trace', 'with --seed: prints everything that happens', false)
+    .option('--workers <number>', 'processes', parseSeed, availableParallelism())
+    .option('--planted <id>', `plants a fault in the code, which is to be found; 'all' for each`)
+  const done = parseCommand(command, argv)
+  if (done !== undefined) return done
+  const options = command.opts<Options>()
+  if (options.workers < 1) throw new UsageError('--workers: at least one')
+  if (options.trace && options.seed === undefined) throw new UsageError('--trace: of which seed? Add --seed')
+  const { planted } = options
+  if (planted === 'all') return findPlanted(options)
+  if (planted !== undefined && !plantedFaults.some(({ id }) => id === planted)) {
+    throw new UsageError(
+      `--planted: there is no fault '${planted}'; there are ${plantedFaults.map(({ id }) => id).join(', ')}`,
+    )
+  }
+  return runSeeds(options)
+}
+
+async function runSeeds(options: Options): Promise<number> {
+  const { seeds, seed, trace = false, workers, planted } = options
+  const first = seed ?? options.from ?? seedOfDay(Date.now())
+  const count = seed === undefined ? seeds : 1
+  const begunMs = performance.now()
+  const broken: Found[] = []
+  let [done, accepted, virtualMs, cpuMs] = [0, 0, 0, 0]
+  await simulate({
+    from: first,
+    count,
+    workers: Math.min(workers, count),
+    ...(planted !== undefined && { planted }),
+    isTraced: trace,
+    isShrunk: true,
+    onFound: (found) => {
+      done++
+      accepted += found.accepted
+      virtualMs += found.virtualMs
+      cpuMs += found.cpuMs
+      if (found.story !== undefined) print(found.story)
+      if (found.faults.length > 0) {
+        broken.push(found)
+        print(`  again: npm run simulate -- --seed ${found.seed} --trace\n`)
+      }
+    },
+  })
+  const seconds = (performance.now() - begunMs) / 1000
+  print(
+    `${done} seeds from ${first}: ${broken.length} broken, ${accepted} calls accepted, ` +
+      `${(virtualMs / 3_600_000).toFixed(1)} simulated hours in ${seconds.toFixed(1)} s ` +
+      `(${(cpuMs / Math.max(1, done)).toFixed(0)} ms of CPU a seed)`,
+  )
+  if (count === 1 && broken.length === 0) print('every promise was kept')
+  return broken.length === 0 ? 0 : 1
+}
+
+/** Plants one fault after the other, and tries seeds until it is found. */
+async function findPlanted({ seeds, from = 1, workers }: Options): Promise<number> {
+  let missed = 0
+  for (const { id, mistake, edits } of plantedFaults) {
+    let found: Found | undefined
+    await simulate({
+      from,
+      count: seeds,
+      workers,
+      planted: id,
+      onFound: (one) => {
+        if (one.faults.length > 0 && (found === undefined || one.seed < found.seed)) found = one
+        return one.faults.length > 0
+      },
+    })
+    const where = [...new Set(edits.map(({ file }) => file))].join(', ')
+    if (!found) missed++
+    const how = found
+      ? `seed ${found.seed}, after ${found.seed - from + 1}: ${found.faults[0]}`
+      : `not within ${seeds} seeds`
+    print(`${id} (${where})\n  ${mistake}\n  ${how}`)
+  }
+  print(`${plantedFaults.length - missed} of ${plantedFaults.length} planted faults are found`)
+  return missed === 0 ? 0 : 1
+}
+
+const print = (text: string) => void process.stdout.write(`${text}\n`)

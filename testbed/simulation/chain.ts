@@ -1,0 +1,217 @@
+import { decodeRlp, encodeRlp } from 'ethers'
+import { hexBytes, toHex, word } from '../../server/ethereum/digest.ts'
+import { keccak } from '../../server/ethereum/keccak.ts'
+import { recoverSigner } from '../../server/ethereum/signature.ts'
+import { transactionGas } from '../../server/ethereum/transaction-gas.ts'
+import { ContractsModel, type ContractState, type ModelProfile } from './key-manager.ts'
+import type { Random } from './random.ts'
+
+export const CHAIN_ID = 4711n
+
+/** A signed transaction of type 2, as nodes read it. Addresses are checksummed where we make them, else lower case. */
+export interface Transaction {
+  readonly hash: string
+  readonly bytes: number
+  readonly chainId: bigint
+  readonly from: string
+  readonly nonce: number
+  readonly to: string
+  readonly gasLimit: bigint
+  readonly maxFeeWei: bigint
+  readonly tipWei: bigint
+  readonly data: string
+  /** The relay call that it carries; undefined: none. */
+  readonly call: string | undefined
+}
+
+export interface Receipt {
+  readonly transaction: Transaction
+  readonly succeeded: boolean
+  readonly gasUsed: bigint
+  readonly gasPriceWei: bigint
+  /** The relay call that was executed. */
+  readonly executed: string | undefined
+  /** First bytes of what it reverted with. */
+  readonly revertData: string
+}
+
+export interface State extends ContractState {
+  readonly nonces: Map<string, number>
+  readonly balances: Map<string, bigint>
+}
+
+export interface Block {
+  readonly number: number
+  readonly hash: string
+  readonly parent: Block | undefined
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly baseFeeWei: bigint
+  readonly gasLimit: bigint
+  readonly receipts: readonly Receipt[]
+  /** After the block. */
+  readonly state: State
+}
+
+const GENESIS_FEE_WEI = 10n ** 9n
+const LEAST_FEE_WEI = 10n ** 8n
+const BLOCK_GAS = 30_000_000n
+
+/** The tree of blocks, and the one that all nodes will agree on in the end. */
+export class SimulatedChain {
+  readonly contracts: ContractsModel
+  /** What stands in the end, if no reorganisation comes. */
+  head: Block
+  /** By which the base fee is multiplied at the next block. */
+  feeFactor = 1
+  /** What nobody of ours has sent, and the next block holds all the same: somebody else has the key. */
+  foreign: { readonly from: string }[] = []
+  readonly #transactions = new Map<string, Transaction>()
+  #blocks = 0
+
+  constructor(profiles: readonly ModelProfile[], balances: ReadonlyMap<string, bigint>, timestamp: number) {
+    this.contracts = new ContractsModel(CHAIN_ID, profiles)
+    const state = { nonces: new Map(), balances: new Map(balances), channels: new Map(), switches: new Map() }
+    this.head = {
+      number: 0,
+      hash: this.#nextHash(),
+      parent: undefined,
+      timestamp,
+      baseFeeWei: GENESIS_FEE_WEI,
+      gasLimit: BLOCK_GAS,
+      receipts: [],
+      state,
+    }
+  }
+
+  /** @throws Error it is no transaction of type 2 */
+  read(raw: string): Transaction {
+    let transaction = this.#transactions.get(raw)
+    if (!transaction) this.#transactions.set(raw, (transaction = this.#decode(raw)))
+    return transaction
+  }
+
+  /**
+   * Appends a block.
+   *
+   * @param offered in the order in which they are tried; those that cannot be executed are left out
+   */
+  mine(parent: Block, offered: readonly Transaction[], nowSeconds: number): Block {
+    const state = cloneState(parent.state)
+    const timestamp = Math.max(parent.timestamp + 1, nowSeconds)
+    const baseFeeWei = this.#nextFee(parent)
+    for (const { from } of this.foreign.splice(0)) state.nonces.set(from, (state.nonces.get(from) ?? 0) + 1)
+    const receipts: Receipt[] = []
+    for (const transaction of offered) {
+      const receipt = this.#execute(state, transaction, baseFeeWei, timestamp)
+      if (receipt) receipts.push(receipt)
+    }
+    return {
+      number: parent.number + 1,
+      hash: this.#nextHash(),
+      parent,
+      timestamp,
+      baseFeeWei,
+      gasLimit: BLOCK_GAS,
+      receipts,
+      state,
+    }
+  }
+
+  #execute(state: State, transaction: Transaction, baseFeeWei: bigint, timestamp: number): Receipt | undefined {
+    const { from, to, nonce, maxFeeWei, tipWei, gasLimit, data, chainId } = transaction
+    const balance = state.balances.get(from) ?? 0n
+    if (chainId !== CHAIN_ID || nonce !== (state.nonces.get(from) ?? 0) || maxFeeWei < baseFeeWei) return undefined
+    if (balance < gasLimit * maxFeeWei) return undefined
+    const gasPriceWei = baseFeeWei + min(tipWei, maxFeeWei - baseFeeWei)
+    const intrinsicGas = transactionGas(data, 0n)
+    if (intrinsicGas > gasLimit) return undefined
+    state.nonces.set(from, nonce + 1)
+    const isTransfer = data === '0x'
+    const outcome = isTransfer
+      ? { success: true, gasUsed: 0n, returnData: '0x' }
+      : this.contracts.call(state, { to, data, gasLimit: gasLimit - intrinsicGas, timestamp })
+    const gasUsed = min(transactionGas(data, outcome.gasUsed), gasLimit)
+    state.balances.set(from, balance - gasUsed * gasPriceWei)
+    return {
+      transaction,
+      succeeded: outcome.success,
+      gasUsed,
+      gasPriceWei,
+      executed: 'executed' in outcome ? outcome.executed : undefined,
+      revertData: outcome.success ? '0x' : outcome.returnData.slice(0, 10),
+    }
+  }
+
+  #nextFee(parent: Block): bigint {
+    const fee = BigInt(Math.floor(Number(parent.baseFeeWei) * this.feeFactor))
+    return fee < LEAST_FEE_WEI ? LEAST_FEE_WEI : fee
+  }
+
+  #nextHash(): string {
+    return toHex(keccak(word(BigInt(++this.#blocks))))
+  }
+
+  #decode(raw: string): Transaction {
+    if (!raw.startsWith('0x02')) throw new Error('not of type 2')
+    const fields = decodeRlp(`0x${raw.slice(4)}`) as string[]
+    const [chainId = '', nonce = '', tip = '', maxFee = '', gas = '', to = '', , data = '', , y = '', r = '', s = ''] =
+      fields
+    const digest = keccak(Buffer.from([2]), hexBytes(encodeRlp(fields.slice(0, 9))))
+    const bytes = Buffer.from(`${r.slice(2).padStart(64, '0')}${s.slice(2).padStart(64, '0')}`, 'hex')
+    const from = recoverSigner(digest, { bytes, recoveryId: y === '0x01' ? 1 : 0 })
+    return {
+      hash: toHex(keccak(hexBytes(raw))),
+      bytes: raw.length / 2 - 1,
+      chainId: integer(chainId),
+      from: from.toLowerCase(),
+      nonce: Number(integer(nonce)),
+      to,
+      gasLimit: integer(gas),
+      maxFeeWei: integer(maxFee),
+      tipWei: integer(tip),
+      data,
+      call: this.contracts.callIn(to, data),
+    }
+  }
+}
+
+/** Where a transaction stands on the chain that ends with a block. */
+export function findReceipt(head: Block, hash: string): { block: Block; receipt: Receipt } | undefined {
+  for (let block: Block | undefined = head; block; block = block.parent) {
+    const receipt = block.receipts.find(({ transaction }) => transaction.hash === hash)
+    if (receipt) return { block, receipt }
+  }
+  return undefined
+}
+
+/** The block of a number on the chain that ends with a block. */
+export function blockAt(head: Block, number: number): Block | undefined {
+  let block: Block | undefined = head
+  while (block && block.number > number) block = block.parent
+  return block?.number === number ? block : undefined
+}
+
+/** Every receipt on the chain that ends with a block, the first one first. */
+export function receiptsUpTo(head: Block): { readonly block: Block; readonly receipt: Receipt }[] {
+  const found: { block: Block; receipt: Receipt }[][] = []
+  for (let block: Block | undefined = head; block; block = block.parent) {
+    const { receipts } = block
+    const own = block
+    found.push(receipts.map((receipt) => ({ block: own, receipt })))
+  }
+  return found.reverse().flat()
+}
+
+/** The base fee goes up and down by an eighth at most, as EIP-1559 has it. */
+export const driftOf = (random: Random) => random.between(0.9, 1.12)
+
+export const cloneState = ({ nonces, balances, channels, switches }: State): State => ({
+  nonces: new Map(nonces),
+  balances: new Map(balances),
+  channels: new Map(channels),
+  switches: new Map(switches),
+})
+
+const integer = (hex: string) => (hex === '0x' ? 0n : BigInt(hex))
+const min = (one: bigint, other: bigint) => (one < other ? one : other)

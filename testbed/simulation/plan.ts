@@ -1,0 +1,240 @@
+import type { Timings } from '../../server/compose.ts'
+import type { Effect } from './key-manager.ts'
+import type { Trouble } from './network.ts'
+import type { NodeRules } from './node.ts'
+import { createRandom, type Random } from './random.ts'
+
+/** What a seed decides before a run begins. */
+export interface Plan {
+  readonly seed: number
+  readonly world: WorldPlan
+  readonly calls: readonly CallPlan[]
+  readonly faults: readonly Fault[]
+}
+
+export interface WorldPlan {
+  /** Servers on one PostgreSQL; one with PGlite when it is not shared. */
+  readonly servers: number
+  readonly isShared: boolean
+  readonly nodes: readonly NodeRules[]
+  readonly blockMs: number
+  readonly confirmations: number
+  /** Accounts that pay, of all servers. */
+  readonly accounts: number
+  readonly profiles: number
+  readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
+  readonly timings: Timings
+  /** Probability that a transaction gets into the next block. */
+  readonly inclusion: number
+}
+
+export type Cheat = 'signature' | 'other-payload' | 'no-permission' | 'expired'
+
+export interface CallPlan {
+  /** What its payload holds, and no other. */
+  readonly number: number
+  readonly profile: number
+  readonly controller: number
+  readonly channel: bigint
+  readonly id: bigint
+  readonly effect: Effect
+  /** Seconds for which it is valid, from its first sending; null: for ever. */
+  readonly validSeconds: number | null
+  readonly cheat: Cheat | undefined
+  /** Whether nothing but its profile's limits may keep it from being executed. */
+  readonly isProbe?: boolean
+  readonly sendings: readonly Sending[]
+}
+
+/** One caller that sends the call, until it is answered. */
+export interface Sending {
+  readonly atMs: number
+  readonly server: number
+  /** Closes the connection after this time; Infinity: waits for the answer. */
+  readonly patienceMs: number
+  /** Whether it sends the call again when there was no answer, or one that says so. */
+  readonly isStubborn: boolean
+  readonly spelling: number
+}
+
+export type Fault = { readonly atMs: number } & (
+  | { readonly kind: 'crash'; readonly server: number; readonly forMs: number }
+  | { readonly kind: 'sleep'; readonly server: number; readonly forMs: number }
+  | { readonly kind: 'clock'; readonly server: number; readonly byMs: number }
+  | {
+      readonly kind: 'trouble'
+      readonly node: number
+      readonly forMs: number
+      readonly trouble: Trouble
+      readonly share: number
+    }
+  | { readonly kind: 'silence'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'lag'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'forget'; readonly node: number }
+  | { readonly kind: 'reorganisation'; readonly depth: number; readonly keeps: number }
+  | { readonly kind: 'fee'; readonly factor: number; readonly blocks: number }
+  | { readonly kind: 'steal'; readonly account: number }
+  | { readonly kind: 'poor'; readonly account: number; readonly forMs: number }
+  | { readonly kind: 'full-blocks'; readonly forMs: number }
+  | { readonly kind: 'cut'; readonly forMs: number }
+)
+
+/** When callers begin, at the latest, and faults as well. */
+export const ACTIVE_MS = 20_000
+/** The longest that a fault lasts. */
+const LONGEST_MS = 12_000
+/** When the weather is fine again. */
+export const CALM_FROM_MS = ACTIVE_MS + LONGEST_MS
+
+const QUOTAS = [
+  { model: 'gas', options: { gasPerPeriod: 20_000_000 } },
+  { model: 'gas', options: { gasPerPeriod: 500_000 } },
+  { model: 'lyx', options: {} },
+  { model: 'transaction-count', options: {} },
+] as const
+
+const TROUBLES: readonly Trouble[] = ['slow', 'unheard', 'unanswered', 'broken', 'doubled', 'denies', 'pretends']
+
+/** What a seed stands for. Every seed has weather of its own: some kinds of faults, and none of the others. */
+export function planOf(seed: number): Plan {
+  const random = createRandom(seed, 'plan')
+  const world = planWorld(random.stream('world'))
+  const calls = planCalls(random.stream('calls'), world)
+  return { seed, world, calls, faults: planFaults(random.stream('faults'), world) }
+}
+
+function planWorld(random: Random): WorldPlan {
+  const isShared = random.chance(0.6)
+  const blockMs = random.pick([1_000, 2_000, 4_000])
+  return {
+    isShared,
+    servers: isShared ? random.integer(1, 3) : 1,
+    nodes: Array.from({ length: random.pick([1, 1, 2, 3]) }, () => ({
+      keepsGaps: random.chance(0.7),
+      bringsBack: random.chance(0.7),
+      wantsBaseFee: random.chance(0.3),
+    })),
+    blockMs,
+    confirmations: random.integer(1, 4),
+    accounts: random.integer(1, 3),
+    profiles: random.integer(1, 2),
+    quota: random.pick(QUOTAS),
+    timings: {
+      replaceAfterMs: random.pick([4, 6]) * blockMs,
+      resendAfterMs: random.pick([1_500, 3_000]),
+      lostAfterMs: 5_000,
+      refusedAfterMs: 8_000,
+      lookPauseSeconds: random.pick([2, 3]),
+    },
+    inclusion: random.pick([1, 1, 0.8, 0.5]),
+  }
+}
+
+function planCalls(random: Random, { profiles, servers }: WorldPlan): CallPlan[] {
+  const calls: CallPlan[] = []
+  const channels = random.integer(1, 4)
+  for (let channel = 0; channel < channels; channel++) {
+    const [profile, controller] = [random.integer(0, profiles - 1), random.integer(0, 1)]
+    const length = random.integer(1, 4)
+    const startMs = random.between(500, ACTIVE_MS * 0.8)
+    const hurryMs = random.pick([50, 1_000, 5_000])
+    for (let id = 0; id < length; id++) {
+      const cheat: Cheat | undefined = random.chance(0.12)
+        ? random.pick(['signature', 'other-payload', 'no-permission', 'expired'])
+        : undefined
+      const atMs = startMs + (random.chance(0.2) ? random.between(0, length * hurryMs) : id * hurryMs)
+      const call: CallPlan = {
+        number: calls.length + 1,
+        profile,
+        controller,
+        channel: BigInt(channel),
+        id: BigInt(id),
+        effect: random.chance(0.75) ? 'plain' : random.pick(['reverts', 'throws-switch', 'needs-switch-off']),
+        validSeconds: random.chance(0.2) ? random.integer(11, 25) : null,
+        cheat: undefined,
+        sendings: planSendings(random, atMs, servers),
+      }
+      calls.push(call)
+      if (cheat) calls.push({ ...call, number: calls.length + 1, cheat, sendings: planSendings(random, atMs, servers) })
+    }
+  }
+  return calls
+}
+
+/** When the weather has been fine for this time, calls are taken as if there had been no faults. */
+const PROBE_AFTER_MS = 10_000
+const PROBE_CHANNEL = 100n
+
+/** Calls in fine weather, as many as there are accounts: each of these has to be taken, and executed. */
+export function probesOf({ world, calls }: Plan): CallPlan[] {
+  return Array.from({ length: world.accounts }, (_, index) => ({
+    number: calls.length + 1 + index,
+    profile: index % world.profiles,
+    controller: 0,
+    channel: PROBE_CHANNEL + BigInt(index),
+    id: 0n,
+    effect: 'plain',
+    validSeconds: null,
+    cheat: undefined,
+    isProbe: true,
+    sendings: [
+      {
+        atMs: CALM_FROM_MS + PROBE_AFTER_MS,
+        server: index % world.servers,
+        patienceMs: Infinity,
+        isStubborn: true,
+        spelling: 0,
+      },
+    ],
+  }))
+}
+
+const planSendings = (random: Random, atMs: number, servers: number): Sending[] =>
+  Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, (_, index) => ({
+    atMs: atMs + (index === 0 ? 0 : random.between(0, random.pick([20, 2_000, 10_000]))),
+    server: random.integer(0, servers - 1),
+    patienceMs: random.chance(0.2) ? random.between(1, 500) : Infinity,
+    isStubborn: random.chance(0.8),
+    spelling: random.integer(0, 3),
+  }))
+
+function planFaults(random: Random, world: WorldPlan): Fault[] {
+  const makers = faultMakers(random, world)
+  const kinds = random.shuffled(Object.keys(makers)).slice(0, random.integer(0, 5))
+  if (kinds.length === 0) return []
+  const faults = Array.from({ length: random.integer(1, 8) }, () => ({
+    atMs: random.between(0, ACTIVE_MS),
+    ...makers[random.pick(kinds)]?.(),
+  }))
+  return (faults as Fault[]).toSorted((one, other) => one.atMs - other.atMs)
+}
+
+type Maker = () => Omit<Fault, 'atMs'>
+
+function faultMakers(random: Random, world: WorldPlan): Readonly<Record<string, Maker>> {
+  const server = () => random.integer(0, world.servers - 1)
+  const node = () => random.integer(0, world.nodes.length - 1)
+  const account = () => random.integer(0, world.accounts - 1)
+  const forMs = () => random.between(500, LONGEST_MS)
+  const one = (fault: Omit<Fault, 'atMs'> & Readonly<Record<string, unknown>>) => fault
+  const makers: Record<string, Maker> = {
+    crash: () => one({ kind: 'crash', server: server(), forMs: random.between(100, 5_000) }),
+    sleep: () => one({ kind: 'sleep', server: server(), forMs: random.pick([300, 2_000, 4_000, 10_000]) }),
+    clock: () => one({ kind: 'clock', server: server(), byMs: random.pick([-30_000, -1_500, 1_500, 30_000]) }),
+    trouble: () => {
+      const share = random.pick([0.1, 0.3, 0.7])
+      return one({ kind: 'trouble', node: node(), forMs: forMs(), trouble: random.pick(TROUBLES), share })
+    },
+    silence: () => one({ kind: 'silence', node: node(), forMs: forMs() }),
+    lag: () => one({ kind: 'lag', node: node(), forMs: forMs() }),
+    forget: () => one({ kind: 'forget', node: node() }),
+    reorganisation: () =>
+      one({ kind: 'reorganisation', depth: random.integer(1, world.confirmations), keeps: random.pick([0, 0.5, 1]) }),
+    fee: () => one({ kind: 'fee', factor: random.pick([1.3, 1.6, 0.7]), blocks: random.integer(1, 6) }),
+    steal: () => one({ kind: 'steal', account: account() }),
+    poor: () => one({ kind: 'poor', account: account(), forMs: forMs() }),
+    'full-blocks': () => one({ kind: 'full-blocks', forMs: forMs() }),
+  }
+  if (world.isShared) makers['cut'] = () => one({ kind: 'cut', forMs: random.between(200, 4_000) })
+  return makers
+}

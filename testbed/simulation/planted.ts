@@ -1,0 +1,202 @@
+import { registerHooks } from 'node:module'
+
+/** A change of the sources that breaks a promise. */
+export interface PlantedFault {
+  readonly id: string
+  /** What somebody might have got wrong. */
+  readonly mistake: string
+  readonly edits: readonly Edit[]
+}
+
+interface Edit {
+  /** From the root of the repository. */
+  readonly file: string
+  /** Stands in the file exactly once. */
+  readonly find: string
+  readonly replace: string
+}
+
+const relayer = 'server/services/relayer'
+const ledger = 'server/services/ledger'
+const follower = 'server/services/follower'
+
+/** What the simulation has to find. Each is a mistake that systems of this kind are known for. */
+export const plantedFaults: readonly PlantedFault[] = [
+  {
+    id: 'nonce-before-commit',
+    mistake: 'the account nonce is taken before the call is stored, in a transaction of its own',
+    edits: [
+      {
+        file: `${ledger}/store-relays.ts`,
+        find: `  const { rows } = await sql<{ stored: boolean | null }>\`select case`,
+        replace: `  for (const { signer, expected, next } of nonces) {
+    const taken = await db.updateTable('signer_accounts').set({ next_nonce: next })
+      .where('address', '=', signer).where('next_nonce', '=', expected).executeTakeFirst()
+    if (Number(taken.numUpdatedRows) === 0) return false
+  }
+  nonces = nonces.map((one) => ({ ...one, expected: one.next }))
+  const { rows } = await sql<{ stored: boolean | null }>\`select case`,
+      },
+    ],
+  },
+  {
+    id: 'broadcast-before-commit',
+    mistake: 'a transaction is sent before it is stored',
+    edits: [
+      {
+        file: `${ledger}/commit.ts`,
+        find: `  if (!(await storeRelays(db, draft, nowSeconds, holders))) return undefined`,
+        replace: `  await (options as any).broadcaster.send(draft.relays)
+  if (!(await storeRelays(db, draft, nowSeconds, holders))) return undefined`,
+      },
+    ],
+  },
+  {
+    id: 'receipt-believed-at-once',
+    mistake: 'a receipt is held to be final before a reorganisation can take it back',
+    edits: [
+      {
+        file: `${follower}/receipts.ts`,
+        find: `final: Number(receipt.blockNumber) <= lastFinalBlock`,
+        replace: `final: true`,
+      },
+    ],
+  },
+  {
+    id: 'first-hash-forgotten',
+    mistake: 'once a transaction is replaced, nobody looks for the receipt of the first one',
+    edits: [
+      {
+        file: `${follower}/receipts.ts`,
+        find: `relay.attempts.toReversed()`,
+        replace: `relay.attempts.slice(-1)`,
+      },
+      {
+        file: `${follower}/follower.ts`,
+        find: `passed.map(({ hash }) => findMined(upstream, { hash, attempts: [{ hash, kind: 'call' }] }, lastFinalBlock)),`,
+        replace: `passed.map(async (): Promise<undefined> => undefined),`,
+      },
+    ],
+  },
+  {
+    id: 'lock-outlives-holder',
+    mistake: 'the lock of an account stays when the process that holds it is gone',
+    edits: [
+      {
+        file: 'testbed/simulation/cluster.ts',
+        find: `    for (const key of [...session.keys]) this.#unlock(session, key)`,
+        replace: ``,
+      },
+    ],
+  },
+  {
+    id: 'watermark-ahead',
+    mistake: 'the follower remembers the first open nonce as one that is behind it',
+    edits: [
+      {
+        file: `${follower}/follower.ts`,
+        find: `      firstOpen.set(account, first.accountNonce)`,
+        replace: `      firstOpen.set(account, first.accountNonce + 1)`,
+      },
+    ],
+  },
+  {
+    id: 'retry-signs-anew',
+    mistake: 'what no node has is signed anew with the next nonce, instead of being sent again',
+    edits: [
+      {
+        file: `${follower}/repairs.ts`,
+        find: `      await sendMissing(waiting, options)`,
+        replace: `      const signer = options.signerOf(account)
+      for (const relay of relays.filter((one) => one.accountNonce >= waiting.knownNonce && waiting.ageMs(one) >= options.resendAfterMs)) {
+        if (signer) await attempts.renew(relay, signer, await options.fees.current(), at.chainNonce)
+      }
+      void sendMissing`,
+      },
+    ],
+  },
+  {
+    id: 'freed-twice',
+    mistake: 'what a call reserved is given back each time that it is settled',
+    edits: [
+      {
+        file: `${ledger}/change-relays.ts`,
+        find: `const taken = relay.charged === null ? reserved : BigInt(relay.charged)`,
+        replace: `const taken = reserved`,
+      },
+    ],
+  },
+  {
+    id: 'job-lost-at-crash',
+    mistake: 'nobody looks for work whose process has died',
+    edits: [
+      {
+        file: 'server/services/jobs/jobs.ts',
+        find: `      for (const account of await accountsWithWork()) void requests.add(account, 0)`,
+        replace: ``,
+      },
+    ],
+  },
+  {
+    id: 'expiry-charged-to-nobody',
+    mistake: 'what it costs to use up the nonce of a call whose time has run out is charged to nobody',
+    edits: [
+      {
+        file: `${ledger}/settle.ts`,
+        find: `one.kind === 'cancel' && !isExpired`,
+        replace: `one.kind === 'cancel'`,
+      },
+    ],
+  },
+  {
+    id: 'gap-after-nonce-too-low',
+    mistake: 'a call whose nonce was used by something else gets one that is too high by one',
+    edits: [
+      {
+        file: `${ledger}/attempts.ts`,
+        find: `const nonce = Math.max(Number(next_nonce), chainNonce)`,
+        replace: `const nonce = Math.max(Number(next_nonce), chainNonce) + 1`,
+      },
+    ],
+  },
+  {
+    id: 'fee-below-replacement-rule',
+    mistake: 'a replacement offers no more than a wei above what is to be replaced',
+    edits: [
+      {
+        file: `${relayer}/fees.ts`,
+        find: `const RAISE_PERCENT = 25n`,
+        replace: `const RAISE_PERCENT = 0n`,
+      },
+    ],
+  },
+]
+
+const root = new URL('../../', import.meta.url).href
+
+/**
+ * Plants a fault: from now on Node loads the files with the mistake in them. What lies on the disk is not touched.
+ *
+ * @throws RangeError there is no such fault, or the sources have changed so that it cannot be planted
+ */
+export function plant(id: string): void {
+  const fault = plantedFaults.find((one) => one.id === id)
+  if (!fault) throw new RangeError(`there is no fault '${id}'`)
+  registerHooks({
+    load: (url, context, nextLoad) => {
+      const loaded = nextLoad(url, context)
+      const edits = fault.edits.filter(({ file }) => url === root + file)
+      if (edits.length === 0 || !loaded.source) return loaded
+      const source =
+        typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString()
+      return { ...loaded, source: edits.reduce(edited, source) }
+    },
+  })
+}
+
+/** @throws RangeError the text that is to be replaced does not stand there exactly once */
+export function edited(source: string, { file, find, replace }: Edit): string {
+  const parts = source.split(find)
+  if (parts.length !== 2) throw new RangeError(`${file} holds ${parts.length - 1} times: ${find}`)
+  return parts.join(replace)
+}

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto'
+import type { Config } from '../../specs/index.ts'
+import { parseConfig } from '../../server/config/load.ts'
+import { discoverFolder } from '../../server/core/discover.ts'
+import { createRegistry, type Registry } from '../../server/core/registry.ts'
+// Where Services gets its members `relays` and `quotas`.
+import type {} from '../../server/services/ledger/quotas.ts'
+import type {} from '../../server/services/ledger/relays.ts'
+import { toRow } from '../../server/services/ledger/account-rows.ts'
+import { openAccount } from '../../server/services/quotas/account.ts'
+import { createPlans } from '../../server/services/quotas/plans.ts'
+import { audit, type Evidence } from './audit.ts'
+import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
+import { SimulatedChain } from './chain.ts'
+import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
+import { StoredJobs } from './job-queue.ts'
+import { connectTo } from './network.ts'
+import { SimulatedNode } from './node.ts'
+import { CALM_FROM_MS, probesOf, type Plan } from './plan.ts'
+import { createRandom } from './random.ts'
+import { SimulatedServer } from './server.ts'
+import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
+import { enter, takeOverGlobals, WorldTime } from './world-time.ts'
+
+/** What is made once, and used by every run of a process. */
+export interface Laboratory {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly config: Config
+}
+
+/** What came of a run. */
+export interface Outcome {
+  readonly seed: number
+  /** What was promised and not kept; none: the run is good. */
+  readonly faults: readonly string[]
+  readonly story: readonly string[]
+  readonly trace: readonly string[]
+  /** SHA-256 of the trace: the same for the same plan. */
+  readonly digest: string
+  readonly virtualMs: number
+  readonly accepted: number
+}
+
+/** After the weather is fine, everything has to end within this time. */
+export const LIMIT_MS = 120_000
+const LOOK_MS = 2_000
+const ASK_MS = 15_000
+
+export async function openLaboratory(): Promise<Laboratory> {
+  takeOverGlobals()
+  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins/', import.meta.url).pathname))
+  const tree = { chain: { rpcUrls: ['http://node'] }, relay: { maxFeePerGasWei: String(10n ** 14n) } }
+  return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/') }
+}
+
+/** Lives through a plan, and judges it. */
+export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> {
+  const { storage } = laboratory
+  await emptyStorage(storage)
+  const time = new WorldTime(plan.seed)
+  const died: string[] = []
+  const onRejection = (error: unknown) => {
+    died.push(`a promise was rejected and nobody heard: ${error instanceof Error ? error.stack : String(error)}`)
+  }
+  process.on('unhandledRejection', onRejection)
+  enter(time)
+  try {
+    const evidence = await live(plan, laboratory, time)
+    const faults = [...died, ...audit(evidence)]
+    for (const fault of faults) time.tell(`BROKEN: ${fault}`)
+    return {
+      seed: plan.seed,
+      faults,
+      story: time.story,
+      trace: time.trace,
+      digest: createHash('sha256').update(time.trace.join('\n')).digest('hex'),
+      virtualMs: time.nowMs,
+      accepted: evidence.calls.filter(({ heard }) => heard.some(({ kind }) => kind === 'accepted')).length,
+    }
+  } finally {
+    enter(undefined)
+    process.off('unhandledRejection', onRejection)
+  }
+}
+
+async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promise<Evidence> {
+  const { seed, world } = plan
+  const random = createRandom(seed, 'run')
+  const profiles = profilesOf(plan)
+  const addresses = signerAddresses.slice(0, world.accounts)
+  const balances = new Map(addresses.map((address) => [address.toLowerCase(), RICH_WEI]))
+  const chain = new SimulatedChain(profiles, balances, CHAIN_BEGINS)
+  const nodes = world.nodes.map((rules, index) => new SimulatedNode(`node${index}`, chain, rules))
+  const { storage } = laboratory
+  const cluster = new Cluster({ time, random: random.stream('database'), storage, isShared: world.isShared })
+  const sent: Evidence['sent'] = []
+  const servers = startServers({
+    plan,
+    laboratory,
+    time,
+    chain,
+    nodes,
+    cluster,
+    sent,
+    line: (at) => weather.lineTo(at),
+  })
+  const parts = { time, plan, chain, nodes, servers, cluster }
+  const weather: Weather = new Weather({ ...parts, random: random.stream('weather') })
+  await register(plan, laboratory)
+  weather.start()
+  for (const server of servers) server.start()
+  const callers = new Callers({ time, random: random.stream('callers'), servers })
+  const calls = [...plan.calls, ...probesOf(plan)].map(signCall)
+  for (const call of calls) callers.plan(call)
+
+  await time.runUntil(CALM_FROM_MS)
+  let isEnded = false
+  while (!isEnded && time.nowMs < CALM_FROM_MS + LIMIT_MS) {
+    await time.runUntil(time.nowMs + LOOK_MS)
+    isEnded = callers.active === 0 && !cluster.isBusy && (await isAtRest(storage, chain, addresses))
+  }
+  const evidence: Evidence = {
+    plan,
+    calls,
+    chain,
+    sent,
+    addresses,
+    isEnded,
+    unanswered: callers.active,
+    ledger: undefined,
+    planned: 0,
+    accounts: await storage.db.selectFrom('signer_accounts').selectAll().orderBy('address').execute(),
+    open: await storage.db.selectFrom('relays').selectAll().where('final', '=', false).orderBy('hash').execute(),
+    attempts: await storage.db.selectFrom('attempts').selectAll().orderBy('hash').execute(),
+    relays: await storage.db.selectFrom('relays').selectAll().orderBy('hash').execute(),
+    profiles: await storage.db.selectFrom('profiles').selectAll().orderBy('address').execute(),
+  }
+  return askAtTheEnd(evidence, servers, time, profiles)
+}
+
+/** Whether nothing is open, and the chain has used every nonce that was given out. */
+async function isAtRest({ db }: Storage, chain: SimulatedChain, addresses: readonly string[]): Promise<boolean> {
+  const open = await db.selectFrom('relays').select('hash').where('final', '=', false).limit(1).execute()
+  if (open.length > 0) return false
+  const rows = await db.selectFrom('signer_accounts').select(['address', 'next_nonce']).execute()
+  return addresses.every((address) => {
+    const next = rows.find((row) => row.address === address)?.next_nonce ?? 0
+    return (chain.head.state.nonces.get(address.toLowerCase()) ?? 0) >= Number(next)
+  })
+}
+
+interface ServerParts {
+  readonly plan: Plan
+  readonly laboratory: Laboratory
+  readonly time: WorldTime
+  readonly chain: SimulatedChain
+  readonly nodes: readonly SimulatedNode[]
+  readonly cluster: Cluster
+  readonly sent: Evidence['sent']
+  readonly line: (node: number) => ReturnType<Weather['lineTo']>
+}
+
+function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, line }: ServerParts): SimulatedServer[] {
+  const { seed, world } = plan
+  const config: Config = {
+    ...laboratory.config,
+    chain: {
+      rpcUrls: nodes.map(({ name }) => `http://${name}`),
+      confirmations: world.confirmations,
+      requestTimeoutMs: 5_000,
+    },
+    registration: 'registered',
+    quota: { ...laboratory.config.quota, plans: { default: world.quota as never }, defaultPlan: 'default' },
+  }
+  const jobs = new StoredJobs(time, createRandom(seed, 'jobs'))
+  const network = createRandom(seed, 'network')
+  return Array.from({ length: world.servers }, (_, index) => {
+    const name = `server ${index}`
+    return new SimulatedServer({
+      ...laboratory,
+      name,
+      time,
+      cluster,
+      jobs,
+      config,
+      timings: world.timings,
+      signerKeys: signerKeys.slice(0, world.accounts),
+      connect: (process, rpcUrl) => {
+        const at = nodes.findIndex((node) => rpcUrl === `http://${node.name}`)
+        const node = nodes[at] as SimulatedNode
+        return connectTo({
+          time,
+          random: network.stream(`${process.name} ${at}`),
+          process,
+          node,
+          line: () => line(at),
+          read: (raw) => chain.read(raw),
+          onSent: (raw, answer) => {
+            const transaction = chain.read(raw)
+            sent.push({ atMs: time.nowMs, transaction, node: node.name, answer })
+            time.tell(
+              `${process.name} sends ${transaction.hash.slice(0, 10)} (${transaction.nonce}) to ${node.name}: ${answer}`,
+            )
+          },
+        })
+      },
+    })
+  })
+}
+
+/** Every profile is registered, and has its account. */
+async function register(plan: Plan, { storage, registry }: Laboratory): Promise<void> {
+  const plans = createPlans({ defaultPlan: 'default', plans: { default: plan.world.quota } }, registry.quotas, {})
+  const rows = profilesOf(plan).map(({ address }) => toRow(openAccount(address, plans.defaultPlan, true, CHAIN_BEGINS)))
+  await storage.db.insertInto('profiles').values(rows).execute()
+}
+
+/** Asks a server what became of the calls, as callers do. */
+async function askAtTheEnd(
+  evidence: Evidence,
+  servers: readonly SimulatedServer[],
+  time: WorldTime,
+  profiles: ReturnType<typeof profilesOf>,
+): Promise<Evidence> {
+  const server = servers.find(({ services }) => services !== undefined)
+  if (!server) return evidence
+  const hashes = evidence.calls.flatMap(({ heard }) =>
+    heard.flatMap((one) => (one.kind === 'accepted' ? [one.hash] : [])),
+  )
+  let ledger: Evidence['ledger']
+  void server
+    .request(
+      async ({ relays, quotas }) => ({
+        statuses: new Map(
+          await Promise.all([...new Set(hashes)].map(async (hash) => [hash, await relays.status(hash)] as const)),
+        ),
+        quotas: new Map(
+          await Promise.all(profiles.map(async ({ address }) => [address, await quotas.remaining(address)] as const)),
+        ),
+      }),
+      () => new Error('the server is gone'),
+    )
+    .then((answer) => (ledger = answer))
+  await time.runUntil(time.nowMs + ASK_MS)
+  return { ...evidence, ledger, planned: Math.max(...servers.map(({ process }) => process.planned)) }
+}

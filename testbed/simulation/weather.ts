@@ -1,0 +1,194 @@
+import { driftOf, type Block, type SimulatedChain } from './chain.ts'
+import type { Cluster } from './cluster.ts'
+import { signerAddresses } from './callers.ts'
+import { CLEAR_LINE, type Line } from './network.ts'
+import type { SimulatedNode } from './node.ts'
+import { CALM_FROM_MS, type Fault, type Plan } from './plan.ts'
+import type { Random } from './random.ts'
+import type { SimulatedServer } from './server.ts'
+import type { WorldTime } from './world-time.ts'
+
+export interface WeatherOptions {
+  readonly time: WorldTime
+  readonly random: Random
+  readonly plan: Plan
+  readonly chain: SimulatedChain
+  readonly nodes: readonly SimulatedNode[]
+  readonly servers: readonly SimulatedServer[]
+  readonly cluster: Cluster
+}
+
+/** What every account has, and what it has while it is poor. */
+export const RICH_WEI = 10n ** 20n
+const POOR_WEI = 10n ** 13n
+
+/** Makes blocks, and the faults that are planned. */
+export class Weather {
+  readonly #options: WeatherOptions
+  readonly #lines = new Map<number, Line>()
+  readonly #lagging = new Set<SimulatedNode>()
+  #inclusion: number
+  #feeFactors: number[] = []
+
+  constructor(options: WeatherOptions) {
+    this.#options = options
+    this.#inclusion = options.plan.world.inclusion
+  }
+
+  start(): void {
+    const { time, plan, nodes, random } = this.#options
+    for (const node of nodes) {
+      node.onTaken = (transaction) => {
+        for (const other of nodes) {
+          if (other === node || random.chance(0.1)) continue
+          time.after(random.between(5, 400), undefined, () => void other.take(transaction))
+        }
+      }
+    }
+    for (const fault of plan.faults) time.at(fault.atMs, undefined, () => this.#begin(fault))
+    time.at(CALM_FROM_MS, undefined, () => this.#calm())
+    this.#planBlock()
+  }
+
+  lineTo(node: number): Line {
+    return this.#lines.get(node) ?? CLEAR_LINE
+  }
+
+  #calm(): void {
+    const { time, servers, nodes, plan, cluster } = this.#options
+    time.tell('the weather is fine from now on')
+    this.#lines.clear()
+    this.#lagging.clear()
+    cluster.isCutOff = false
+    this.#inclusion = plan.world.inclusion
+    for (const server of servers) if (!server.process.isAlive) server.start()
+    for (const node of nodes) this.#propagateTo(node)
+  }
+
+  #begin(fault: Fault): void {
+    const { time, servers, nodes, chain, cluster, plan } = this.#options
+    const { kind, ...what } = fault
+    if (kind !== 'crash' && kind !== 'sleep') time.tell(`${kind} ${JSON.stringify({ ...what, atMs: undefined })}`)
+    const until = (ms: number, end: () => void) => time.after(ms, undefined, end)
+    switch (fault.kind) {
+      case 'crash': {
+        const server = servers[fault.server]
+        server?.crash()
+        until(fault.forMs, () => server?.process.isAlive || server?.start())
+        return
+      }
+      case 'sleep':
+        return servers[fault.server]?.sleep(fault.forMs)
+      case 'clock': {
+        const process = servers[fault.server]?.process
+        if (process) process.aheadMs += fault.byMs
+        return
+      }
+      case 'trouble':
+        return this.#lineFor(fault.node, fault.forMs, {
+          ...CLEAR_LINE,
+          troubles: new Map([[fault.trouble, fault.share]]),
+        })
+      case 'silence':
+        return this.#lineFor(fault.node, fault.forMs, { ...CLEAR_LINE, troubles: new Map([['unheard', 1]]) })
+      case 'lag': {
+        const node = nodes[fault.node]
+        if (!node) return
+        this.#lagging.add(node)
+        until(fault.forMs, () => this.#lagging.delete(node) && this.#propagateTo(node))
+        return
+      }
+      case 'forget':
+        return nodes[fault.node]?.pool.clear()
+      case 'reorganisation':
+        return this.#reorganise(fault.depth, fault.keeps)
+      case 'fee':
+        this.#feeFactors = Array.from({ length: fault.blocks }, () => fault.factor)
+        return
+      case 'steal':
+        return void chain.foreign.push({ from: addressOf(fault.account) })
+      case 'poor':
+        this.#fund(fault.account, POOR_WEI)
+        until(fault.forMs, () => this.#fund(fault.account, RICH_WEI))
+        return
+      case 'full-blocks':
+        this.#inclusion = 0
+        until(fault.forMs, () => (this.#inclusion = plan.world.inclusion))
+        return
+      case 'cut':
+        cluster.isCutOff = true
+        until(fault.forMs, () => (cluster.isCutOff = false))
+    }
+  }
+
+  #lineFor(node: number, forMs: number, line: Line): void {
+    this.#lines.set(node, line)
+    this.#options.time.after(forMs, undefined, () => {
+      if (this.#lines.get(node) === line) this.#lines.delete(node)
+    })
+  }
+
+  /** As by a transfer to or from the account, in the latest block. */
+  #fund(account: number, wei: bigint): void {
+    this.#options.chain.head.state.balances.set(addressOf(account), wei)
+  }
+
+  #planBlock(): void {
+    const { time, random, plan } = this.#options
+    time.after(plan.world.blockMs * random.between(0.8, 1.2), undefined, () => {
+      this.#mine()
+      this.#planBlock()
+    })
+  }
+
+  #mine(): void {
+    const { chain, nodes, random } = this.#options
+    const proposer = random.pick(nodes)
+    chain.feeFactor = this.#feeFactors.shift() ?? driftOf(random)
+    const offered = proposer.executable(random).filter(() => random.chance(this.#inclusion))
+    this.#extend(chain.head, offered)
+    for (const node of nodes) this.#propagateTo(node)
+  }
+
+  #extend(parent: Block, offered: Parameters<SimulatedChain['mine']>[1]): void {
+    const { time, chain } = this.#options
+    chain.head = chain.mine(parent, offered, Math.floor(time.nowMs / 1000) + CHAIN_BEGINS)
+    const held = chain.head.receipts.map(
+      ({ transaction: { hash, nonce }, succeeded }) => `${hash.slice(0, 10)} (${nonce}${succeeded ? '' : ', reverts'})`,
+    )
+    const line = `block ${chain.head.number} holds ${held.join(', ') || 'nothing'}`
+    if (held.length > 0) time.tell(line)
+    else time.log(line)
+  }
+
+  #propagateTo(node: SimulatedNode): void {
+    const { time, random, chain } = this.#options
+    if (this.#lagging.has(node)) return
+    time.after(random.between(0, 150), undefined, () => {
+      if (!this.#lagging.has(node) && node.head !== chain.head) node.adopt(chain.head)
+    })
+  }
+
+  /** Blocks are replaced by one more than they were; some of their transactions are in the new ones. */
+  #reorganise(depth: number, keeps: number): void {
+    const { chain, nodes, random } = this.#options
+    let parent = chain.head
+    const dropped: Block[] = []
+    while (dropped.length < depth && parent.parent) {
+      dropped.unshift(parent)
+      parent = parent.parent
+    }
+    const transactions = dropped.flatMap(({ receipts }) => receipts.map(({ transaction }) => transaction))
+    this.#extend(
+      parent,
+      random.shuffled(transactions).filter(() => random.chance(keeps)),
+    )
+    for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
+    for (const node of nodes) this.#propagateTo(node)
+  }
+}
+
+/** Unix seconds of the first block. */
+export const CHAIN_BEGINS = Math.floor(Date.UTC(2026, 0, 14, 9) / 1000)
+
+const addressOf = (account: number) => (signerAddresses[account] ?? '').toLowerCase()

@@ -1,0 +1,35 @@
+import { plant } from './planted.ts'
+import type { Found, Order } from './simulate.ts'
+
+/** A process that does nothing but simulate: it replaces its clocks. The argument names a fault to plant in the code. */
+
+const [planted] = process.argv.slice(2)
+if (planted) plant(planted)
+// Whatever is planted has to be there before the code is.
+const [{ openLaboratory, run }, { planOf }, { shrink }, { tellStory }] = await Promise.all([
+  import('./run.ts'),
+  import('./plan.ts'),
+  import('./shrink.ts'),
+  import('./story.ts'),
+])
+const laboratory = await openLaboratory()
+
+async function simulate({ seed, isTraced, isShrunk }: Order): Promise<Found> {
+  const plan = planOf(seed)
+  const outcome = await run(plan, laboratory)
+  const { faults, digest, virtualMs, accepted } = outcome
+  const found = { seed, faults, digest, virtualMs, accepted, cpuMs: 0 }
+  if (isTraced) return { ...found, story: outcome.trace.join('\n') }
+  if (faults.length === 0) return found
+  const least = isShrunk ? await shrink(plan, outcome, laboratory) : { plan, outcome }
+  return { ...found, story: tellStory(least.plan, least.outcome) }
+}
+
+process.on('message', (order: Order) => {
+  const before = process.cpuUsage()
+  void simulate(order).then((found) => {
+    const { user, system } = process.cpuUsage(before)
+    process.send?.({ ...found, cpuMs: (user + system) / 1000 })
+  })
+})
+process.send?.('ready')

@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { simulate, type Found } from '../../simulation/simulate.ts'
+
+/** Seeds of each day. They take about as many tenths of a second of CPU. */
+const SEEDS_OF_A_DAY = 100
+/** What failed once, and why it did. Their plans change with `plan.ts`; that they are good does not. */
+const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
+  [410, 'using up the nonce of an expired call may cost more than the call had reserved'],
+]
+
+async function resultsOf(from: number, count: number, workers = 1): Promise<Found[]> {
+  const results: Found[] = []
+  await simulate({ from, count, workers, isShrunk: true, onFound: (found) => void results.push(found) })
+  return results
+}
+
+describe('the simulation', () => {
+  it('keeps every promise, with seeds that are others each day', async function () {
+    this.timeout(180_000)
+    const first = Math.floor(Date.now() / 86_400_000) * 1_000
+    const results = await resultsOf(first, SEEDS_OF_A_DAY)
+    const stories = results.flatMap(({ story = [] }) => story)
+    expect(stories.join('\n'), `seeds from ${first}`).to.equal('')
+    expect(results.length).to.equal(SEEDS_OF_A_DAY)
+    expect(results.reduce((sum, { accepted }) => sum + accepted, 0)).to.be.greaterThan(SEEDS_OF_A_DAY)
+  })
+
+  it('does the same for a seed byte for byte, whatever ran before it', async function () {
+    this.timeout(60_000)
+    const [alone] = await resultsOf(17, 1)
+    const after = (await resultsOf(12, 6)).find(({ seed }) => seed === 17)
+    expect(after?.digest).to.be.a('string').that.equals(alone?.digest)
+  })
+
+  for (const [seed, mended] of ONCE_BROKEN) {
+    it(`seed ${seed}: ${mended}`, async function () {
+      this.timeout(60_000)
+      const [found] = await resultsOf(seed, 1)
+      expect(found?.faults).to.deep.equal([])
+    })
+  }
+})
