@@ -51,6 +51,7 @@ interface Flags {
   readonly ethRpc: boolean
   readonly fixture?: string
   readonly edition: Edition
+  readonly requirements?: string
   readonly config?: string
   readonly only: readonly string[]
   readonly header: Readonly<Record<string, string>>
@@ -111,6 +112,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .addOption(
       new Option('--edition <name>', 'the edition of the documents').choices(['documents', 'lip']).default('documents'),
     )
+    .option('--requirements <set>', 'a frozen set of clauses and checks, as 2026-11 (default: the current one)')
     .option(
       '--config <file>',
       'a file of options in YAML or JSON; an option of the command line replaces that of the file',
@@ -260,6 +262,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     ...(where.fixture ? { fixture: where.fixture } : {}),
     ...(where.rpcUrl === undefined ? {} : { rpcUrl: where.rpcUrl }),
     ...(only === undefined ? {} : { only }),
+    ...(flags.requirements === undefined ? {} : { requirements: flags.requirements }),
     ...(maxTransactions === undefined ? {} : { maxTransactions }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(receiptTimeoutMs === undefined ? {} : { receiptTimeoutMs }),

@@ -1,4 +1,4 @@
-import { type ClauseId, clauses, packageVersion } from '../specs/index.ts'
+import { type ClauseId, clauses, currentRequirements, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
 import type { ClauseSuite } from './lib/clause.ts'
 import type { Environment } from './lib/environment.ts'
@@ -10,6 +10,7 @@ import { createPatience } from './lib/patience.ts'
 import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
 import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
 import type { CheckResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
+import { ofRequirements } from './lib/requirements.ts'
 import { runSuites } from './lib/run-suites.ts'
 import { createSpending } from './lib/spending.ts'
 import { isSelected, loadSuites, planOf } from './lib/suites.ts'
@@ -36,6 +37,11 @@ export interface CheckOptions {
   readonly rpcUrl?: string
   /** Absent: `documents`. */
   readonly edition?: Edition
+  /**
+   * The set of requirements to judge by, as `2026-11`. Absent: every clause of this version; the newest set holds those
+   * that decide the verdict.
+   */
+  readonly requirements?: string
   /** Clause ids, or the beginnings of ids, separated by commas. */
   readonly only?: string
   /** The run sends nothing that could spend. */
@@ -134,7 +140,7 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
-  const suites = (await loadSuites()).filter(
+  const suites = ofRequirements(await loadSuites(), options.requirements).filter(
     ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),
   )
   const unknown = only?.split(',').find((name) => !suites.some(({ id }) => isSelected(id, name)))
@@ -267,7 +273,12 @@ async function reportOf(
   const isPart = only !== null || readOnly || relayUrl === null || ethRpcUrl === null
   const { requests, timeouts, unanswered } = http.traffic
   return {
-    suite: { name: 'touchstone', version: packageVersion(), edition },
+    suite: {
+      name: 'touchstone',
+      version: packageVersion(),
+      edition,
+      requirements: options.requirements ?? currentRequirements,
+    },
     target: plan.target,
     startedAt: started.at.toISOString(),
     durationMs: Math.round(performance.now() - started.ms),

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
-import { generatedFiles } from './generate/files.ts'
+import { requirementsOf } from '../conformance/lib/requirements.ts'
+import { loadSuites } from '../conformance/lib/suites.ts'
+import { formatted, generatedFiles } from './generate/files.ts'
 import { parseCommand } from './parse-command.ts'
 
 /**
@@ -9,9 +11,22 @@ import { parseCommand } from './parse-command.ts'
  * @returns the exit code: 0 written, 2 wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const exitCode = parseCommand(new Command('touchstone generate').description('writes what is made from specs/'), argv)
+  const command = new Command('touchstone generate')
+    .description('writes what is made from specs/')
+    .option('--requirements <year-month>', 'also freezes the clauses and checks, as they are, as a set of this name')
+  const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
-  for (const [path, text] of await generatedFiles()) {
+  const { requirements } = command.opts<{ requirements?: string }>()
+  if (requirements !== undefined && !/^\d{4}-\d\d$/.test(requirements)) {
+    console.error(`--requirements takes a year and a month, as 2026-11; not "${requirements}"`)
+    return 2
+  }
+  const files = await generatedFiles()
+  if (requirements !== undefined) {
+    const path = `specs/requirements/${requirements}.json`
+    files.set(path, await formatted(path, JSON.stringify(requirementsOf(await loadSuites()))))
+  }
+  for (const [path, text] of files) {
     await writeFile(new URL(`../${path}`, import.meta.url), text)
     console.log(path)
   }

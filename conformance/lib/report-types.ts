@@ -135,7 +135,13 @@ export interface LevelCounts {
 
 /** The outcome of a run. The JSON report is this object. */
 export interface Report {
-  readonly suite: { readonly name: 'touchstone'; readonly version: string; readonly edition: Edition }
+  readonly suite: {
+    readonly name: 'touchstone'
+    readonly version: string
+    readonly edition: Edition
+    /** The set of requirements; absent in reports of version 0.1. */
+    readonly requirements?: string
+  }
   readonly target: { readonly relayUrl: string | null; readonly ethRpcUrl: string | null }
   /** ISO 8601, UTC. */
   readonly startedAt: string

@@ -59,6 +59,7 @@ describe('the command check', () => {
       ['http://127.0.0.1:1', '--fixture', fixture],
       ['http://127.0.0.1:1', '--fixture', join(folder, 'none.json')],
       ['http://127.0.0.1:1', '--only', 'relay.nothing'],
+      ['http://127.0.0.1:1', '--requirements', '1999-01'],
       ['http://127.0.0.1:1', '--no-relay', '--no-eth-rpc'],
       ['http://127.0.0.1:1', '--report', 'pdf=out.pdf'],
       [],
@@ -100,6 +101,7 @@ describe('the command check', () => {
     const { stdout } = await check(server.url, ...args)
     const report = JSON.parse(stdout) as Report
     expect(report.verdict).to.equal('nonconformant')
+    expect(report.suite.requirements).to.equal('2026-11')
     expect(report.target).to.deep.equal({ relayUrl: server.url, ethRpcUrl: server.url })
     expect(await readFile(file, 'utf8')).to.match(/^<\?xml[^]*<testsuite/)
   })

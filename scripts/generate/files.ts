@@ -25,7 +25,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 }
 
 /** As the linter wants it: the generated documents are read by people too. */
-async function formatted(path: string, text: string): Promise<string> {
+export async function formatted(path: string, text: string): Promise<string> {
   const filepath = new URL(`../../${path}`, import.meta.url).pathname
   return format(text, { ...(await resolveConfig(filepath)), filepath })
 }

@@ -18,6 +18,7 @@ function facts(report: Report): (readonly [string, string])[] {
     ['Relay', target.relayUrl ?? 'left out'],
     ['JSON-RPC', target.ethRpcUrl ?? 'left out'],
     ['Edition', suite.edition],
+    ['Requirements', suite.requirements ?? 'not recorded'],
     ['Chain', chain ? `${chain.chainId}${chain.node === undefined ? '' : `, node ${chain.node}`}` : 'not asked'],
     ['Profile', profile ? `${profile.address}, key manager ${profile.keyManager}` : 'none given'],
     ['Started', report.startedAt],
