@@ -5,7 +5,7 @@ interface Benchmark {
   run(argv: readonly string[]): Promise<number>
 }
 
-/** Each measures against a floor of its own, in the same run; loaded only when it is asked for. */
+/** Each benchmark compares with a floor that it measures in the same run. Its module is loaded when it is asked for. */
 const benchmarks: Readonly<Record<string, () => Promise<Benchmark>>> = {
   'eth-rpc': () => import('./bench/eth-rpc.ts'),
   execute: () => import('./bench/execute.ts'),

@@ -9,12 +9,12 @@ export interface ChangedTests {
   readonly everything: string | undefined
 }
 
-/** Every relative path in quotes: imports, and files that a module starts, reads or loads later. */
+/** Finds every relative path in quotes: imports, and files that a module starts, reads or loads later. */
 const NAMED = /['"`](\.{1,2}\/[^'"`\s]+)['"`]/g
 
 /**
- * Follows the imports of all modules, backwards from the files that have changed. Plugins, suites and documents are found by
- * their names at run time: no import leads to them, so a change of one of them touches every test.
+ * Follows the imports of all modules, backwards from the files that have changed. Plugins, suites and documents are
+ * found by their names at run time: no import leads to them, so a change of one of them touches every test.
  *
  * @param root of the repository
  * @param files all files of the repository, relative to the root
@@ -40,7 +40,7 @@ async function importersOf(root: string, files: readonly string[]): Promise<Map<
     files
       .filter((file) => /\.(ts|mjs)$/.test(file))
       .map(async (file) => {
-        // A file that was removed imports nothing any more.
+        // A removed file imports nothing.
         const text = await readFile(join(root, file), 'utf8').catch(() => '')
         for (const [, named = ''] of text.matchAll(NAMED)) {
           const target = relative(root, resolve(root, file, '..', named))

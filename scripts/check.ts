@@ -7,7 +7,7 @@ import { withPackages } from './needed-packages.ts'
  * @returns the exit code of the suite
  */
 export function run(argv: readonly string[]): Promise<number> {
-  // Loaded when it is needed: a whole server is behind it.
+  // Loaded when it is needed, because it imports the whole server.
   const load = () => import('../testbed/testbed.ts')
   return runCheck(argv, {
     startTestbed: async () => (await withPackages('check without a URL', ['server', 'chain'], load)).startTestbed(),

@@ -71,7 +71,7 @@ function parseParams(text: string): readonly unknown[] {
     const params: unknown = JSON.parse(text)
     if (Array.isArray(params)) return params
   } catch {
-    // Said below.
+    // The edits are printed below.
   }
   throw new UsageError(`new: --params is no JSON array: ${text}`)
 }

@@ -1,9 +1,9 @@
 import { CommanderError, type Command } from 'commander'
 
 /**
- * Parses the arguments of one of our commands. What is wrong with them, or the help that they ask for, is printed.
+ * Parses the arguments of a command, and prints what is wrong with them, or the help that they ask for.
  *
- * @returns the exit code when that is all: 0 after the help, 2 for wrong usage; undefined: go on
+ * @returns the exit code when the command ends here: 0 after the help, 2 for wrong usage; undefined when it goes on
  */
 export function parseCommand(command: Command, argv: readonly string[]): 0 | 2 | undefined {
   try {

@@ -23,32 +23,32 @@ interface Flags {
   readonly out: string
 }
 
-/** What all runs share. */
+/** Options that all runs share. */
 interface Workshop {
   readonly testbeds: Testbeds
   readonly tls: SelfSigned
   readonly runners: SuiteRunners
 }
 
-/** Who executes late says so, and is waited for. */
+/** How long a run waits for an alteration that says that it executes late. */
 const quickOptions = ['--linger-ms', '0']
 
-/** For what a mutant never answers or never sends: everything here is at hand. */
+/** How long a run waits for what a mutant never answers or never sends. All processes run on this machine. */
 const mutantOptions = ['--timeout-ms', '10000', '--receipt-timeout-ms', '2000']
-/** Nobody is accused because this machine does much at a time. */
+/** A longer wait, so that no server is accused because this machine is busy. */
 const lawfulOptions = ['--timeout-ms', '30000']
 
-/** For a mutant that only random requests find. */
+/** Options for a mutant that only random requests find. */
 const fuzzOptions = ['--fuzz', '60', '--seed', '1']
 
-/** Breaks nothing: what says that this one was caught would say so of any. */
+/** An alteration that changes nothing. If it is caught, the harness would catch any server. */
 const control: NamedMutant = {
   name: 'control',
   path: '',
   mutant: { clause: 'relay.quota.unit', fault: 'none' } satisfies Mutant,
 }
 
-/** Works through the items, so many at a time; results in the order of the items. */
+/** Works through the items, so many at a time. The results are in the order of the items. */
 async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const queue = items.entries()
@@ -99,14 +99,14 @@ async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean
   const { run, broken } = await runAltered(workshop, named.mutant, { ...part, options })
   const result = judgeMutant(named, run, broken)
   if (!isFuzz || !result.caught) return result
-  // Random requests earn their keep by what the fixed ones miss.
+  // Random requests are tried only where the fixed ones find nothing.
   const fixed = await runAltered(workshop, named.mutant, {})
   const failed = fixed.run.report.clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
   if (failed.length === 0) return result
   return { ...result, caught: false, why: `the fixed checks catch it too: ${failed.join(', ')}` }
 }
 
-/** The document that the alteration is about; the other one's endpoints are the reference server's own then. */
+/** The document that the alteration is about. The endpoints of the other document are the reference server's own. */
 function documentOf({ every, execute, quota, rpc, environment }: Lawful): 'relay' | 'eth-rpc' | undefined {
   if (every !== undefined || environment !== undefined) return undefined
   const isOfRelay = execute !== undefined || quota !== undefined
@@ -122,21 +122,24 @@ async function proveLawful(workshop: Workshop, named: NamedLawful, full: boolean
     const { run, broken } = await runAltered(workshop, named.lawful, { ...part, options: lawfulOptions })
     return judgeLawful(named, run, broken)
   } catch (error) {
-    // The command has judged nothing: that is an accusation as well.
+    // The run has judged nothing, which counts as an accusation.
     const why = error instanceof Error ? error.message : String(error)
     return { name: named.name, clauses, allowedBy, spared: false, why, accusations: [], durationMs: 0 }
   }
 }
 
-/** Clauses that need random requests are there in runs with them alone. */
+/** Clauses that need random requests are judged only in runs with random requests. */
 function optionsOf(only: string): readonly string[] {
   const meant = Object.entries(clauses).filter(([id]) => id.startsWith(only.replace(/--.*/, '')))
   return meant.every(([, { needs }]) => needs.includes('fuzz')) ? fuzzOptions : []
 }
 
-/** What is wrong with the harness itself, if anything: the unbroken server fails, or nothing at all is caught. */
+/**
+ * @returns what is wrong with the harness itself: the unaltered server fails, or an alteration that changes nothing is
+ * caught
+ */
 async function proveHarness(workshop: Workshop, only: string | undefined): Promise<string[]> {
-  // The name of a mutant begins with its clause. Of several clauses all are tried.
+  // The name of a mutant begins with its clause. Every clause that --only names is tried.
   const isOne = only !== undefined && !only.includes(',')
   const part = isOne ? { only: only.replace(/--.*/, ''), options: optionsOf(only) } : {}
   const { run } = await runAltered(workshop, {}, part)
@@ -163,7 +166,8 @@ function isNamed(only: string | undefined, ...names: readonly string[]): boolean
 async function select({ only, mutants, lawful }: Flags): Promise<Selection> {
   const means = ({ id, clauses }: Lawful): boolean =>
     isNamed(only, ...clauses) || (only?.split(',').includes(id) ?? false)
-  // Those of one testbed one after the other, so that few are up at a time; the usual testbed first.
+  // Alterations that share a testbed run one after the other, so that few testbeds are up at a time; the usual one
+  // first.
   const keyOf = ({ lawful }: NamedLawful): string => testbedKey(lawful.environment ?? {})
   const inOrder = (a: string, b: string): number => a.length - b.length || a.localeCompare(b)
   return {
@@ -194,7 +198,7 @@ function tell(isRight: boolean, name: string, durationMs: number): void {
   process.stdout.write(`${isRight ? '✓' : '✗'} ${name} (${(durationMs / 1000).toFixed(1)} s)\n`)
 }
 
-/** Everything that was selected, mutants first. */
+/** All selected alterations, mutants first. */
 async function proveAll(
   workshop: Workshop,
   { mutants, lawful }: Selection,
@@ -259,7 +263,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const certificateFile = join(folder, 'certificate.pem')
   const tls = selfSigned()
   await writeFile(certificateFile, tls.cert)
-  // The harness is proved twice on the usual testbed, and what random requests find is tried with the fixed ones too.
+  // The harness is proved twice on the usual testbed. Mutants that random requests find are tried with the fixed ones,
+  // too.
   const twice = selection.mutants.map(({ mutant }) => mutant).filter(needsFuzz)
   const uses = [
     ...(selection.mutants.length > 0 ? [{}, {}] : []),

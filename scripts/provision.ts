@@ -17,17 +17,17 @@ interface Flags {
   readonly pause?: true
 }
 
-/** Enough to be sent around in relayed transfers of a few wei. */
+/** Native coin of the profile, enough for relayed transfers of a few wei. */
 const PROFILE_FUNDS_WEI = 10n ** 15n
 
-/** What everything together takes, rounded up. */
+/** The funds that the whole command takes, rounded up. */
 const NEEDED_GAS = 28_000_000n
 
 const NODE_TIMEOUT_MS = 10_000
 
 /**
- * The command `provision`: prepares any chain for the conformance suite and writes the fixture. What is done is kept
- * beside the fixture as it goes on, so that the same command again finishes what was broken off.
+ * The command `provision`: prepares any chain for the conformance suite and writes the fixture. It notes each finished step
+ * beside the fixture, so that the same command goes on after an interruption.
  *
  * @returns the exit code: 0 done, 2 wrong usage, an unreachable node, no funds
  */
@@ -80,7 +80,7 @@ async function provision(flags: Flags, environmentKey: string | undefined): Prom
 }
 
 async function deployAll(funder: Wallet, flags: Flags, state: ProvisionState, stateFile: string): Promise<Fixture> {
-  // One after the other: each writes the whole state.
+  // The writes run one after the other, because each writes the whole state.
   let saving = Promise.resolve()
   const save = () => (saving = saving.then(() => writePrivateJson(stateFile, state)))
   try {
@@ -102,7 +102,7 @@ async function deployAll(funder: Wallet, flags: Flags, state: ProvisionState, st
   }
 }
 
-/** @throws UsageError that does not repeat the key */
+/** @throws UsageError; its message does not contain the key */
 function parseKey(key: string | undefined): string {
   if (key === undefined) throw new UsageError('who pays? Set FUNDER_KEY to the private key of an account with coin')
   const prefixed = key.startsWith('0x') ? key : `0x${key}`
@@ -116,7 +116,7 @@ async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
   return new JsonRpcProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
 }
 
-/** Asked without ethers, which would try for ever and say so each second. */
+/** Asks without ethers, which would try for ever and print a line each second. */
 async function readChainId(rpcUrl: string): Promise<bigint> {
   try {
     const response = await fetch(rpcUrl, {
@@ -147,7 +147,7 @@ async function readState(file: string): Promise<ProvisionState> {
   return JSON.parse(await readFile(file, 'utf8')) as ProvisionState
 }
 
-/** @returns false if nobody is there to confirm */
+/** @returns false when no terminal is there to confirm at */
 async function confirmRegistration({ profile, controllers }: Fixture): Promise<boolean> {
   say('')
   say('Register this with the relay, if it asks for registration:')
@@ -165,7 +165,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-/** The shortest true reason: ethers' messages hold whole transactions. */
+/** A short reason: ethers' messages contain whole transactions. */
 function reasonOf(error: unknown): string {
   const { shortMessage, message, cause } = error as {
     shortMessage?: string

@@ -11,7 +11,7 @@ import type { TestCounts } from './test-reporter.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What is checked beside the tests; each counts as one test. */
+/** Checks beside the tests. Each counts as one test. */
 const checks: readonly { name: string; script: string; args: readonly string[] }[] = [
   { name: 'types', script: 'typescript-native/bin/tsc', args: ['-b'] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: [] },
@@ -19,7 +19,7 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
   { name: 'unused files, exports and packages', script: 'knip/bin/knip.js', args: [] },
 ]
 
-/** For single files; without them `.mocharc.json` says what is run and how. */
+/** Options for single files. Without files, `.mocharc.json` says what is run and how. */
 const fileOptions = ['--no-config', '--timeout', '60000']
 
 /**
@@ -96,7 +96,7 @@ async function runChecks(): Promise<TestCounts[]> {
 }
 
 async function runMocha(args: readonly string[]): Promise<TestCounts> {
-  // Once here, so that the test processes need not each do it.
+  // The contracts are compiled here once, so that not every test process compiles them.
   await Promise.all(contractNames.map(loadArtifact))
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-test-'))
   try {

@@ -5,7 +5,7 @@ import { UsageError } from '../conformance/lib/usage-error.ts'
 import { OperatorError } from '../server/core/operator-error.ts'
 import { withPackages, type PackageGroup } from './needed-packages.ts'
 
-/** A command: gets the arguments after its word, and returns the exit code; 2 is wrong usage. */
+/** A command: it gets the arguments after its name, and returns the exit code; 2 is wrong usage. */
 interface CommandModule {
   run(argv: readonly string[]): Promise<number>
 }
@@ -19,7 +19,7 @@ interface CommandEntry {
   readonly inRepositoryOnly?: string
 }
 
-/** Each is loaded only when it is asked for, so that none waits for the others. */
+/** A command's module is loaded when the command is called. */
 const commands: Readonly<Record<string, CommandEntry>> = {
   up: {
     does: 'the testbed: chain, contracts, fixture and reference server, until Ctrl-C',
@@ -66,10 +66,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   test: { does: 'types, lint, format, and all tests', module: './test.ts', inRepositoryOnly: 'it tests the sources' },
 }
 
-/** The repository runs the sources; the package holds what is built from them. */
+/** Whether the sources run; the published package has what is built from them. */
 const isRepository = import.meta.filename.endsWith('.ts')
 
-/** After a command is done, nothing of it should hold the process; it is ended if something does. */
+/** When something keeps the process alive after its command is done, it is ended after this time. */
 const LINGER_MS = 500
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -103,13 +103,13 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (error instanceof UsageError || error instanceof OperatorError) process.stderr.write(`${error.message}\n`)
-    // Not 1: that is the suite's word for a target that failed.
+    // The exit code is not 1: the suite uses that for a target that failed.
     else console.error(error)
     return 2
   }
 }
 
-// `touchstone clauses | head` reads no further than it wants to.
+// `touchstone clauses | head` closes the pipe early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()

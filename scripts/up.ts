@@ -14,9 +14,9 @@ interface Flags {
   readonly blockTime?: number
 }
 
-/** Nothing in a testbed is worth waiting for: chain and ledger are gone with the process. */
+/** How long closing may take, in milliseconds. Chain and ledger are gone with the process anyway. */
 const CLOSE_DEADLINE_MS = 700
-/** A Ctrl-C reaches a process twice, from the terminal and from the launcher. */
+/** Signals within this time count as one: the terminal sends Ctrl-C, and the launcher hands it on. */
 const SAME_SIGNAL_MS = 300
 
 /**
@@ -40,7 +40,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   let testbed: Testbed | undefined
   try {
     await mkdir(stateDir, { recursive: true })
-    // Only now: a whole server is behind it.
+    // Loaded here, because it imports the whole server.
     const started = withPackages('up', ['server', 'chain'], () => import('../testbed/testbed.ts')).then(
       ({ startTestbed }) =>
         startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
@@ -63,7 +63,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 type SystemError = NodeJS.ErrnoException & { readonly port?: number }
 
-/** What whoever starts the testbed can mend, in one line. */
+/** A fault that the person at the terminal can mend, in one line; undefined for any other. */
 function mendable(
   { code = '', message, port, path }: SystemError,
   { chainPort, stateDir }: Pick<Flags, 'chainPort' | 'stateDir'>,
@@ -73,10 +73,10 @@ function mendable(
   return `${message}; choose another with ${port === chainPort ? '--chain-port' : '--port'}`
 }
 
-/** As it is typed here: the repository runs the sources, the package what is built from them. */
+/** The command `check` as it is typed in a clone, or with the package. */
 const checkCommand = import.meta.filename.endsWith('.ts') ? 'npm run check --' : 'npx touchstone check'
 
-/** What a person wants to know of a testbed. Keys are in the file, never here. */
+/** The lines that `up` prints. Keys are in the fixture file, never here. */
 function describeTestbed(testbed: Testbed, startMs: number, blockTimeSeconds: number | undefined): string {
   const { fixture, relayUrl, ethRpcBaseUrl, rpcUrl, fixtureFile } = testbed
   const mining = blockTimeSeconds === undefined ? 'a block per transaction' : `a block every ${blockTimeSeconds} s`

@@ -21,14 +21,14 @@ const crowds: Readonly<Record<string, string>> = {
   'all of them': 'idle=200,halfOpen=50,slowSender=50,slowReader=20',
 }
 
-/** Answered from memory, and by a call to the node. */
+/** A request that is answered from memory, and one that takes a call to the node. */
 const requests: Readonly<Record<string, unknown[]>> = {
   eth_chainId: [],
   eth_getBalance: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', 'latest'],
 }
 
 const MOST_TIMES = 2
-/** Coming is work for a server; it is about those who are there. */
+/** Time for the crowd to connect: its connecting is not what is measured. */
 const SETTLE_MS = 500
 
 /**

@@ -102,7 +102,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   return faults === 0 ? 0 : 1
 }
 
-/** Shown while one waits, and no part of the result. */
+/** Progress for the person who waits; it is no part of the result. */
 function onProgress(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}  `)
 }

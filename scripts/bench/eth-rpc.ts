@@ -50,7 +50,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   return judgeAims(aims)
 }
 
-/** What needs a chain with many logs. */
+/** The parts that need a chain with many logs. */
 async function measureOnLogs(
   parts: readonly string[],
   { rounds, bodies, seed }: { readonly rounds: number; readonly bodies: number; readonly seed: number },

@@ -49,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const inFlight = values['in-flight'].split(',').map(Number)
   const aims: Aim[] = []
   if (parts.includes('throughput')) {
-    // As a node has that runs on a machine of its own.
+    // A node on a machine of its own would have a core for itself, too.
     const reserved = values['share-cores'] ? undefined : reserveCore()
     console.log(
       reserved ? `nodes on core ${reserved.number}, all else on the others\n` : 'nodes and all else share the cores\n',

@@ -31,9 +31,11 @@ const CASES = SCENARIOS.map(nameOf)
 interface Outcome {
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Heads that were older than one block behind the best that a node had told, or than one told before. */
+  /**
+   * Heads that were more than one block behind the best head of the nodes, or behind a head that was answered before.
+   */
   readonly stale: number
-  /** Answers that were none, or wrong. */
+  /** Answers that were errors, or wrong. */
   readonly failed: number
 }
 
@@ -155,7 +157,7 @@ async function runScenario(
   try {
     await measureServer(server.url, nodes)
     await faulty.setFault(fault)
-    // Before it has a block of its own nobody can know that it is on a fork.
+    // A node is known to be on a fork only when it has a block of its own.
     if (fault === 'fork') await measureServer(server.url, nodes)
     const results: Round[] = []
     for (let round = 0; round < rounds; round++) {
@@ -176,7 +178,7 @@ async function runScenario(
   }
 }
 
-/** The number of the head: what the audit begins after. */
+/** The number of the head, after which the audit begins. */
 async function headOf({ rpcUrl }: RelayWorld): Promise<number> {
   const chain = createRpcClient(rpcUrl, 1)
   try {

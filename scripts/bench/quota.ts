@@ -12,7 +12,7 @@ Requests per second through POST /quota, with the permission read from the chain
 beside the floor of the same run: a Koa route that recovers the signer with ethers, and does nothing else.
 `
 
-/** The floor is slow: a tenth of the requests tells its speed. */
+/** The floor is slow, so a tenth of the requests is enough to measure it. */
 const FLOOR_SHARE = 10
 
 /**
@@ -71,7 +71,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   return judgeAims(aims)
 }
 
-/** Timestamps are good for 5 seconds, both ways. */
+/** A timestamp is valid for 5 seconds before and after. */
 const AHEAD_SECONDS = 3
 
 async function measure(
@@ -82,7 +82,7 @@ async function measure(
   const { origin, pathname } = new URL(url)
   const poster = createPoster(origin, load.workers)
   const { address } = fixture.profile
-  // A few different bodies per second: each request is verified, none is remembered.
+  // A few different bodies per second are enough: the server verifies each request, and remembers none.
   const bodies = new Map<number, string>()
   const bodyAt = (timestampSeconds: number) => {
     let body = bodies.get(timestampSeconds)

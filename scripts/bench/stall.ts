@@ -61,7 +61,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       const measure = async (makeRequest: (round: number) => SmallRequest): Promise<Stall> => {
         const turns: number[] = []
         let [name, sent, received] = ['', 0, 0]
-        // The first ones are compiled.
+        // The first requests are slow, because V8 compiles then.
         for (let round = -3; round < rounds; round++) {
           const request = makeRequest(round)
           await longest()

@@ -15,14 +15,14 @@ export class Bundle {
     const [key = '', pointer = ''] = reference.split('#')
     const name = componentName(key, pointer)
     if (!this.#components.has(name)) {
-      // Taken before it is filled: a schema may lead back to itself.
+      // The name is taken before the component is filled, because a schema may refer to itself.
       this.#components.set(name, {})
       this.#components.set(name, this.inline(reference))
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** The schema itself, to stand in place; what it refers to becomes components. */
+  /** The schema itself, to be used in place. Schemas that it refers to become components. */
   inline(reference: string): unknown {
     const [key = '', pointer = ''] = reference.split('#')
     return this.#rewrite(resolve(key, pointer), key)
@@ -54,7 +54,7 @@ export class Bundle {
   }
 }
 
-/** What only a file has: its identity, notes for its authors, and definitions, which become components. */
+/** Members that only a file has: its id, notes for its authors, and definitions, which become components. */
 const omitted = new Set(['$schema', '$id', '$comment', '$defs'])
 
 /** `rpc-method/eth_getLogs#/$defs/filter` is `rpc-method.eth_getLogs.filter`. */

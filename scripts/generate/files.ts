@@ -24,7 +24,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
   ])
 }
 
-/** As the linter wants it: the generated documents are read by people too. */
+/** Formatted as prettier wants it, because people read the generated documents, too. */
 export async function formatted(path: string, text: string): Promise<string> {
   const filepath = new URL(`../../${path}`, import.meta.url).pathname
   return format(text, { ...(await resolveConfig(filepath)), filepath })

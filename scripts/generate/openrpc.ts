@@ -2,7 +2,7 @@ import { errorCatalogue } from '../../specs/index.ts'
 import { Bundle } from './bundle.ts'
 import { rpcMethods, type RpcMethodSchema } from './rpc-methods.ts'
 
-/** What a known method can answer; the rest of the catalogue is about the envelope. */
+/** Errors that a method can answer. The others of the catalogue are about the envelope. */
 const methodErrors = ['RPC_INVALID_PARAMS', 'RPC_INTERNAL', 'RPC_SERVER_ERROR', 'RPC_LIMIT_EXCEEDED'] as const
 
 /** openrpc.json: the methods of `POST /api/eth-rpc` as OpenRPC. */

@@ -19,7 +19,7 @@ export async function serveNetwork(hre: HardhatRuntimeEnvironment): Promise<Serv
   if (config?.type === 'http') return { rpcUrl: await config.url.getUrl(), close: async () => undefined }
 
   const connections: Pick<NetworkConnection, 'close'>[] = []
-  // The only way to the connection that createServer opens.
+  // Hardhat gives access to the connection of createServer in this way only.
   hre.hooks.registerHandlers('network', {
     newConnection: async (context, next) => {
       const connection = await next(context)

@@ -14,7 +14,7 @@ export async function writeScaffold(
   root: string,
   { files, edits, regenerate }: Scaffold,
 ): Promise<{ written: string[]; changed: string[] }> {
-  // All edits first: one that does not fit stops everything before a file is written.
+  // All edits are tried first: when one does not fit, no file is written.
   const edited = await Promise.all(
     [...(edits ?? [])].map(async ([path, edit]) => [path, edit(await readFile(join(root, path), 'utf8'))] as const),
   )
@@ -25,7 +25,7 @@ export async function writeScaffold(
   }
   const changed = edited.map(([path]) => path)
   if (regenerate) {
-    // In a process of its own: this one has read the schemas already.
+    // A process of its own reads the schemas again; this one keeps the old ones.
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/touchstone.ts'), 'generate'])
     changed.push(
       ...stdout

@@ -10,7 +10,7 @@ const SECONDS = 5
 const GROWTH_MIB = 1024
 const SINGLE_P99_MS = 1000
 
-/** 64 batches of 100 in flight all the time: what it costs, and how long a single caller waits meanwhile. */
+/** Keeps 64 batches of 100 in flight: measures memory, and how long a single caller waits meanwhile. */
 export async function measureBatches(server: Started, world: LogWorld): Promise<Aim[]> {
   const url = `${server.url}/api/eth-rpc`
   const aims: Aim[] = []
@@ -46,7 +46,7 @@ export async function measureBatches(server: Started, world: LogWorld): Promise<
   return aims
 }
 
-/** Each call after the other, from a connection of its own. */
+/** Sends one call after the other over a connection of its own. */
 async function singleLatencies(url: string, seconds: number): Promise<number[]> {
   const client = createRpcClient(url, 1)
   const latencies: number[] = []
@@ -61,7 +61,7 @@ async function singleLatencies(url: string, seconds: number): Promise<number[]> 
 
 const addressOf = (index: number) => `0x${(index % 5000).toString(16).padStart(40, '0')}`
 
-/** Some 10 blocks with 1000 logs, elsewhere for each call. */
+/** About 10 blocks with 1000 logs, other blocks for each call. */
 function rangeOf({ fromBlock, toBlock }: LogWorld, index: number) {
   const from = fromBlock + (index % (toBlock - fromBlock - 20))
   return { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${(from + 10).toString(16)}` }

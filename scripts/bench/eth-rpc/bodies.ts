@@ -4,7 +4,7 @@ import { residentMib } from '../support/statistics.ts'
 import { createRandom, generateBodies } from '../../../testbed/generated-bodies.ts'
 import type { Aim } from '../support/aim.ts'
 
-/** How much the process may grow between the first quarter and the end. */
+/** The most that the process may grow between the first quarter and the end, in MiB. */
 const GROWTH = 1.3
 
 /** Sends generated bodies; every answer must be JSON without a status of 500 or more. */

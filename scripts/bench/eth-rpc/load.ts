@@ -79,7 +79,7 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
   }
 }
 
-/** One target after the other, round by round: what disturbs the machine disturbs all of them alike. */
+/** Measures one target after the other, round by round, so that a disturbance of the machine meets all of them. */
 async function measure(
   urls: Record<Target, string>,
   body: Record<'hardhat' | 'anvil', string>,
@@ -98,7 +98,7 @@ async function measure(
   return Object.fromEntries(results) as Results
 }
 
-/** Of the rates of one round each: what slows a whole round down does not show. */
+/** The median ratio of the rates in the same round, so that a slow round changes nothing. */
 function medianRatio(results: Results, target: Target, other: Target): number {
   return median(results[target].map(({ perSecond }, round) => perSecond / (results[other][round]?.perSecond ?? NaN)))
 }

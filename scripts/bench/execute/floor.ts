@@ -14,7 +14,7 @@ const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9
 /** An account that only the floor uses. */
 export interface FloorSender {
   readonly account: SignerAccount
-  /** Its next one. */
+  /** The account's next nonce. */
   nonce: number
 }
 
@@ -24,7 +24,7 @@ export async function createSenders({ rpcUrl }: RelayWorld, count: number): Prom
   const senders: FloorSender[] = []
   while (senders.length < count) {
     const account = signerFromKey(keccak256(toUtf8Bytes(`floor ${senders.length}`)))
-    // Both nodes know Hardhat's name for it.
+    // anvil knows Hardhat's method, too.
     await node.call('hardhat_setBalance', account.address, toQuantity(10n ** 18n))
     senders.push({ account, nonce: 0 })
   }

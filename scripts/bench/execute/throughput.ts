@@ -19,13 +19,13 @@ export interface ThroughputOptions {
   readonly core: number | undefined
 }
 
-/** The aim is set for so many in flight. */
+/** The number in flight for which the aim is set. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
 
 /** The most calls of a round: on anvil each takes a channel and an account, and a block longer the more there are. */
 const MAX_CALLS: Readonly<Record<NodeKind, number>> = { hardhat: Infinity, anvil: 600 }
-/** It takes some thousand calls until V8 has compiled a server for good. */
+/** V8 has compiled a server for good after some thousand calls. */
 const WARM_UP_ROUNDS = 4
 const WARM_UP_WORKERS = 20
 const SETTLED_WITHIN_MS = 60_000
@@ -46,7 +46,7 @@ interface Round {
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
   const { inFlight, createDatabase, core } = options
   const calls = Math.min(options.calls, MAX_CALLS[kind])
-  // Where rounds are short there are more of them: as many calls on every node.
+  // Short rounds are repeated, so that every node gets as many calls.
   const roundsEach = Math.ceil(options.calls / calls)
   const rounds = options.rounds * roundsEach
   const started: Started[] = []
@@ -79,7 +79,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
         floor: await runFloor(floor, senders, floorNonces, load),
         relays: await runRelays(world, url, relayNonces, load),
       }
-      // What is left to do would take its time from the floor.
+      // Work that the server has left would take time from the floor.
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
       return round
     }
@@ -87,7 +87,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
     const aims: Aim[] = []
     for (const workers of inFlight) {
       const found: Round[] = []
-      // Alone a call takes several times as long.
+      // With one in flight a call takes several times as long, so there are fewer.
       const tasks = workers === 1 ? Math.ceil(calls / 4) : calls
       while (found.length < rounds) found.push(await measure(workers, tasks))
       aims.push(...report(kind, options, workers, found))

@@ -91,7 +91,7 @@ function head(verb: string, path: string, headers: readonly string[] = []): stri
   return `${[`${verb} ${path} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`
 }
 
-/** By POST, where there is a body. */
+/** Sent by POST when there is a body. */
 function get(name: string, path: string, body?: string): SmallRequest {
   if (body === undefined) return { name, bytes: Buffer.from(head('GET', path)) }
   const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]

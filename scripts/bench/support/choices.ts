@@ -1,7 +1,7 @@
 import { UsageError } from '../../../conformance/lib/usage-error.ts'
 
 /**
- * What an option names, separated by commas.
+ * Reads the comma-separated choices of an option.
  *
  * @throws UsageError for what is no choice: a benchmark must not pass because it measured nothing
  */

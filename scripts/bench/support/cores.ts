@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 
-/** A core that one process has for itself. */
+/** A core that is kept free for one process. */
 export interface ReservedCore {
   readonly number: number
-  /** Lets this process use it again; what it has started meanwhile stays away. */
+  /** Lets this process use the core again. Processes that it has started meanwhile stay away. */
   release(): void
 }
 

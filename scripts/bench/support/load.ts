@@ -1,4 +1,4 @@
-/** What a run of many workers came to. */
+/** The result of a run of many workers. */
 export interface LoadResult {
   readonly done: number
   readonly failed: number
@@ -6,7 +6,7 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Why it failed, with how often. */
+  /** Reasons of failures, with how often each came. */
   readonly failures: Readonly<Record<string, number>>
 }
 

@@ -5,7 +5,7 @@ import { createRpcClient, rpcBody, type RpcClient } from '../../../testbed/rpc.t
 const POLL_MS = 10
 const DEADLINE_MS = 60_000
 
-/** Whether all that a load has sent is mined. */
+/** Whether all transactions of a load are mined. */
 type AreMined = (result: LoadResult) => Promise<boolean>
 
 /**
