@@ -9,7 +9,8 @@ interface Flight {
 
 /**
  * Turns of the event loop for which calls gather. An idle process is through with them in some microseconds; a busy one
- * reads what has come meanwhile, and asks the node half as often as with one turn.
+ * reads what has come meanwhile. With one turn, eth_blockNumber takes 1.21 times the CPU and 1.17 times the time with 8
+ * callers, and the same with 20 and with 100 (medians of 11 paired rounds).
  */
 const TURNS = 4
 
