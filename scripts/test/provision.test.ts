@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { startChain, type RunningChain } from '../../contracts/chain.ts'
 import type { Fixture } from '../../contracts/deploy/fixture.ts'
 import { profileInterface } from '../../contracts/deploy/profile.ts'
-import { createValidator } from '../../server/core/validate.ts'
+import { validatorOf } from '../../server/core/validate.ts'
 import { startAnvil } from '../../testbed/test/support/anvil.ts'
 
 describe('the command provision', () => {
@@ -51,7 +51,7 @@ describe('the command provision', () => {
 
   async function expectComplete(rpcUrl: string): Promise<void> {
     const fixture = await readFixture()
-    expect(createValidator('all-errors').compileKey('fixture')(fixture)).to.equal(true)
+    expect(validatorOf('all-errors').compileKey('fixture')(fixture)).to.equal(true)
     expect(fixture.chain.rpcUrl).to.equal(rpcUrl)
     const provider = new JsonRpcProvider(rpcUrl)
     try {

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import path from 'node:path'
 import type { Config } from '../../specs/index.ts'
-import { createValidator } from '../core/validate.ts'
+import { validatorOf } from '../core/validate.ts'
 import { ConfigError } from './config-error.ts'
 import { environmentMembers, type Environment } from './environment.ts'
 import { resolveSecrets, type Secrets } from './secrets.ts'
@@ -56,7 +56,7 @@ export function parseConfig(
 ): Config {
   const nameAt = typeof name === 'string' ? () => name : name
   const filled = structuredClone(tree)
-  const validate = createValidator('all-errors').compileKey('config')
+  const validate = validatorOf('all-errors').compileKey('config')
   if (!validate(filled)) {
     const lines = (validate.errors ?? []).map((error) => `${nameAt(pathOf(error))}: ${configFault(error)}`)
     throw new ConfigError(lines)

@@ -1,9 +1,9 @@
-import type { AnySchemaObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type { AnySchemaObject } from 'ajv/dist/2020.js'
 import { clauses } from '../../specs/index.ts'
 import type { Plugin, PluginKind, QuotaPlugin, RelayPlugin, RpcMethodPlugin, Services } from './define.ts'
 import type { DiscoveredPlugin } from './discover.ts'
 import { PluginError } from './plugin-error.ts'
-import { createValidator, describeError, fieldOf, type Validator } from './validate.ts'
+import { describeError, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
 
 /** A plugin that passed every check, with its validators and its options; `needs` is handed over by `servicesFor`. */
 export interface Loaded<P> {
@@ -14,13 +14,13 @@ export interface Loaded<P> {
 }
 
 export interface LoadedRpcMethod extends Loaded<RpcMethodPlugin> {
-  readonly validateParams: ValidateFunction
-  readonly validateResult: ValidateFunction
+  readonly validateParams: Validate
+  readonly validateResult: Validate
 }
 
 export interface LoadedRelay extends Loaded<RelayPlugin> {
-  readonly validateRequest: ValidateFunction
-  readonly validateResponse: ValidateFunction
+  readonly validateRequest: Validate
+  readonly validateResponse: Validate
 }
 
 export interface LoadedQuota extends Loaded<QuotaPlugin> {
@@ -44,8 +44,8 @@ export type PluginOptions = Readonly<Record<string, unknown>>
  * @throws PluginError for the first plugin that is broken
  */
 export function createRegistry(discovered: readonly DiscoveredPlugin[], options: PluginOptions = {}): Registry {
-  const forms = createValidator('all-errors')
-  const requests = createValidator('first-error')
+  const forms = validatorOf('all-errors')
+  const requests = validatorOf('first-error')
   const seen = new Map<string, string>()
   const rpcMethods = new Map<string, LoadedRpcMethod>()
   const relays: LoadedRelay[] = []
@@ -144,7 +144,7 @@ function schemaCompiler(file: string, key: string, own: AnySchemaObject | undefi
   if (own === undefined && !validator.has(key)) {
     throw new PluginError(file, 'schema', `there is no specs/schemas/${key}.json, and the plugin brings none`)
   }
-  return (property: string): ValidateFunction => {
+  return (property: string): Validate => {
     try {
       return own === undefined ? validator.compileKey(key, property) : validator.compile(own, property)
     } catch (cause) {
@@ -160,7 +160,7 @@ function optionsParser(file: string, plugin: Plugin, forms: Validator): (options
       return {}
     }
   }
-  let validate: ValidateFunction
+  let validate: Validate
   try {
     validate = forms.compile(plugin.options)
   } catch (cause) {

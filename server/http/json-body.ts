@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
-import { describeError, fieldOf } from '../core/validate.ts'
+import { describeError, fieldOf, type Validate } from '../core/validate.ts'
 import { readBody } from './body.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
 
@@ -39,7 +38,7 @@ export async function readJson(
 /**
  * @throws ServiceError INVALID_REQUEST with the faulty fields in the details
  */
-export function assertValid(body: unknown, validate: ValidateFunction): void {
+export function assertValid(body: unknown, validate: Validate): void {
   if (validate(body)) return
   const errors = validate.errors ?? []
   const [first] = errors

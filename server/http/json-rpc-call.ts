@@ -1,7 +1,6 @@
-import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { Logger } from 'pino'
 import { ServiceError } from '../core/errors.ts'
-import { describeError } from '../core/validate.ts'
+import { describeError, type Validate } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
 import { faultOf } from './params-fault.ts'
@@ -9,8 +8,8 @@ import { withinTime } from '../concurrency/within-time.ts'
 
 /** A method that can be called, its schema compiled. */
 export interface RpcMethod {
-  readonly validateParams: ValidateFunction
-  readonly validateResult: ValidateFunction
+  readonly validateParams: Validate
+  readonly validateResult: Validate
   /**
    * @param params valid; every number in it is a plain JavaScript number
    * @returns what is validated and sent. An object that is frozen, all the way down, is checked and written only once

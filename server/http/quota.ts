@@ -2,7 +2,7 @@ import type { Config, QuotaRequest } from '../../specs/index.ts'
 import type { Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Registry } from '../core/registry.ts'
-import { createValidator } from '../core/validate.ts'
+import { validatorOf } from '../core/validate.ts'
 import { personalDigest, quotaMessage } from '../ethereum/digest.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Recovery } from '../services/signatures/recovery.ts'
@@ -34,7 +34,7 @@ export function quotaAnswer({
 }): Answer {
   const { profiles, quotas, recovery, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
-  const validator = createValidator('all-errors')
+  const validator = validatorOf('all-errors')
   const validateRequest = validator.compileKey('quota/quota', 'request')
   const validateResponse = validator.compileKey('quota/quota', 'response')
 

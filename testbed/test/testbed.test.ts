@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { keyManagerInterface, profileInterface } from '../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../contracts/lsp25.ts'
 import { connect } from '../../contracts/signer.ts'
-import { createValidator } from '../../server/core/validate.ts'
+import { validatorOf } from '../../server/core/validate.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'
 
 describe('startTestbed', () => {
@@ -36,7 +36,7 @@ describe('startTestbed', () => {
 
   it('writes the fixture file, and it says where everything is', async () => {
     const written = JSON.parse(await readFile(join(stateDir, 'testbed.json'), 'utf8')) as object
-    expect(createValidator('all-errors').compileKey('fixture')(written)).to.equal(true)
+    expect(validatorOf('all-errors').compileKey('fixture')(written)).to.equal(true)
     expect(written).to.deep.equal(testbed.fixture)
     expect(written).to.deep.include({
       chain: { rpcUrl: testbed.rpcUrl, chainId: 31337 },

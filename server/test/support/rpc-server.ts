@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { createApp } from '../../app.ts'
-import { createValidator } from '../../core/validate.ts'
+import { validatorOf } from '../../core/validate.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
 import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import { jsonRpcEndpoint, type JsonRpcLimits } from '../../http/json-rpc.ts'
@@ -24,7 +24,7 @@ export interface RpcServer {
 
 export const silent: Logger = pino({ level: 'silent' })
 
-const validator = createValidator('first-error')
+const validator = validatorOf('first-error')
 
 /** A method of `specs/schemas/rpc-method/`, answered by `handle`. */
 export function rpcMethod(name: string, handle: RpcMethod['handle']): [string, RpcMethod] {

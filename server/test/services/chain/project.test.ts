@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createValidator } from '../../../core/validate.ts'
+import { validatorOf } from '../../../core/validate.ts'
 import { projectLog, projectReceipt, projectTransaction } from '../../../services/chain/project.ts'
 import { toQuantity } from '../../../ethereum/quantity.ts'
 
@@ -42,7 +42,7 @@ const plainReceipt = {
 const receipt = { ...plainReceipt, status: '0x1', type: '0x2' }
 
 describe('projection', () => {
-  const validator = createValidator('first-error')
+  const validator = validatorOf('first-error')
   const isTransaction = validator.compileKey('ethereum/transaction')
   const isReceipt = validator.compileKey('ethereum/receipt')
   const isLog = validator.compileKey('ethereum/log')
