@@ -7,6 +7,7 @@ import { copyRepository, runIn } from './support/repository-copy.ts'
 describe('the command new', function () {
   this.timeout(180_000)
   let copy: string
+  const touched: string[] = []
 
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'touchstone-new-'))
@@ -17,6 +18,8 @@ describe('the command new', function () {
 
   after(() => rm(copy, { recursive: true, force: true }))
 
+  /** What was written and changed, a file each. */
+  const linesOf = (stdout: string) => stdout.split('\n').filter((line) => /^(written|changed)/.test(line))
   const node = (...args: string[]) => runIn(copy, process.execPath, args)
   const touchstone = (...args: string[]) => node('scripts/touchstone.ts', ...args)
   const clauseId = 'eth-rpc.eth_feeHistory.result-schema'
@@ -24,7 +27,7 @@ describe('the command new', function () {
   it('writes a method, a relay and a quota model, and says what is next', async () => {
     const method = await touchstone('new', 'rpc-method', 'eth_feeHistory')
     expect(method.code, method.stderr).to.equal(0)
-    expect(method.stdout.split('\n').filter((line) => /^(written|changed)/.test(line))).to.deep.equal([
+    expect(linesOf(method.stdout)).to.deep.equal([
       'written  specs/schemas/rpc-method/eth_feeHistory.json',
       'written  server/plugins/rpc-method/eth_feeHistory.ts',
       'written  server/test/plugins/rpc-method/eth_feeHistory.test.ts',
@@ -37,20 +40,24 @@ describe('the command new', function () {
       'changed  specs/generated/openapi.ts',
     ])
     expect(method.stdout).to.include(`npm run prove -- --only ${clauseId}`)
+    touched.push(...linesOf(method.stdout))
     for (const args of [
       ['relay', 'lsp26'],
       ['quota', 'daily-calls'],
       ['rpc-method', 'eth_getBlockTransactionCountByNumber', '--params', '["latest"]'],
     ]) {
-      const { code, stderr } = await touchstone('new', ...args)
+      const { code, stdout, stderr } = await touchstone('new', ...args)
       expect(code, stderr).to.equal(0)
+      touched.push(...linesOf(stdout))
     }
   })
 
   it('leaves types and format as they should be', async () => {
+    const files = touched.map((line) => line.replace(/^\w+ +/, ''))
+    expect(files).to.have.length.above(20)
     for (const [tool, ...args] of [
       ['typescript-native/bin/tsc', '-b'],
-      ['prettier/bin/prettier.cjs', '--check', 'specs', 'server/plugins', 'server/test/plugins', 'conformance'],
+      ['prettier/bin/prettier.cjs', '--check', ...files],
     ] as const) {
       const { code, stdout, stderr } = await node(join('node_modules', tool), ...args)
       expect(code, `${tool}: ${stdout}${stderr}`).to.equal(0)

