@@ -7,15 +7,18 @@ export interface Account {
   readonly suspended: boolean
   readonly plan: string
   readonly allowance: bigint
-  /** In this period, reservations included; never more than the allowance. */
+  /** The amount used in this period, reservations included. Never more than the allowance. */
   readonly used: bigint
   readonly resetAtSeconds: bigint | null
   readonly period: number
-  /** Unix seconds: nothing is taken before, since calls of the profile reverted that had passed the simulation. */
+  /**
+   * Unix seconds. Until then no call of the profile is accepted, because others passed the simulation and reverted in their
+   * block.
+   */
   readonly slowedUntil: number
 }
 
-/** A new account, opened now. */
+/** Opens a new account. */
 export function openAccount(profile: string, plan: Plan, registered: boolean, nowSeconds: number): Account {
   const { allowance, resetAtSeconds } = plan.open(nowSeconds)
   return {
@@ -31,22 +34,24 @@ export function openAccount(profile: string, plan: Plan, registered: boolean, no
   }
 }
 
-/** The account as it stands now: a new period begins when its reset is due. */
+/** @returns the account as it stands now: with a new period when the reset is due */
 export function accountNow(account: Account, plans: Plans, nowSeconds: number): Account {
   if (account.resetAtSeconds === null || BigInt(nowSeconds) < account.resetAtSeconds) return account
   return nextPeriod(account, planOf(account, plans), nowSeconds)
 }
 
-/** Begins a new period: nothing is used, and what was reserved before is settled against none. */
+/**
+ * Begins a new period, in which nothing is used. Calls that reserved in an earlier period are not charged in this one.
+ */
 export function nextPeriod(account: Account, plan: Plan, nowSeconds: number): Account {
   return { ...account, ...plan.open(nowSeconds), plan: plan.name, used: 0n, period: account.period + 1 }
 }
 
 /**
- * Changes what one relay takes of the account, as far as the account allows: a part that is not available is not taken.
+ * Changes the amount that one relay takes of the account. It takes at most what is available.
  *
- * @param from what it took so far, of this period
- * @returns the account, and what it takes now
+ * @param from the amount that it has taken so far in this period
+ * @returns the account, and the amount that the relay takes now
  */
 export function moveReservation(account: Account, from: bigint, to: bigint): { account: Account; taken: bigint } {
   const available = account.allowance - account.used
@@ -54,12 +59,12 @@ export function moveReservation(account: Account, from: bigint, to: bigint): { a
   return { account: { ...account, used: account.used + taken - from }, taken }
 }
 
-/** What is left. */
+/** The amount that is left. */
 export function availableIn({ allowance, used }: Account): bigint {
   return allowance > used ? allowance - used : 0n
 }
 
-/** The plan of an account. The start has checked that the configuration has every plan that the ledger names. */
+/** The plan of an account. At its start the server has checked that the configuration has every plan of the ledger. */
 export function planOf(account: Pick<Account, 'plan'>, plans: Plans): Plan {
   return plans.byName.get(account.plan) ?? plans.defaultPlan
 }

@@ -1,6 +1,6 @@
 import type { Quota } from '../../core/define.ts'
 
-/** An exact amount as the number that is not above it: never NaN, never below zero. */
+/** @returns the largest JavaScript number that is not above an exact amount; never NaN, never below zero */
 export function floorToNumber(amount: bigint): number {
   if (amount <= 0n) return 0
   const nearest = Number(amount)
@@ -10,17 +10,17 @@ export function floorToNumber(amount: bigint): number {
 const WEI_PER_GWEI = 10n ** 9n
 const GWEI_PER_LYX = 1e9
 
-/** Wei as a number of LYX, rounded down to the gwei. */
+/** Converts wei to LYX, rounded down to the gwei. */
 export function lyxFromWei(wei: bigint): number {
   return floorToNumber(wei / WEI_PER_GWEI) / GWEI_PER_LYX
 }
 
-/** An amount of the ledger (gas, wei or count) as the interface shows it (gas, LYX or count). */
+/** Converts an amount of the ledger (gas, wei or count) to the unit of the interface (gas, LYX or count). */
 export function amountInUnit(amount: bigint, unit: Quota['unit']): number {
   return unit === 'lyx' ? lyxFromWei(amount) : floorToNumber(amount)
 }
 
-/** The next smaller number; `value` is positive. */
+/** @param value positive. @returns the next smaller number */
 function previousDouble(value: number): number {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, value)

@@ -1,14 +1,14 @@
 import type { JsonSchema, QuotaAccount, QuotaPlugin } from '../../core/define.ts'
 import { amountInUnit } from './exact-number.ts'
 
-/** What quota models share: when a period ends, how a unit is charged, and how an account shows itself. */
+/** What quota models share: when a period ends, how each unit is charged, and what `POST /quota` answers. */
 
-/** How often an allowance is given anew. */
+/** The time after which a profile gets its allowance anew. */
 export type Period = 'day' | 'week' | 'month'
 
 const periods: readonly Period[] = ['day', 'week', 'month']
 
-/** Unix seconds of the next 00:00 UTC, of the next Monday's, or of that of the first of the next month. */
+/** @returns the next 00:00 UTC of any day, of a Monday, or of the first day of a month, in Unix seconds */
 export function nextReset(period: Period, nowSeconds: number): bigint {
   const now = new Date(nowSeconds * 1000)
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
@@ -16,7 +16,7 @@ export function nextReset(period: Period, nowSeconds: number): bigint {
     case 'day':
       return seconds(Date.UTC(year, month, day + 1))
     case 'week':
-      // Sunday is 0: the next Monday is one day ahead of it.
+      // `getUTCDay` counts from Sunday, which is 0.
       return seconds(Date.UTC(year, month, day + 7 - ((now.getUTCDay() + 6) % 7)))
     case 'month':
       return seconds(Date.UTC(year, month + 1, 1))
@@ -28,7 +28,7 @@ const seconds = (ms: number) => BigInt(ms / 1000)
 type Unit = QuotaPlugin['unit']
 type Charging = Pick<QuotaPlugin<never, unknown>, 'reserve' | 'settle'>
 
-/** How relays are charged in each unit: gas, wei, or one for each. */
+/** The amount that a relay is charged in each unit: its gas, its cost in wei, or one. */
 export const chargingIn: Readonly<Record<Unit, Charging>> = {
   gas: { reserve: ({ gasLimit }) => gasLimit, settle: ({ gasUsed }) => gasUsed },
   lyx: {
@@ -38,7 +38,7 @@ export const chargingIn: Readonly<Record<Unit, Charging>> = {
   transactionCount: { reserve: () => 1n, settle: () => 1n },
 }
 
-/** An allowance for each period; what is left of it is lost at the reset. Clause relay.quota.reset-date. */
+/** An allowance for each period. At the reset, the amount that is left expires. Clause relay.quota.reset-date. */
 export function periodic(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
   open(allowance: bigint, period: Period, nowSeconds: number): ReturnType<QuotaPlugin['open']>
 } {
@@ -53,7 +53,7 @@ export function periodic(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
   }
 }
 
-/** A balance that is topped up and used up: no total, no reset. Clause relay.quota.pay-as-you-go. */
+/** A balance that the operator tops up. It has no total and no reset. Clause relay.quota.pay-as-you-go. */
 export function prepaid(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
   open(credit: bigint): ReturnType<QuotaPlugin['open']>
 } {
@@ -63,7 +63,7 @@ export function prepaid(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
   }
 }
 
-/** Option `period`. */
+/** The option `period` of a quota model. */
 export const periodOption: JsonSchema = {
   description: 'How often the allowance is given anew: at 00:00 UTC, on Mondays, or on the first of the month.',
   type: 'string',
@@ -71,7 +71,7 @@ export const periodOption: JsonSchema = {
   default: 'month',
 }
 
-/** An option that counts; beyond what a JSON number holds exactly it would be no count. */
+/** A numeric option, at most the largest integer that a JSON number holds exactly. */
 export const countOption = (description: string, defaultValue: number): JsonSchema => ({
   description,
   type: 'integer',
@@ -80,7 +80,7 @@ export const countOption = (description: string, defaultValue: number): JsonSche
   default: defaultValue,
 })
 
-/** An option in wei: a decimal string. */
+/** An option in wei, as a decimal string. */
 export const weiOption = (description: string, defaultValue: string): JsonSchema => ({
   description,
   type: 'string',

@@ -7,20 +7,20 @@ export interface Plan {
   readonly name: string
   readonly model: string
   readonly unit: Quota['unit']
-  /** Most gas of one relay call; null: what any call may take. */
+  /** The most gas of one relay call; null: the limit for all calls applies. */
   readonly gasCap: bigint | null
-  /** Allowance and next reset of an account that opens now, or begins a new period. */
+  /** Gives the allowance and the next reset of an account that opens now, or begins a new period. */
   open(nowSeconds: number): { readonly allowance: bigint; readonly resetAtSeconds: bigint | null }
   /** What `POST /quota` answers. */
   remaining(account: QuotaAccount): Quota
-  /** The most that a transaction can cost. */
+  /** @returns the most that a transaction can be charged */
   reserve(limits: Parameters<QuotaPlugin['reserve']>[0]): bigint
-  /** What a mined transaction did cost. */
+  /** @returns the charge for a mined transaction */
   settle(receipt: Parameters<QuotaPlugin['settle']>[0]): bigint
 }
 
 export interface Plans {
-  /** For profiles that are given none. */
+  /** The plan of profiles for which the operator has chosen none. */
   readonly defaultPlan: Plan
   readonly byName: ReadonlyMap<string, Plan>
 }
@@ -35,7 +35,7 @@ export interface PlansConfig {
 /**
  * Binds each plan of the configuration to its model.
  *
- * @param services what models may ask for
+ * @param services that models may need
  * @throws ConfigError a model that is not loaded, options that break its schema
  */
 export function createPlans(
@@ -54,7 +54,7 @@ export function createPlans(
   return { defaultPlan: found, byName }
 }
 
-/** A count says nothing of gas: without a cap of its own, one would buy as much as any call may take. */
+/** Gas cap of a call that is charged by count: the charge does not depend on the gas, so the plan has to bound it. */
 const COUNTED_GAS_CAP = 1_000_000n
 
 function bindPlan(
@@ -83,6 +83,6 @@ function bindPlan(
   }
 }
 
-/** A plan that cannot be used, for the person who wrote the configuration. */
+/** The error for a plan that cannot be used. Its reader wrote the configuration. */
 const planError = (plan: string, reason: string, options?: ErrorOptions) =>
   new ConfigError([`quota/plans/${plan}: ${reason}`], options)

@@ -15,7 +15,7 @@ export async function openKeystores(keystores: Secrets['keystores']): Promise<Si
       try {
         privateKey = (await decryptKeystoreJson(json, password)).privateKey
       } catch {
-        // Without the cause: it may quote what it was given.
+        // The cause is left out, because it may quote the password or the key.
         throw new ConfigError([`signers/keystores: ${file} cannot be opened: no keystore, or another password`])
       }
       return signerFromKey(privateKey)

@@ -3,7 +3,7 @@ import secp256k1 from 'secp256k1'
 import { addressOf } from '../../ethereum/signature.ts'
 import { signTransaction, type SignedTransaction, type UnsignedTransaction } from '../../ethereum/sign-transaction.ts'
 
-/** An account that pays for relay calls. The key stays in the closure: it can be neither read nor printed. */
+/** An account that pays for relay calls. Its key is in a closure, so that nothing can read or print it. */
 export interface SignerAccount {
   /** Checksummed. */
   readonly address: string

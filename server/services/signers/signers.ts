@@ -9,30 +9,30 @@ export interface Signers {
   readonly accounts: readonly SignerAccount[]
   readonly byAddress: (address: string) => SignerAccount | undefined
   /**
-   * Chooses the account with the least to do among those that can pay. The transaction counts as load of the account until
-   * `done` is called, and its cost counts as spent until the ledger or the balance shows it.
+   * Chooses the account with the fewest transactions under way among those that can pay. The transaction counts for the
+   * account until `done` is called. Its cost counts as spent until the ledger or the balance shows it.
    *
-   * @param required the account that has the calls before this one in the channel: another account's transactions may
+   * @param required the account that sends the calls before this one in the channel. Transactions of another account could
    *   be mined before those
-   * @throws ServiceError SIGNERS_UNAVAILABLE when none can pay, or the one that is required is not ours
+   * @throws ServiceError SIGNERS_UNAVAILABLE no account can pay, or the required account is not one of this server
    */
   choose(maxCostWei: bigint, required?: string): Promise<{ readonly account: SignerAccount; readonly done: () => void }>
-  /** Reads every balance, and warns below the threshold. */
+  /** Reads every balance, and logs a warning for each one below the threshold. */
   refresh(): Promise<void>
   /** Leaves an account out of the choice while the node refuses its next transaction. */
   leaveOut(address: string, isLeftOut: boolean): void
-  /** Does not choose an account for a while: another process holds it. */
+  /** Leaves an account out of the choice for a time, because another process holds it. */
   setAside(address: string, ms: number): void
   /**
    * @returns `degraded` when some account is left out of the choice
    * @throws ServiceError SIGNERS_UNAVAILABLE when every account is empty, or left out
    */
   assertAble(): Promise<'ok' | 'degraded'>
-  /** What was seen last of each account. */
+  /** The state of each account, as it was last seen. */
   states(): readonly SignerState[]
 }
 
-/** What is known of an account. */
+/** The state of an account. */
 export interface SignerState {
   readonly address: string
   readonly balanceWei: bigint
@@ -48,13 +48,13 @@ export interface SignersOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly lowBalanceWei: bigint
-  /** The most that the account's transactions can cost that the ledger holds and that are not mined, in wei. */
+  /** The most that the account's transactions in the ledger can cost that are not mined, in wei. */
   readonly pendingCostWei: (address: string) => Promise<bigint>
   /** Whether the ledger says, by this process or another one, that the node refuses the account's next transaction. */
   readonly isRefused: (address: string) => Promise<boolean>
 }
 
-/** Balances are believed for so long. */
+/** A balance is read anew when it is older than this. */
 const BALANCE_VALID_MS = 5_000
 const RETRY_SECONDS = 30
 const HELD_RETRY_SECONDS = 2
@@ -67,9 +67,9 @@ interface Choice {
 interface State {
   readonly account: SignerAccount
   balanceWei: bigint
-  /** What is sent and not mined, as the ledger had it when the balance was read. */
+  /** Cost of the transactions that were not mined, by the ledger, when the balance was read. */
   pendingWei: bigint
-  /** What it was chosen for since. */
+  /** The transactions for which it was chosen since then. */
   choices: Set<Choice>
   /** The sum of their costs. */
   promisedWei: bigint
@@ -77,7 +77,7 @@ interface State {
   underWay: number
   isLow: boolean
   isLeftOut: boolean
-  /** Held by another process. */
+  /** Until then another process holds it, by the monotonic clock. */
   asideUntilMs: number
 }
 
@@ -99,7 +99,7 @@ export function createSigners(options: SignersOptions): Signers {
 
   async function readOne(state: State): Promise<void> {
     const { address } = state.account
-    // What is done by now is in the ledger, or mined before the balance is read.
+    // A choice that is done now is in the ledger, or is mined before the balance is read.
     const doneBefore = [...state.choices].filter(({ isDone }) => isDone)
     const pendingWei = await pendingCostWei(address)
     state.balanceWei = BigInt(await upstream.request<string>('eth_getBalance', [address, 'latest']))
@@ -151,7 +151,7 @@ export function createSigners(options: SignersOptions): Signers {
         throw unavailable(`the calls before this one are sent by ${required}, which is no account of this server`)
       }
       if (readAtMs === -Infinity) await refresh()
-      // Stale is good enough while somebody can pay.
+      // An old balance is good enough while some account can pay.
       else if (clock.monotonicMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
       let state = pick(maxCostWei, candidates)
       if (!state) {

@@ -15,12 +15,12 @@ interface Delivered {
   readonly generation: number
 }
 
-/** Paging keys are small, but so many can be kept. */
+/** Bound on the memory of all paging keys that are remembered. One takes little, but there may be many. */
 const BUDGET_BYTES = 16 * 1024 * 1024
 
 /**
- * Remembers the blocks in which pages ended. The keys that ask for the next page do not tell which block they mean, so a
- * walk over a reorganised block would go on over a chain that its beginning was not part of.
+ * Remembers by hash the blocks in which pages ended. Paging keys name a block by its number only. When that block was
+ * reorganised meanwhile, the next page would come from another chain than the page before it.
  */
 export class Cursors {
   readonly #head: HeadTracker
@@ -30,7 +30,11 @@ export class Cursors {
     this.#head = head
   }
 
-  /** @param generation of the chain in which the page was read */
+  /**
+   * Remembers where a page ended.
+   *
+   * @param generation number of the chain's reorganisations when the page was read
+   */
   deliver(selection: LogSelection, page: readonly Log[], generation: number): void {
     const last = page.at(-1)
     if (last === undefined) return
@@ -39,7 +43,7 @@ export class Cursors {
   }
 
   /**
-   * To be called after a look at the head.
+   * Call it after the head was read: reading the head finds reorganisations.
    *
    * @throws ServiceError RPC_RESOURCE_NOT_FOUND the page before ended in a block that was reorganised
    */

@@ -18,48 +18,53 @@ export interface Chunk {
   readonly end: number
 }
 
-/** Logs per call that are aimed at: few calls, none of them long. Less where the node finds that too much. */
+/**
+ * The number of logs that one call aims at, so that there are few calls and none takes long. A node that refuses so many is
+ * asked for fewer.
+ */
 const TARGET_LOGS = 2000
 const LEAST_TARGET_LOGS = 50
-/** Blocks in the first call for a selection; fewer when nothing narrows it. */
+/** The number of blocks in the first call for a selection. A selection that takes every log begins with fewer. */
 const FIRST_SPAN = 64
 const FIRST_SPAN_OF_ALL = 8
-/** The next call covers at most so many times the blocks of the last. */
+/** The next call covers at most so many times the blocks of the call before it. */
 const GROWTH = 8
-/** The most addresses, or alternatives of a topic, in one call, until a node refuses so many; geth takes 1000. */
+/** The most addresses, or alternatives of a topic, in one call, until a node refuses so many. geth takes 1000. */
 const LONGEST_LIST = 500
-/** The most parts that one selection is divided into, by lists or since one block holds too much. */
+/**
+ * The most parts that one selection is divided into, because its lists are long or because one block holds too much.
+ */
 const MOST_PARTS = 64
-/** Parts that are asked for at a time: each answer may be as long as an answer can be. */
+/** The most parts that are fetched at a time: each answer may have the full length. */
 const CONCURRENT_PARTS = 8
-/** Selections whose density is remembered. */
+/** The most selections whose density of logs is remembered. */
 const REMEMBERED = 10_000
 
-/** Where the logs are taken from: a range of blocks, or one block by its hash. */
+/** A range of blocks, or one block by its hash. */
 type Place = { readonly fromBlock: unknown; readonly toBlock: unknown } | { readonly blockHash: string }
 
-/** What the refusals of one node have told. */
+/** The limits of one node, as far as its refusals show them. */
 class Limits {
   readonly range = new RangeLimit()
   longestList = LONGEST_LIST
   targetLogs = TARGET_LOGS
-  /** Refusals in a row that speak of the content where there is hardly any. */
+  /** Number of refusals in a row that blame the content of blocks which hold hardly any logs. */
   contradictions = 0
 }
 
 /**
- * Fetches logs in chunks of blocks whose length follows the density of the logs and the limits of the node: shorter where
- * the node refuses, and at one block divided by address or topic. What a refusal tells is remembered, so that the next
- * query begins with it.
+ * Fetches logs in chunks of blocks. The length of a chunk follows the density of the logs and the limits of the node: a
+ * refused chunk is fetched again with fewer blocks, and a refused block in parts, by address or topic. The fetcher
+ * remembers the limits that refusals show, and the next query keeps to them from the start.
  */
 export class LogFetcher {
   readonly #upstream: Upstream
   readonly #flights: SingleFlight
-  /** Blocks for the next call, by selection. */
+  /** The number of blocks in the next call, by selection. */
   readonly #spans = new Map<string, number>()
-  /** By the name of the node; one node has none. */
+  /** By the name of the node. Where there is only one node, the name is empty. */
   readonly #limits = new Map<string, Limits>()
-  /** Who has answered last: as a rule the next answer is of the same node. */
+  /** Name of the node that answered last. As a rule the same node answers the next call. */
   #node = ''
 
   constructor(upstream: Upstream, flights: SingleFlight) {
@@ -67,7 +72,7 @@ export class LogFetcher {
     this.#flights = flights
   }
 
-  /** Of the node that has answered last. */
+  /** The limits of the node that answered last. */
   get #own(): Limits {
     let own = this.#limits.get(this.#node)
     if (!own) this.#limits.set(this.#node, (own = new Limits()))
@@ -75,9 +80,9 @@ export class LogFetcher {
   }
 
   /**
-   * The logs from block `from` on, in as many blocks up to `to` as are fetched well at once.
+   * Fetches the logs from block `from` on, in as many blocks up to `to` as one call serves well.
    *
-   * @param deadlineMs on the clock of `performance.now()`
+   * @param deadlineMs when the time is over, by `performance.now()`
    * @throws ServiceError RPC_RESPONSE_TOO_LARGE, RPC_SERVER_ERROR; UPSTREAM_UNAVAILABLE also when the time is over
    */
   async chunk(selection: LogSelection, from: number, to: number, deadlineMs: number): Promise<Chunk> {
@@ -96,7 +101,8 @@ export class LogFetcher {
       } catch (error) {
         const refusal = refusalOf(error, { from, to: end })
         if (refusal === undefined) {
-          // A node that is at work for too long does not say so: who asks again begins with less.
+          // A node that needs too long for an answer gives none. When the same query comes again, it begins with half
+          // the blocks.
           if (isUnavailable(error)) this.#remember(selection, Math.max(1, Math.floor(span / 2)))
           throw translateError(error)
         }
@@ -108,12 +114,12 @@ export class LogFetcher {
     }
   }
 
-  /** All logs of a block. @throws as {@link chunk}; the node's own error when it does not know the block */
+  /** Fetches all logs of a block. @throws as {@link chunk}; the node's own error when it does not know the block */
   ofBlock(selection: LogSelection, blockHash: string, deadlineMs: number): Promise<readonly Log[]> {
     return this.#whole(selection, { blockHash }, deadlineMs)
   }
 
-  /** @returns whether the selection has lists that are shorter now */
+  /** Halves the length of lists in a call. @returns whether this selection has a list that is shorter then */
   #shortenLists(selection: LogSelection): boolean {
     const longest = longestList(selection, this.#own.longestList)
     if (longest < 2) return false
@@ -121,10 +127,11 @@ export class LogFetcher {
     return true
   }
 
-  /** The next length to try, less than the one that was refused. */
+  /** @returns the number of blocks to try next, less than the number that was refused */
   #shorter(span: number, { kind, blocks }: Refusal): number {
     if (kind === 'content') return Math.max(1, Math.min(blocks ?? Math.floor(span / 2), span - 1))
-    // What is not understood is taken for the number of blocks: should it be the content, the limit grows again.
+    // A refusal in unknown words counts as one of the number of blocks. If the content was meant, the limit grows
+    // again.
     this.#own.range.refused(span, blocks)
     return Math.min(this.#own.range.blocks, span - 1)
   }
@@ -144,7 +151,7 @@ export class LogFetcher {
     }
   }
 
-  /** What was refused at one block, in parts. @throws the refusal where parts would not help */
+  /** Fetches a refused block in parts. @throws the refusal when parts would not help */
   async #orDivided(
     selection: LogSelection,
     place: Place,
@@ -161,7 +168,8 @@ export class LogFetcher {
     }
     calls.left -= parts.length
     const logs: Log[] = []
-    // One after the other: a node that refuses every part has refused a dozen calls when there is nothing left to divide.
+    // The parts are fetched one after the other, so that a node which refuses them all gets a dozen calls, not
+    // thousands.
     for (const part of parts) logs.push(...(await this.#whole(part, place, deadlineMs, calls)))
     return ascending(logs)
   }
@@ -203,7 +211,11 @@ export class LogFetcher {
     return ascending(logs)
   }
 
-  /** @param tooMuch blocks whose content the node found too much before it served these */
+  /**
+   * Chooses the number of blocks for the next call of this selection.
+   *
+   * @param tooMuch number of blocks that the node refused for their content before it served these
+   */
   #learn(selection: LogSelection, span: number, logs: number, tooMuch: number | undefined): void {
     if (tooMuch === undefined) {
       this.#own.targetLogs = Math.min(TARGET_LOGS, Math.ceil(this.#own.targetLogs * 1.05))
@@ -211,7 +223,7 @@ export class LogFetcher {
       this.#own.contradictions = 0
       this.#own.targetLogs = Math.max(LEAST_TARGET_LOGS, Math.floor(this.#own.targetLogs * 0.75))
     } else if (++this.#own.contradictions > 1) {
-      // Where there are hardly any logs it was the number of blocks, whatever the text says.
+      // So few logs cannot be too many: the node has refused the number of blocks, whatever its text says.
       this.#own.range.refused(tooMuch)
     }
     this.#own.range.served(span)
@@ -230,7 +242,9 @@ export class LogFetcher {
   }
 }
 
-/** By block, then by index. Nodes give them so, but merged parts are not. */
+/**
+ * Sorts logs by block, then by index. Nodes send them in this order, but parts that were put together are not in it.
+ */
 function ascending(logs: Log[]): Log[] {
   const place = (log: Log) => [Number(log.blockNumber), Number(log.logIndex)] as const
   let [lastBlock, lastIndex] = [-1, -1]
@@ -247,7 +261,7 @@ function ascending(logs: Log[]): Log[] {
   return logs
 }
 
-/** Enough to sort and to filter; the rest is left to the schema. */
+/** Whether a log has the members by which logs are sorted and filtered. The schema checks the others. */
 function hasPlace(log: unknown): log is Log {
   const { blockNumber, logIndex, topics } = (log ?? {}) as Partial<Log>
   return typeof blockNumber === 'string' && typeof logIndex === 'string' && Array.isArray(topics)
@@ -256,7 +270,7 @@ function hasPlace(log: unknown): log is Log {
 const isOpen = ({ addresses, topics }: LogSelection) =>
   addresses.length === 0 && topics.every((alternatives) => alternatives.length === 0)
 
-/** The length of the longest list, as far as it is sent in one call. */
+/** The length of the longest list that is sent in one call. */
 const longestList = ({ addresses, topics }: LogSelection, most = Infinity) =>
   Math.min(most, Math.max(addresses.length, ...topics.map((alternatives) => alternatives.length)))
 

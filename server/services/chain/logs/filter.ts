@@ -2,21 +2,24 @@ import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../../core/errors.ts'
 
-/** Which logs, apart from their place in the chain; the same selection has the same key, however it was written. */
+/** What a filter says about logs, without the blocks. Two spellings of the same selection have the same key. */
 export interface LogSelection {
   readonly key: string
-  /** Lower case, sorted, without repeats; none: any address. */
+  /** Lower case, sorted, without repeats. An empty list stands for any address. */
   readonly addresses: readonly string[]
-  /** By position: alternatives, in the same form; none: any topic, but there must be one (as in geth). */
+  /**
+   * The alternatives for each position, in the same form. An empty list stands for any topic, but the log must have a
+   * topic at this position (as in geth).
+   */
   readonly topics: readonly (readonly string[])[]
 }
 
-/** The most addresses and topics of a filter, in all: what geth takes of each list, 1,000, for all five. */
+/** The most addresses and topics of a filter together: geth takes 1,000 in a list, and there are five lists. */
 const MOST_ALTERNATIVES = 5_000
-/** A longer key is told by its hash: keys are kept with what is remembered of a selection. */
+/** The most characters of a key. A longer one is replaced by its hash, because keys are kept in memory. */
 const LONGEST_KEY = 500
 
-/** @throws ServiceError RPC_INVALID_PARAMS more addresses and topics than are looked for at once */
+/** @throws ServiceError RPC_INVALID_PARAMS the filter has more than 5,000 addresses and topics */
 export function selectionOf({ address, topics }: LogFilter): LogSelection {
   const lists = [address, ...(topics ?? [])]
   const alternatives = lists.reduce(
@@ -31,14 +34,17 @@ export function selectionOf({ address, topics }: LogFilter): LogSelection {
 }
 
 function createSelection(addresses: LogSelection['addresses'], topics: LogSelection['topics']): LogSelection {
-  // A position without alternatives still is one: `[null]` is not `[]`.
+  // A position without alternatives counts: `[null]` asks for a topic, `[]` does not.
   const key = addresses.join() + topics.map((one) => `|${one.join()}`).join('')
   return { key: key.length > LONGEST_KEY ? digestOf(key) : key, addresses, topics }
 }
 
 const digestOf = (key: string) => createHash('sha256').update(key).digest('base64')
 
-/** Whether a log is one that was asked for. Nodes disagree on wildcards and on logs with fewer topics. */
+/**
+ * @returns a function that tells whether the filter asked for a log. Nodes disagree on wildcards and on logs with fewer
+ *   topics, so their answers are filtered again
+ */
 export function matcherOf({ addresses, topics }: LogSelection): (log: Log) => boolean {
   const [anyAddress, ...anyTopics] = [addresses, ...topics].map((list) => new Set(list))
   return (log) =>
@@ -50,9 +56,9 @@ export function matcherOf({ addresses, topics }: LogSelection): (log: Log) => bo
 }
 
 /**
- * What to ask a node for that takes lists of so many: selections that together hold this one, and more. Only the longest
- * list is divided; others that are too long are left open, since the product of all parts would have no bound. What comes in
- * addition is for {@link matcherOf} to find.
+ * Divides a selection for a node that takes lists of at most `longest` entries. Only the longest list is divided. Any other
+ * list that is too long is left out, because dividing several lists would multiply the number of calls. So the parts
+ * together may find more logs than the selection, and {@link matcherOf} removes those.
  */
 export function partsOf({ addresses, topics }: LogSelection, longest: number): readonly LogSelection[] {
   const lists = [addresses, ...topics]
@@ -65,7 +71,10 @@ export function partsOf({ addresses, topics }: LogSelection, longest: number): r
   })
 }
 
-/** The part of a filter that nodes agree on: no empty list, no wildcard at the end, one alternative as itself. */
+/**
+ * Writes a selection in the form that all nodes read alike: no empty list, no wildcard at the end, a single alternative
+ * without a list.
+ */
 export function toNodeFilter({ addresses, topics }: LogSelection): Record<string, unknown> {
   const last = topics.findLastIndex((alternatives) => alternatives.length > 0)
   return {
@@ -75,8 +84,9 @@ export function toNodeFilter({ addresses, topics }: LogSelection): Record<string
 }
 
 /**
- * Two selections that together are this one, or undefined when it cannot be divided: by address, else by the position
- * with the most alternatives.
+ * Divides a selection into two, by address, or else by the position with the most alternatives.
+ *
+ * @returns undefined when it cannot be divided
  */
 export function divide({ addresses, topics }: LogSelection): [LogSelection, LogSelection] | undefined {
   if (addresses.length > 1) {

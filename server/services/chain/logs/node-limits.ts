@@ -5,11 +5,11 @@ import { UpstreamRpcError } from '../../node/upstream.ts'
 /** Why a node refuses a call of eth_getLogs that would be served if it asked for less. */
 export interface Refusal {
   /**
-   * What was too much: the number of blocks, what is in them, or the addresses and topics. `unknown`: the node does not
-   * say, or says it in words that nobody has seen yet.
+   * What the node found too much: the number of blocks (`range`), the logs in them (`content`), or the addresses and topics
+   * (`list`). `unknown`: the node does not say, or in words that are not known here.
    */
   readonly kind: 'range' | 'content' | 'list' | 'unknown'
-  /** How many blocks would be served, as far as the text tells. */
+  /** The number of blocks that the node would serve, when its text names one. */
   readonly blocks?: number
 }
 
@@ -26,11 +26,14 @@ const CONTENT =
 const RANGE = /\brange|\bblocks?\b|\bdistance\b|smaller than size/i
 
 /**
- * What a node's error says about a query for logs, or undefined when asking for less would not help: the node wants its
- * rest, knows a block not (yet), or does not serve such queries at all.
+ * Reads from a node's error what was too much about a query for logs.
  *
- * There is no common code for it, and the texts change every year. So the texts only tell what to do first: an error that
- * nobody has seen yet is a reason to ask for less, too.
+ * @returns undefined when asking for less would not help: the node limits the rate of calls, does not know a block
+ * (yet), or
+ *   does not serve such queries at all
+ *
+ * Nodes have no common code for it, and their texts change every year. So the text only decides what to try first, and an
+ * error with an unknown text is a reason to ask for less, too.
  */
 export function refusalOf(error: unknown, range: BlockRange): Refusal | undefined {
   if (!(error instanceof UpstreamRpcError)) return undefined
@@ -38,7 +41,7 @@ export function refusalOf(error: unknown, range: BlockRange): Refusal | undefine
   if (kind !== undefined) return undefined
   if (error.code === TOO_LARGE && !/\brange|\bblocks?\b/i.test(error.message)) return { kind: 'content' }
 
-  // Some hide the reason behind "invalid params".
+  // Some nodes say "invalid params" and give the reason in the data.
   const texts = [error.message.slice(0, 2_000), dataText(error.data)]
   const text = texts.find((one) => LIST.test(one) || CONTENT.test(one) || RANGE.test(one)) ?? ''
   const blocks = [suggestedBlocks(error.data), blocksIn(text, range)].find(
@@ -55,7 +58,7 @@ function kindOf(text: string): Refusal['kind'] {
 
 const spanOf = ({ from, to }: BlockRange) => to - from + 1
 
-/** The data of an error, without what is no text about the fault. */
+/** The text in the data of an error, without members that say nothing about the fault. */
 function dataText(data: unknown): string {
   if (typeof data === 'string') return data
   if (typeof data !== 'object' || data === null) return ''
@@ -65,13 +68,13 @@ function dataText(data: unknown): string {
     .slice(0, 2_000)
 }
 
-/** Infura tells in `data.from` and `data.to` which range would do. */
+/** Infura names a range that it would serve in `data.from` and `data.to`. */
 function suggestedBlocks(data: unknown): number | undefined {
   const { from, to } = (data ?? {}) as { from?: unknown; to?: unknown }
   return typeof from === 'string' && typeof to === 'string' ? lengthOf(from, to) : undefined
 }
 
-/** A range in the text that would do, or else the largest number in it that may be a limit of blocks. */
+/** Length of a range that the text names, or else the largest number in it that may be a limit of blocks. */
 function blocksIn(text: string, range: BlockRange): number | undefined {
   const span = spanOf(range)
   const words = text.replace(UUID, '')
@@ -89,10 +92,10 @@ function blocksIn(text: string, range: BlockRange): number | undefined {
   return largest
 }
 
-/** Some errors have an id of their own. */
+/** Some nodes give each error an id, which is no number of blocks. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}\b/gi
 const PAIR = /\b(0x[0-9a-f]+|\d+)\s*(?:,|-|to)\s*(0x[0-9a-f]+|\d+)\b/i
-/** A decimal number, perhaps in thousands, and a unit that is not blocks. */
+/** A decimal number, also with `k` for thousands, and a unit that is not blocks. */
 const NUMBER =
   /(?<![\w.])(\d{1,3}(?:[.,_]\d{3})+|\d+)\s?(k\b)?(?:\s?(results|logs|events|bytes|[km]i?b\b|ms\b|s\b|sec|minutes|addresses|topics|param))?(?!\w)/gi
 

@@ -9,7 +9,7 @@ import { Cursors, placeOf, type LogPlace } from './cursors.ts'
 import type { LogFetcher } from './fetcher.ts'
 import { selectionOf, type LogSelection } from './filter.ts'
 
-/** The document's limit: a response never holds more. */
+/** The most logs of a response, by the document. */
 export const PAGE_LENGTH = 1000
 
 export interface LogPagerOptions {
@@ -17,23 +17,24 @@ export interface LogPagerOptions {
   readonly cache: ReadCache
   readonly head: HeadTracker
   readonly confirmations: number
-  /** Whether blocks may be taken back however deep they are. */
+  /** Whether the chain may take back any block, as development chains can. */
   readonly mayRewind: () => boolean
-  /** For logs that were fetched ahead. */
+  /** Bound on the memory of logs that were fetched ahead. */
   readonly budgetBytes: number
-  /** How long one page may take. */
+  /** The longest time that one page may take. */
   readonly timeoutMs: number
 }
 
-/** Logs that are known to be all from a place up to the end of a block. */
+/** All logs from a place up to the end of a block. */
 interface Ahead {
   readonly logs: readonly Log[]
   readonly coveredTo: number
 }
 
 /**
- * Pages of logs. What a chunk holds beyond a page is kept for who asks for the next one, by selection and place, within a
- * budget of bytes: so a walk fetches each log once. What is not there any more is fetched again.
+ * Serves pages of logs. When a chunk holds more logs than the page, the pager keeps the rest for the next page, by
+ * selection and place. So a walk fetches each log once. The pager keeps a bounded number of bytes, and fetches again
+ * what it no longer has.
  */
 export class LogPager {
   readonly #options: LogPagerOptions
@@ -77,7 +78,11 @@ export class LogPager {
     this.#ahead.clear()
   }
 
-  /** First and last block, the last at most the head. A range that lies ahead of the chain has no logs. */
+  /**
+   * @returns the first and the last block, at most the head. A range ahead of the chain ends before its first block,
+   * and has
+   *   no logs
+   */
   async #range({ fromBlock = 'latest', toBlock = 'latest' }: LogFilter): Promise<{ from: number; to: number }> {
     const { head, confirmations, mayRewind } = this.#options
     const [from, to] = [numberOf(fromBlock), numberOf(toBlock)]
@@ -90,7 +95,7 @@ export class LogPager {
       const number = numberOf(block)
       if (number !== undefined) return number
       if (block === 'earliest') return 0
-      // There are no logs of what is pending.
+      // A pending block has no logs, so `pending` means the latest block.
       if (block === 'latest' || block === 'pending') return last
       const tagged = await head.block(String(block))
       if (tagged === null) throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no ${block} block yet`)
@@ -111,7 +116,7 @@ export class LogPager {
     while (countUpTo(logs, to) < PAGE_LENGTH && next <= to) {
       const chunk = await fetcher.chunk(selection, next, to, deadlineMs).catch((error: unknown) => {
         this.#keep(selection, start, logs, next - 1, generation)
-        // The node has answered until now: it is the range that takes long.
+        // The node has answered other chunks of this page, so it is not down: the range takes too long.
         throw performance.now() < deadlineMs || next === begin ? error : takesLong(error)
       })
       for (const log of chunk.logs) if (!isBefore(log, start)) logs.push(log)
@@ -127,8 +132,8 @@ export class LogPager {
   }
 
   /**
-   * Keeps what lies after a page. That a young block has no logs is not believed for longer than one answer: a node may
-   * know a block before it knows its logs. So beyond what is final nothing is covered after the last log.
+   * Keeps the logs after a page. A node may know a block before it knows its logs. So where blocks are not final, the pager
+   * remembers only up to the last log, and asks again whether later blocks have any.
    */
   #keep(
     selection: LogSelection,
@@ -166,7 +171,11 @@ export class LogPager {
     return Object.freeze(rest.slice(0, PAGE_LENGTH))
   }
 
-  /** Some nodes answer an unknown block with no logs. @throws ServiceError RPC_RESOURCE_NOT_FOUND */
+  /**
+   * Asks for the block: some nodes answer a query for an unknown block with an empty list.
+   *
+   * @throws ServiceError RPC_RESOURCE_NOT_FOUND
+   */
   async #assertBlock(blockHash: string): Promise<void> {
     if (await this.#options.head.hasBlock(blockHash)) return
     throw new ServiceError('RPC_RESOURCE_NOT_FOUND', 'the node knows no block with this hash')
@@ -196,14 +205,14 @@ function isBefore(log: Log, { block, index }: LogPlace): boolean {
   return place.block < block || (place.block === block && place.index < index)
 }
 
-/** How many of the first logs lie in blocks up to this one. */
+/** The number of logs that lie in blocks up to this one. */
 function countUpTo(logs: readonly Log[], to: number): number {
   const last = logs.at(-1)
   if (last === undefined || placeOf(last).block <= to) return logs.length
   return logs.findIndex((log) => placeOf(log).block > to)
 }
 
-/** Paging keys are hex with or without 0x; a number beyond every chain is as good as the last one. */
+/** Reads paging keys: hex, with or without 0x. A number beyond any chain counts as the largest safe integer. */
 function afterOf({ blockNumber, logIndex }: { blockNumber: string; logIndex: string }): LogPlace {
   return { block: fromHex(blockNumber), index: fromHex(logIndex) }
 }

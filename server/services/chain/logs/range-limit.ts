@@ -1,16 +1,19 @@
-/** More blocks are never asked for at once. */
+/** The most blocks of any call. */
 export const LARGEST_SPAN = 100_000
-/** After so many calls at the limit twice as much is tried: it may be another node by now, or another plan. */
+/**
+ * After so many calls at the limit, twice as many blocks are tried: another node may stand behind the URL by now, or the
+ * operator may have another plan.
+ */
 const FIRST_PATIENCE = 16
 const LAST_PATIENCE = 1024
-/** Larger still while it grows. */
+/** The same number while the limit grows. */
 const GROWING_PATIENCE = 2
-/** What lies between the span that was served and the one that was refused is then not worth a call. */
+/** When the refused span is at most so many times the served one, nothing between them is tried. */
 const NEAR = 1.125
 
 /**
- * The most blocks that the node takes in a call, as far as its refusals have told: by a number in the text, else by halves
- * between what was served and what was refused.
+ * Finds the most blocks that a node takes in a call. When a refusal names a number, that is the limit. Otherwise it is
+ * searched by halves between the largest span that was served and the smallest one that was refused.
  */
 export class RangeLimit {
   #blocks = LARGEST_SPAN
@@ -19,7 +22,7 @@ export class RangeLimit {
   #refused = Infinity
   #patience = FIRST_PATIENCE
   #callsAtLimit = 0
-  /** What held before twice as much was tried. */
+  /** The limit before twice as many blocks were tried. */
   #before: { readonly blocks: number; readonly refused: number } | undefined
 
   /** The most blocks to ask for. */
@@ -27,7 +30,7 @@ export class RangeLimit {
     return this.#blocks
   }
 
-  /** @param told how many blocks the node says it takes */
+  /** @param told the number of blocks that the node says it takes */
   refused(span: number, told?: number): void {
     const before = this.#before
     if (before && span > before.blocks && (told ?? 0) <= before.blocks) {
@@ -37,7 +40,7 @@ export class RangeLimit {
       this.#patience = Math.min(LAST_PATIENCE, 2 * this.#patience)
       return
     }
-    // Calls that left before the limit was known come back late.
+    // This call was sent before the limit was known.
     if (span >= this.#refused && told === undefined) return
     this.#before = undefined
     if (this.#served >= span) this.#served = 0
