@@ -32,7 +32,7 @@ export function word(value: bigint): string {
   return value.toString(16).padStart(64, '0')
 }
 
-/** Length and content, filled up to whole words. */
+/** Encodes bytes: their length, then the bytes, filled up to whole words. */
 function bytes(hex: string): string {
   const digits = hex.slice(2)
   return word(BigInt(digits.length / 2)) + digits.padEnd(Math.ceil(digits.length / 64) * 64, '0')
@@ -44,7 +44,7 @@ export const isAddress = (text: unknown): text is Hex => typeof text === 'string
 
 export const isHash = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
 
-/** @throws TypeError it is no number above 0 */
+/** @throws TypeError the value is not a number above 0 */
 export function assertPositive(name: string, value: number): void {
   if (!(value > 0)) throw new TypeError(`${name} is no number above 0: ${value}`)
 }

@@ -1,13 +1,13 @@
 import { isKnownCode, RelayError } from './relay-error.ts'
 
-/** A response, read to its end. */
+/** An HTTP response whose body has been read. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** The JSON object of a text; undefined when it is none. */
+/** Parses a JSON object. @returns undefined when the text is none */
 export function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json: unknown = JSON.parse(text)
@@ -22,7 +22,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const CLIPPED = 300
 
-/** The error of an answer that refuses. What another relay says in its own form is UNKNOWN, with the text. */
+/**
+ * Reads the error from an answer. An error in a form that is not the document's gets the code UNKNOWN, with its text.
+ */
 export function refusalOf(answer: Answer): RelayError {
   const { status, text } = answer
   const { code, message, details, broadcast } = objectOf(text) ?? {}
@@ -39,7 +41,7 @@ export function refusalOf(answer: Answer): RelayError {
   return new RelayError('UNKNOWN', words, { ...options, details: { text } })
 }
 
-/** Seconds until `Retry-After` (RFC 9110), which is in seconds or a date by the clock of the server. */
+/** Reads `Retry-After` (RFC 9110): seconds, or a date by the server's clock. @returns seconds from now */
 function retryAfterOf({ headers }: Answer): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? ''
   if (/^\d+$/.test(value)) return Number(value)
@@ -47,7 +49,9 @@ function retryAfterOf({ headers }: Answer): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }
 
-/** The clock of the server in Unix milliseconds, by its header `Date`; undefined where a page may not read it. */
+/**
+ * The server's time in Unix milliseconds, by its header `Date`. Undefined where a page may not read the header (CORS).
+ */
 export function serverTimeMs(headers: Headers): number | undefined {
   const ms = Date.parse(headers.get('date') ?? '')
   return Number.isNaN(ms) ? undefined : ms

@@ -7,14 +7,14 @@ import { encodeExecute, isAddress, isHex, operations, type Hex } from './abi.ts'
 export type Call =
   string | { readonly to?: string | null; readonly value?: bigint | number | string; readonly data?: string }
 
-/** A function is named by four bytes, `0x` before them. */
+/** Characters of a function's selector: `0x` and four bytes in hex. */
 const SELECTOR_LENGTH = 10
 
 /**
  * The call as the payload of a relay call (LSP25). A transaction to the profile itself is its data: a profile that calls
  * itself would need another permission.
  *
- * @throws TypeError it cannot be encoded
+ * @throws TypeError the call cannot be encoded
  */
 export function payloadOf(call: Call, profile: Hex): Hex {
   if (typeof call === 'string') {

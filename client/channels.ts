@@ -1,19 +1,19 @@
-/** The place of one call in a channel. It is given back when the call has come to its end. */
+/** The place of one call in a channel. The call gives it back when it is answered. */
 export interface Place {
   readonly channel: bigint
   readonly nonce: bigint
   /**
-   * Lets the next call into the channel.
+   * Gives the place back, and lets the next call into the channel.
    *
-   * @param next its nonce, when this one was accepted; absent: the chain is asked
+   * @param next the nonce of the next call, when this call was accepted. Absent: the next call asks the chain
    */
   release(next?: bigint): void
 }
 
 export interface Channels {
-  /** A place in a channel where nothing is under way. */
+  /** @returns a place in a channel in which no call is under way */
   free(): Promise<Place>
-  /** The next place of a channel, once the call before it is answered. */
+  /** @returns the next place of a channel, when the call before it is answered */
   inTurn(channel: bigint | string): Promise<Place>
 }
 
@@ -23,16 +23,16 @@ interface Idle {
   readonly sinceMs: number
 }
 
-/** A call that is not mined by then is not waited for: its channel is left alone. */
+/** A channel is not used again when its call is not mined within this time. */
 const PENDING_MS = 10 * 60_000
 const INDEX_BITS = 32n
 
 /**
- * Chooses channels (LSP25): calls in different ones do not wait for each other, and the first one in a channel costs
- * about 15,000 gas more than those after it. Therefore a channel is used again once its last call is mined.
+ * Chooses channels (LSP25). Calls in different channels do not wait for each other, but the first call of a channel
+ * costs about 15,000 gas more than the calls after it. So a channel is used again when its last call is mined.
  *
  * @param readNonce the key manager's next nonce in a channel
- * @param randomBits 96 bits: other clients of the same controller use channels of their own
+ * @param randomBits 96 bits, so that other clients of the same controller use other channels
  */
 export function createChannels(
   readNonce: (channel: bigint) => Promise<bigint>,

@@ -4,11 +4,11 @@ import { RelayError } from './relay-error.ts'
 import type { Eip1193Provider } from './rpc.ts'
 
 /**
- * Who signs for the profile:
+ * Signs for the profile. One of:
  *
- * - a local account of viem, or what has its `sign({ hash })`
+ * - a local account of viem, or any object with its `sign({ hash })`
  * - a `Wallet` or `SigningKey` of ethers
- * - an own object with `signDigest`, which signs 32 bytes as they are
+ * - an object of your own with `signDigest`, which signs 32 bytes without a prefix
  * - a wallet (EIP-1193), a signer of ethers or an account of viem in front of one: for `quota()` alone, since wallets sign
  *   personal messages, and no digest of LSP25
  */
@@ -24,16 +24,16 @@ interface SigningKey {
   sign(digest: string): { readonly serialized: string }
 }
 
-/** The same for every kind of {@link Controller}. */
+/** What the client uses, made from any kind of {@link Controller}. */
 export interface Signer {
   address(): Promise<Hex>
-  /** 65 bytes over 32 bytes as they are. @throws RelayError CANNOT_SIGN */
+  /** Signs 32 bytes without a prefix; the signature has 65 bytes. @throws RelayError CANNOT_SIGN */
   signDigest(digest: Hex): Promise<Hex>
-  /** 65 bytes over 32 bytes as a personal message (EIP-191). @throws RelayError CANNOT_SIGN */
+  /** Signs 32 bytes as a personal message (EIP-191); the signature has 65 bytes. @throws RelayError CANNOT_SIGN */
   signPersonal(message: Hex): Promise<Hex>
 }
 
-/** @throws TypeError it is none of the kinds */
+/** @throws TypeError the value is none of the kinds of {@link Controller} */
 export function signerOf(controller: Controller): Signer {
   const sign = digestSigner(controller)
   if (sign) {
@@ -62,7 +62,7 @@ export function signerOf(controller: Controller): Signer {
 
 type SignDigest = (digest: Hex) => Promise<string> | string
 
-/** By what it can do: neither viem nor ethers is known here. */
+/** Tells the kind by the methods that a value has, so that this library imports neither viem nor ethers. */
 function digestSigner(controller: Controller): SignDigest | undefined {
   if ('signDigest' in controller) return (digest) => controller.signDigest(digest)
   if ('signingKey' in controller) return (digest) => controller.signingKey.sign(digest).serialized
@@ -94,7 +94,10 @@ function walletSigner(wallet: Eip1193Provider): Signer {
   }
 }
 
-/** Wallets say who they are by a flag such as `isMetaMask`; some carry the flag of another beside their own. */
+/**
+ * Name of a wallet. Wallets have a flag such as `isMetaMask`, and some have the flag of another wallet beside their
+ * own.
+ */
 function nameOf(wallet: Eip1193Provider): string {
   const flags = Object.entries(wallet).flatMap(([key, value]) =>
     value === true ? (/^is([A-Z].*)$/.exec(key)?.[1] ?? []) : [],
@@ -120,7 +123,7 @@ function checkedAddress(address: unknown): Hex {
   throw new TypeError(`the controller's address is no address: ${String(address)}`)
 }
 
-/** The key manager takes 65 bytes with v 27 or 28; some signers write 0 or 1. @throws TypeError */
+/** Writes v as 27 or 28, which the key manager requires: some signers write 0 or 1. @throws TypeError not 65 bytes */
 function normalise(signature: string): Hex {
   if (!isHex(signature) || signature.length !== 132) {
     throw new TypeError(`the controller's signature has not 65 bytes: ${signature}`)

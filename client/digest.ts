@@ -17,7 +17,7 @@ export interface RelayMessage {
 const LSP25_VERSION = 25n
 
 /**
- * The digest of a relay call: ERC-191 version 0 with the key manager as the validator (LSP25). It is signed as it is,
+ * The digest of a relay call: ERC-191 version 0 with the key manager as the validator (LSP25). The controller signs it
  * without the prefix of a personal message.
  */
 export function relayDigest({ keyManager, chainId, nonce, validityTimestamps, payload }: RelayMessage): Hex {

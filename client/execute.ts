@@ -11,23 +11,23 @@ import { isRelayError, RelayError, remedyOf } from './relay-error.ts'
 import type { Rpc } from './rpc.ts'
 
 export interface ExecuteOptions {
-  /** Calls of one name are relayed one after the other, in the order of their `execute`. */
+  /** Calls with the same name are relayed one after the other, in the order of their `execute`. */
   readonly order?: string
-  /** The same by the number of a channel (LSP25), which outlives this client. */
+  /** As above, with the number of a channel (LSP25), which stays the same when another client continues. */
   readonly channel?: bigint
   /** `start << 128 | end` in Unix seconds; absent: always valid. */
   readonly validityTimestamps?: bigint
-  /** A call that was sent before may still be executed. */
+  /** Stops waiting. A call that was sent before may still be executed. */
   readonly signal?: AbortSignal
 }
 
 export interface Execution {
   readonly transactionHash: Hex
-  /** `transaction`: the relay refused it, and `fallback` sent it. */
+  /** `transaction`: the relay refused the call, and `fallback` sent it. */
   readonly via: 'relay' | 'transaction'
 }
 
-/** The transaction that has the effect of a relay call, for the controller to send and to pay. */
+/** A transaction with the effect of the relay call. The controller sends it and pays for it. */
 export interface FallbackTransaction {
   readonly from: Hex
   /** The key manager. */
@@ -35,7 +35,7 @@ export interface FallbackTransaction {
   readonly data: Hex
 }
 
-/** Sends a transaction; the result is its hash. */
+/** Sends a transaction. @returns its hash */
 export type Fallback = (transaction: FallbackTransaction) => Promise<string>
 
 export interface ExecuteContext {
@@ -50,7 +50,7 @@ export interface ExecuteContext {
   readonly fallback?: Fallback | undefined
 }
 
-/** `POST /execute`, from the call to its transaction. Clause relay.execute.post. */
+/** Makes one `POST /execute`, from the call to the hash of its transaction. Clause relay.execute.post. */
 export function createExecute(context: ExecuteContext) {
   const { profile, channels, fallback, signer } = context
   return async (call: Call, options: ExecuteOptions = {}): Promise<Execution> => {
@@ -82,11 +82,14 @@ export function createExecute(context: ExecuteContext) {
   }
 }
 
-/** A transaction reverts where the relay call does. */
+/** Not after a revert: a transaction of the controller would revert as well. */
 const mayFallBack = (error: unknown) =>
   isRelayError(error) && error.broadcast === false && error.code !== 'RELAY_CALL_REVERTS'
 
-/** Relays the payload. When the nonce is refused, and nothing was sent, it is signed once more with the expected one. */
+/**
+ * Relays the payload. When the relay refuses the nonce and sent nothing, the call is signed once more with the expected
+ * nonce.
+ */
 async function relay(context: ExecuteContext, payload: Hex, place: Place, options: ExecuteOptions) {
   const { relayUrl, fetch, patience } = context
   let { nonce } = place
@@ -102,7 +105,7 @@ async function relay(context: ExecuteContext, payload: Hex, place: Place, option
   }
 }
 
-/** Looks at the chain for what no answer told. @throws RelayError the relay's refusal, or ANSWER_LOST */
+/** Asks the chain what became of a call without an answer. @throws RelayError the relay's refusal, or ANSWER_LOST */
 async function resolve(
   { profile, signer, rpc }: ExecuteContext,
   { reply, nonce, body, signature }: { reply: Reply; nonce: bigint; body: string; signature: Hex },
@@ -115,7 +118,7 @@ async function resolve(
     undefined: 'may have been executed',
   }[`${isExecuted}`]
   const cause = reply.error
-  // The relay knows its calls by their signature: what it refuses for good, it has not accepted before.
+  // The relay knows its calls by their signature. A call that it refuses for good, it has not accepted before.
   if (isExecuted === false && isRelayError(cause) && isForGood(cause)) throw withoutWord(cause)
   const reason = cause?.message ?? `the relay answers ${reply.answer?.status} without a transactionHash`
   throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${fate}: ${reason}`, {
@@ -128,7 +131,10 @@ async function resolve(
 const isForGood = ({ code, status = 0, broadcast }: RelayError) =>
   remedyOf(code) === 'none' && status < 500 && broadcast === false
 
-/** It says nothing of `broadcast`: another relay than the reference server may have sent the request before. */
+/**
+ * The error without `broadcast`: a relay other than the reference server may have sent the call at an earlier attempt,
+ * and this answer speaks of the last one only.
+ */
 const withoutWord = ({ code, message, details, status }: RelayError) =>
   new RelayError(code, message, { details, status })
 
@@ -137,7 +143,10 @@ function hashOf({ answer, error }: Reply): Hex | undefined {
   return isHash(hash) ? hash : undefined
 }
 
-/** By the relay, which knows of calls that are not mined, or by the chain; undefined: another nonce does not help. */
+/**
+ * The nonce to use instead: as the relay says, which knows of calls that are not mined, or as the chain says. Undefined
+ * when another nonce does not help.
+ */
 async function expectedNonce(
   { profile, signer }: ExecuteContext,
   error: RelayError,
@@ -151,7 +160,7 @@ async function expectedNonce(
     : profile.nonce(await signer.address(), channel)
 }
 
-/** The body of `POST /execute` (LSP15); the nonce keeps all of its digits. */
+/** The body of `POST /execute` (LSP15). The nonce has all of its digits. */
 async function sign(
   { profile, signer, nonceForm }: ExecuteContext,
   payload: Hex,

@@ -3,18 +3,21 @@ import type { Profile } from './profile.ts'
 import type { Rpc } from './rpc.ts'
 
 export interface Fate {
-  /** Whether the nonce is used; undefined when the node does not say. */
+  /** Whether the nonce is used. Undefined when the node does not say. */
   readonly isExecuted: boolean | undefined
-  /** The transaction that carries the signature; absent when it is not found. */
+  /** Hash of the transaction that carries the signature. Absent when it was not found. */
   readonly transactionHash?: Hex
 }
 
-/** So far back is looked for the transaction: an hour and more of blocks of twelve seconds, and what every node serves. */
+/**
+ * Number of blocks that are searched for the transaction: more than an hour of twelve-second blocks, and every node
+ * serves it.
+ */
 const BLOCKS = 1000n
 
 /**
- * What the chain says about a signed call that no answer told of. The key manager logs who signed each call
- * (`PermissionsVerified`, LSP6), and the transaction that holds the signature is the one.
+ * Asks the chain what became of a signed call without an answer. The key manager logs the signer of each call
+ * (`PermissionsVerified`, LSP6). Of these transactions, the one that contains the signature carried the call.
  */
 export async function fateOf(
   rpc: Rpc,
@@ -40,7 +43,7 @@ async function findTransaction(rpc: Rpc, keyManager: Hex, controller: Hex, signa
   const logs = (await rpc('eth_getLogs', [{ address: keyManager, fromBlock, toBlock: 'latest', topics }])) as {
     readonly transactionHash: Hex
   }[]
-  // The latest first: it is most likely the one.
+  // The latest comes first, because it is the most likely one.
   for (const hash of new Set(logs.map((log) => log.transactionHash).reverse())) {
     const transaction = (await rpc('eth_getTransactionByHash', [hash])) as { readonly input?: string } | null
     if (transaction?.input?.toLowerCase().includes(signature.slice(2).toLowerCase())) return hash

@@ -3,40 +3,40 @@ import type { RelayError } from './relay-error.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** How long and how often a request is repeated. */
+/** How often and how long a request is repeated. */
 export interface Patience {
-  /** Requests at most, the first one counted. */
+  /** The most requests, including the first one. */
   readonly attempts: number
-  /** For one answer. */
+  /** The longest wait for one answer. */
   readonly timeoutMs: number
-  /** For all attempts and the pauses between them. */
+  /** The longest time for all attempts and the pauses between them. */
   readonly deadlineMs: number
 }
 
 export interface PostOptions extends Patience {
   readonly fetch: Fetch
   readonly signal?: AbortSignal | undefined
-  /** Absent: GET. Given by a function: made anew for each attempt. */
+  /** Absent: the request is a GET. A function makes the body anew for each attempt. */
   readonly body?: string | (() => Promise<string>)
 }
 
-/** What came of a request in the end. */
+/** The outcome of a request and its repetitions. */
 export interface Reply {
-  /** The last answer; absent when none came. */
+  /** The last answer. Absent when none came. */
   readonly answer?: Answer
-  /** What the last answer refuses with, or that there was none; absent on success. */
+  /** The error of the last answer, or the error that no answer came. Absent on success. */
   readonly error?: RelayError | Error
-  /** An attempt ended without an answer that says what was done about it. */
+  /** Whether some attempt got no answer, or one that does not say whether the call was sent. */
   readonly isLost: boolean
 }
 
 const FIRST_PAUSE_MS = 250
-/** What a proxy says when nobody behind it answers. */
+/** Statuses of a proxy whose server does not answer. */
 const GATEWAY_STATUSES: readonly number[] = [502, 503, 504]
 
 /**
- * Sends a request until it is answered. It is repeated, as it is, after a network error, a timeout, 502, 503 and 504, and
- * when the relay asks for it by `Retry-After`.
+ * Sends a request until it is answered. The same request is repeated after a network error, a timeout, 502, 503 and
+ * 504, and when the relay asks for it by `Retry-After`.
  *
  * @throws the reason of the signal
  */
@@ -58,7 +58,7 @@ export async function post(url: string, options: PostOptions): Promise<Reply> {
 
 async function send(url: string, { fetch, body, signal, timeoutMs }: PostOptions, endMs: number): Promise<Reply> {
   const text = typeof body === 'function' ? await body() : body
-  // Node takes whole milliseconds alone.
+  // Node takes whole milliseconds only.
   const timeout = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(timeoutMs, endMs - performance.now()))))
   const init: RequestInit = {
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
@@ -75,7 +75,7 @@ async function send(url: string, { fetch, body, signal, timeoutMs }: PostOptions
   }
 }
 
-/** In milliseconds; undefined: to ask again does not help. */
+/** The pause before the next attempt in milliseconds. Undefined when another attempt does not help. */
 function pauseAfter({ answer, error }: Reply, attempt: number): number | undefined {
   if (!error) return undefined
   const backOffMs = FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random())
@@ -83,7 +83,7 @@ function pauseAfter({ answer, error }: Reply, attempt: number): number | undefin
   const { code, retryAfterSeconds } = error
   if (GATEWAY_STATUSES.includes(answer.status))
     return retryAfterSeconds === undefined ? backOffMs : retryAfterSeconds * 1000
-  // Of a spent quota, Retry-After leads to the next period.
+  // When the quota is spent, Retry-After names the next period, for which nobody waits.
   const isForLater = answer.status === 429 && code !== 'QUOTA_EXCEEDED' && retryAfterSeconds !== undefined
   return isForLater ? retryAfterSeconds * 1000 : undefined
 }

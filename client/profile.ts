@@ -2,19 +2,19 @@ import { encodeGetNonce, isAddress, isHex, ownerCall, type Hex } from './abi.ts'
 import { RelayError } from './relay-error.ts'
 import type { Rpc } from './rpc.ts'
 
-/** What the chain says about a profile; asked once. */
+/** What the chain says about a profile. It is read once. */
 export interface Profile {
   readonly address: Hex
   chainId(): Promise<bigint>
-  /** The owner of the profile (LSP6). @throws RelayError PROFILE_NOT_FOUND */
+  /** Address of the key manager, which owns the profile (LSP6). @throws RelayError PROFILE_NOT_FOUND */
   keyManager(): Promise<Hex>
-  /** The next nonce of a controller in a channel; never remembered. @throws RelayError PROFILE_NOT_FOUND */
+  /** The next nonce of a controller in a channel. It is read each time. @throws RelayError PROFILE_NOT_FOUND */
   nonce(controller: Hex, channel: bigint): Promise<bigint>
-  /** Asks for the key manager again: the profile may have another one. */
+  /** Forgets the key manager: the profile may have another one now. */
   forget(): void
 }
 
-/** @throws TypeError the address is none */
+/** @throws TypeError the profile's address is not an address */
 export function createProfile(rpc: Rpc, address: string, chainId?: number | bigint): Profile {
   if (!isAddress(address)) throw new TypeError(`the profile's address is no address: ${String(address)}`)
   const call = async (to: Hex, data: Hex) => rpc('eth_call', [{ to, data }, 'latest'])
@@ -26,7 +26,7 @@ export function createProfile(rpc: Rpc, address: string, chainId?: number | bigi
     })
   const keyManager = keptUnlessItFails(async (): Promise<Hex> => {
     const owner = await call(address, ownerCall).catch(async (cause: unknown) => {
-      // Nodes tell a revert in many ways. One that answers this does not fail otherwise.
+      // Nodes report a revert in many ways. A node that answers this call works, so `owner()` reverted.
       await rpc('eth_getCode', [address, 'latest'])
       throw notFound('it has no owner()', cause)
     })

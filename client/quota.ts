@@ -6,13 +6,13 @@ import { post, type Fetch, type Patience } from './post.ts'
 import type { Profile } from './profile.ts'
 import { isRelayError, RelayError } from './relay-error.ts'
 
-/** What a profile may still spend. Amounts have all of their digits: in gas, in wei where the unit is lyx, or in transactions. */
+/** What a profile may still spend. Amounts are exact: in gas, in wei when the unit is lyx, or in transactions. */
 export interface Quota {
   readonly quota: bigint
   readonly unit: QuotaResponse['unit']
-  /** Available plus used since the last reset; absent under pay as you go. */
+  /** The amount for one period, used and available together. Absent under pay as you go. */
   readonly totalQuota?: bigint
-  /** Absent under pay as you go. */
+  /** When the amount is available anew. Absent under pay as you go. */
   readonly resetDate?: Date
 }
 
@@ -25,15 +25,15 @@ export interface QuotaContext {
 }
 
 const LYX_DECIMALS = 18
-/** A clock that is closer than this to the relay's is not why the timestamp is refused. */
+/** When the clocks differ by less, the clock is not the reason why the relay refuses the timestamp. */
 const CLOCK_TOLERANCE_MS = 2_000
 
 /**
- * `POST /quota`. Clause relay.quota.post. The request is signed for this second, anew for each attempt; when the relay
- * refuses the time of this machine's clock, its own is taken once.
+ * Makes one `POST /quota`. Clause relay.quota.post. Each attempt is signed anew, with the present time. When the relay
+ * refuses the time of this machine, the request is repeated once with the relay's time.
  */
 export function createQuota({ relayUrl, profile, signer, fetch, patience }: QuotaContext) {
-  /** Of the relay's clock against this one. */
+  /** Milliseconds by which the relay's clock is ahead of this one. */
   let aheadMs = 0
   const body = async () => {
     const timestamp = Math.floor((Date.now() + aheadMs) / 1000)
@@ -53,7 +53,7 @@ export function createQuota({ relayUrl, profile, signer, fetch, patience }: Quot
   }
 }
 
-/** The relay's clock in Unix milliseconds: as it says beside a refused timestamp, or by the header `Date`. */
+/** The relay's time in Unix milliseconds, from the details of the refusal or from the header `Date`. */
 function timeOf({ headers }: Answer, error: unknown): number | undefined {
   if (!isRelayError(error, 'STALE_TIMESTAMP')) return isRelayError(error, 'UNKNOWN') ? serverTimeMs(headers) : undefined
   const { serverTime } = error.details
@@ -65,9 +65,9 @@ function noAnswer(cause: unknown): RelayError {
   return new RelayError('UNKNOWN', `the relay does not answer: ${text}`, { details: { text }, cause })
 }
 
-/** @throws RelayError UNKNOWN the answer is not the document's */
+/** @throws RelayError UNKNOWN the answer has not the document's form */
 function quotaOf({ status, text }: Answer): Quota {
-  // Numbers as they are spelt: JSON.parse would round them.
+  // Numbers are read as text, because JSON.parse would round them.
   const spelt = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
   )
@@ -90,7 +90,9 @@ function quotaOf({ status, text }: Answer): Quota {
 
 const isUnit = (unit: unknown): unit is Quota['unit'] => unit === 'gas' || unit === 'lyx' || unit === 'transactionCount'
 
-/** A decimal literal as an integer of its smallest part, rounded down; undefined when it is none. */
+/**
+ * Reads a decimal literal as an integer number of its smallest part, rounded down. @returns undefined when it is none
+ */
 function amountOf(spelling: unknown, decimals: number): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(String(spelling)) ?? []

@@ -10,26 +10,26 @@ import { createRpc, type Eip1193Provider } from './rpc.ts'
 import { createWait, type Outcome, type WaitOptions } from './wait.ts'
 
 export interface RelayClientOptions extends Partial<Patience> {
-  /** Where `POST /execute` and `POST /quota` are. */
+  /** Base URL of `POST /execute` and `POST /quota`. */
   readonly relayUrl: string
   /** Address of the profile. */
   readonly profile: string
-  /** Who signs: a controller of the profile. */
+  /** The controller of the profile that signs. */
   readonly controller: Controller
-  /** Of the profile's chain: the URL of a node, or an EIP-1193 provider. */
+  /** A node of the profile's chain: its URL, or an EIP-1193 provider. */
   readonly node: string | Eip1193Provider
-  /** Absent: the node is asked. */
+  /** Absent: the client asks the node. */
   readonly chainId?: number | bigint
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch
   /**
-   * How the nonce is written, which exceeds 2^53: `number` as the document has it, with all digits; `string` in quotes, for
-   * relays that lose digits. Default `number`.
+   * How the nonce is written, which exceeds 2^53: as a JSON `number` with all digits, as in the document, or as a `string`,
+   * for relays that lose digits. Default `number`.
    */
   readonly nonceForm?: 'number' | 'string'
   /**
-   * Sends a call as a transaction of the controller, who pays for it, when the relay refuses it and says that it sent
-   * nothing. Default: none.
+   * Sends a transaction of the controller, who pays for it. It is used when the relay refuses the call and says that it
+   * sent nothing. Default: none.
    */
   readonly fallback?: Fallback
 }
@@ -37,8 +37,8 @@ export interface RelayClientOptions extends Partial<Patience> {
 export interface RelayClient {
   readonly profile: string
   /**
-   * Has the relay execute a call of the profile. It is sent again after a lost answer, with the same signature and so with
-   * one effect; `Retry-After` is kept.
+   * Has the relay execute a call of the profile. After a lost answer the same signed call is sent again, which the
+   * relay executes once. The client waits as `Retry-After` asks.
    *
    * @throws RelayError the relay refuses it, or ANSWER_LOST; TypeError or RangeError the call cannot
    * be encoded; the reason of the signal
@@ -46,14 +46,17 @@ export interface RelayClient {
   execute(call: Call, options?: ExecuteOptions): Promise<Execution>
   /** What the profile may still spend. @throws RelayError */
   quota(options?: { readonly signal?: AbortSignal }): Promise<Quota>
-  /** Waits until a transaction is mined, whichever took its place. @throws RelayError WAIT_TIMED_OUT, NODE_FAILED */
+  /**
+   * Waits until a transaction, or the one that replaced it, is mined. @throws RelayError WAIT_TIMED_OUT, NODE_FAILED
+   */
   wait(transactionHash: string, options?: WaitOptions): Promise<Outcome>
 }
 
 const usualPatience: Patience = { attempts: 5, timeoutMs: 20_000, deadlineMs: 60_000 }
 
 /**
- * A client of a transaction relay service (LSP15) for one controller of one profile. It asks nobody before it is used.
+ * Makes a client of a transaction relay service (LSP15) for one controller of one profile. It sends no request before
+ * it is used.
  *
  * @throws TypeError an option cannot be used
  *
@@ -79,13 +82,13 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
   }
 }
 
-/** Without the slashes at the end. @throws TypeError no URL */
+/** Removes the slashes at the end. @throws TypeError the text is no URL */
 function baseOf(relayUrl: string): string {
   if (!URL.canParse(relayUrl)) throw new TypeError(`relayUrl is no URL: ${relayUrl}`)
   return relayUrl.replace(/\/+$/, '')
 }
 
-/** @throws TypeError a number that is none above 0 */
+/** @throws TypeError an option is not a number above 0 */
 function patienceOf({
   attempts = usualPatience.attempts,
   timeoutMs = usualPatience.timeoutMs,

@@ -1,7 +1,7 @@
 import type { HttpErrorCode } from '../specs/index.ts'
 import type { Hex } from './abi.ts'
 
-/** What a relay says about each code, beside the text. Another relay than the reference server may leave members out. */
+/** The details of each code. A relay other than the reference server may leave members out. */
 interface RelayDetails {
   INVALID_REQUEST: { readonly fields?: readonly { readonly field: string; readonly problem: string }[] }
   INVALID_SIGNATURE: SignerDetails
@@ -22,7 +22,7 @@ interface RelayDetails {
 }
 
 interface SignerDetails {
-  /** Whom the relay recovers from the signature. */
+  /** The address that the relay recovers from the signature. */
   readonly signer?: string
   readonly likelyMistake?: string
   readonly controller?: string
@@ -34,37 +34,37 @@ interface NonceDetails {
 }
 
 interface RevertDetails {
-  /** Name of the contract's error; null: the relay does not know it. */
+  /** Name of the contract's error. Null when the relay does not know it. */
   readonly error?: string | null
   readonly args?: unknown
-  /** What the contract reverted with. */
+  /** The contract's revert data. */
   readonly data?: string
 }
 
-/** What the client itself reports. */
+/** The details of errors that the client itself reports. */
 interface ClientDetails {
-  /** The answer is not one that the reference server gives: another relay, or something in front of it. */
+  /** The answer has not the form of the reference server: it comes from another relay, or from a proxy. */
   UNKNOWN: { readonly text: string }
-  /** The call was sent, and no answer came that says what happened. */
+  /** The call was sent, and no answer says what became of it. */
   ANSWER_LOST: {
     /**
-     * `true`: its nonce is used, by this call unless another client uses the same channel, and the transaction is not
-     * found. `false`: not yet. `undefined`: the node does not say.
+     * Whether the call's nonce is used. `true`: by this call, unless another client uses the same channel, but the
+     * transaction was not found. `undefined`: the node does not say.
      */
     readonly isExecuted: boolean | undefined
     readonly nonce: bigint
     /** The signed request. However often it is sent again, the call is executed once. */
     readonly body: string
   }
-  /** The controller cannot make the signature that is needed. */
+  /** The controller cannot make this kind of signature. */
   CANNOT_SIGN: { readonly controller: string }
-  /** The node does not answer, or with an error. */
+  /** The node does not answer, or answers with an error. */
   NODE_FAILED: { readonly method: string; readonly rpcError?: unknown }
   /** A transaction was not mined in time; it may still be. */
   WAIT_TIMED_OUT: { readonly transactionHash: Hex }
 }
 
-/** Every code that the relay answers, and those of the client. */
+/** The codes of relays, and those of the client. */
 export type RelayErrorCode = HttpErrorCode | keyof ClientDetails
 
 export type RelayErrorDetails<Code extends RelayErrorCode> = Code extends keyof ClientDetails
@@ -73,10 +73,10 @@ export type RelayErrorDetails<Code extends RelayErrorCode> = Code extends keyof 
     ? RelayDetails[Code]
     : Readonly<Record<string, unknown>>
 
-/** What helps against a refusal: nothing, another nonce, or time. */
+/** What a client can do about a refusal: nothing, use another nonce, or wait. */
 export type Remedy = 'none' | 'nonce' | 'time'
 
-/** Every code of the catalogue that has an HTTP status, and what the client does about it. */
+/** What the client does about each code of the catalogue that has an HTTP status. */
 const remedies = {
   INVALID_REQUEST: 'none',
   INVALID_SIGNATURE: 'none',
@@ -100,7 +100,7 @@ const remedies = {
   SIGNERS_UNAVAILABLE: 'time',
 } as const satisfies Readonly<Record<HttpErrorCode, Remedy>>
 
-/** What helps against a code; undefined: it is none of the catalogue. */
+/** What the client can do about a code. Undefined when the catalogue does not have it. */
 export const remedyOf = (code: unknown): Remedy | undefined => (isKnownCode(code) ? remedies[code] : undefined)
 
 /** Whether a relay may answer the code. */
@@ -117,15 +117,20 @@ export interface RelayErrorOptions<Code extends RelayErrorCode> extends ErrorOpt
   readonly retryAfterSeconds?: number | undefined
 }
 
-/** The one error of this library. Branch on `code`, or on {@link isRelayError}, which knows the details of each code. */
+/**
+ * The one error of this library. Branch on `code`, or on {@link isRelayError}, which knows the details of each code.
+ */
 export class RelayError<Code extends RelayErrorCode = RelayErrorCode> extends Error {
   readonly code: Code
   readonly details: RelayErrorDetails<Code>
   /** HTTP status of the answer, where there was one. */
   readonly status: number | undefined
-  /** Whether a transaction was sent. `false` alone allows to send the call in another way; `undefined`: not said. */
+  /**
+   * Whether a transaction was sent. Send the call in another way only when this is `false`. `undefined`: the relay does
+   * not say.
+   */
   readonly broadcast: boolean | undefined
-  /** After which the relay wants to be asked again. */
+  /** Seconds after which the relay asks for another attempt. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(code: Code, message: string, options: RelayErrorOptions<Code>) {
@@ -140,7 +145,7 @@ export class RelayError<Code extends RelayErrorCode = RelayErrorCode> extends Er
 }
 
 /**
- * Whether something that was thrown is an error of this library; with a code, whether it is that one.
+ * Whether a thrown value is an error of this library, and has this code if one is given.
  *
  * @example if (isRelayError(error, 'QUOTA_EXCEEDED')) show(error.details.available)
  */

@@ -2,7 +2,7 @@ import { isRelayError } from './relay-error.ts'
 import type { RelayClient } from './relay-client.ts'
 import type { Eip1193Provider } from './rpc.ts'
 
-/** "Transaction rejected" of EIP-1474: clients do not send such a call again by themselves. */
+/** "Transaction rejected" of EIP-1474: libraries do not repeat such a call. */
 const TRANSACTION_REJECTED = -32003
 
 interface TransactionRequest {
@@ -10,7 +10,7 @@ interface TransactionRequest {
   readonly to?: string
   readonly value?: string
   readonly data?: string
-  /** The name of older clients. */
+  /** Some libraries use this name for the call data. */
   readonly input?: string
 }
 
@@ -49,7 +49,9 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
       })
     }
   }
-  // Events and flags are those of the other provider. The proxy is not around it, since a frozen one forbids another `request`.
+  // Events and flags are those of the other provider. It is not the proxy's target, because a frozen target forbids
+  // another
+  // `request`.
   return new Proxy({} as Provider, {
     has: (_target, name) => name in provider,
     get: (_target, name) => {

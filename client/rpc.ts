@@ -7,7 +7,7 @@ export interface Eip1193Provider {
   request(call: { method: string; params?: unknown }): Promise<unknown>
 }
 
-/** Asks the chain. @throws RelayError NODE_FAILED */
+/** Calls a method of the node. @throws RelayError NODE_FAILED */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
 /** @param node an EIP-1193 provider, or the URL of a node */

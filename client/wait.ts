@@ -13,17 +13,17 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-/** What became of a transaction. */
+/** The outcome of a transaction. */
 export type Outcome =
   | {
-      /** `reverted`: mined, without an effect. */
+      /** `reverted`: the transaction was mined and had no effect. */
       readonly status: 'executed' | 'reverted'
-      /** Of the mined transaction: the relay may have replaced the one that was asked for. */
+      /** Hash of the mined transaction. The relay may have replaced the one that you asked for. */
       readonly transactionHash: Hex
       readonly blockNumber: bigint
       readonly gasUsed: bigint
     }
-  /** The relay has given it up: it is never mined. */
+  /** The relay has given the transaction up: it will not be mined. */
   | { readonly status: 'abandoned'; readonly transactionHash: Hex }
 
 interface Receipt {
@@ -37,12 +37,12 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
 /**
- * Waits for the receipt of a transaction. The reference server tells at `GET /transactions/{hash}` which transaction has
- * taken its place; where a relay has no such path, the transaction itself is waited for.
+ * Waits for the receipt of a transaction. The reference server names at `GET /transactions/{hash}` the transaction that has
+ * replaced it. When a relay has no such path, the client waits for the transaction itself.
  */
 export function createWait(relayUrl: string, rpc: Rpc, options: Patience & { readonly fetch: Fetch }) {
   const receiptOf = async (hash: Hex) => (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
-  /** Whether the relay may have the path: what answers in another form does not. */
+  /** Whether the relay may have the path. A relay that answers in another form does not have it. */
   let isTold = true
   const statusOf = async (hash: Hex, signal?: AbortSignal): Promise<TransactionStatus | undefined> => {
     if (!isTold) return undefined

@@ -59,7 +59,7 @@ async function open(): Promise<void> {
   })
 }
 
-/** One call, from the signature to the quota that it costs; each step is shown in its line. */
+/** Makes one call, and shows each step in its line: signature, answer, block, quota. */
 async function send(client: RelayClient): Promise<void> {
   const line = document.createElement('li')
   const state = document.createElement('strong')
@@ -90,7 +90,7 @@ async function send(client: RelayClient): Promise<void> {
   }
 }
 
-/** What the quota is charged once the relay has settled; until then it holds back the most that the call can cost. */
+/** Waits for the charge. Until the relay has settled the call, the quota lacks the most that the call can cost. */
 async function chargeFor(transactionHash: string): Promise<string> {
   for (let look = 0; look < LOOKS; look++) {
     const response = await fetch(new URL(`transactions/${transactionHash}`, here))
