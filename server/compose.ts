@@ -98,8 +98,11 @@ export interface Composed {
   giveUp(): Promise<void>
 }
 
-/** Connections to PostgreSQL, beside one for each signer, which keeps it while it sends. */
-const POOL_SIZE = 8
+/**
+ * Connections to PostgreSQL, which by default takes 100 in all. A signer keeps one while it stores and sends, so a server with
+ * few signers needs fewer.
+ */
+const POOL_SIZE = { least: 8, most: 24 }
 
 /**
  * Builds every service in the order of their needs; they are closed in the reverse one.
@@ -207,7 +210,7 @@ async function openLedger(
     url: secrets.databaseUrl ?? null,
     folder: config.database.folder,
     schema: schemaOf(chainId),
-    poolSize: POOL_SIZE + accounts.length,
+    poolSize: Math.min(POOL_SIZE.least + accounts.length, POOL_SIZE.most),
   })
   closers.push(() => database.close())
   await assertSameChain(database.db, upstream)

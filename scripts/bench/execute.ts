@@ -10,13 +10,15 @@ import { nodeKinds } from '../../testbed/processes.ts'
 
 const usage = `Usage: touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500] [--share-cores]
+                         [--past-relays 100000] [--profiles 1] [--signers 2]
 
 throughput  relays per second through POST /execute, beside the floor of the same run: one eth_call and one
             eth_sendRawTransaction per relay, straight to such a node, nothing else; each until all is mined; the
             nodes have a core for themselves, where taskset (util-linux) is there and a second core; --share-cores:
             node, server, database and callers share all cores
 blocks      a block per second: 1,000 calls on 100 channels without waiting for blocks, none refused
-growth      cost per relay with 100,000 past relays in the ledger, over that in an empty one
+growth      cost per relay with so many settled relays of so many profiles in the ledger, over that in an empty one;
+            both servers have so many signers
 `
 
 /**
@@ -34,6 +36,9 @@ export async function run(argv: readonly string[]): Promise<number> {
       'in-flight': { type: 'string', default: '1,20,100' },
       calls: { type: 'string', default: '1500' },
       rounds: { type: 'string', default: '3' },
+      'past-relays': { type: 'string', default: '100000' },
+      profiles: { type: 'string', default: '1' },
+      signers: { type: 'string', default: '2' },
       'share-cores': { type: 'boolean' },
       help: { type: 'boolean' },
     },
@@ -48,28 +53,43 @@ export async function run(argv: readonly string[]): Promise<number> {
   const [calls, rounds] = [Number(values.calls), Number(values.rounds)]
   const inFlight = values['in-flight'].split(',').map(Number)
   const aims: Aim[] = []
-  if (parts.includes('throughput')) {
-    // A node on a machine of its own would have a core for itself, too.
-    const reserved = values['share-cores'] ? undefined : reserveCore()
-    console.log(
-      reserved ? `nodes on core ${reserved.number}, all else on the others\n` : 'nodes and all else share the cores\n',
-    )
-    console.log(tableHead)
-    const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
-    try {
-      const options = { inFlight, calls, rounds, core: reserved?.number }
-      for (const kind of kinds) {
-        if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, options)))
-        if (!postgres) continue
-        const createDatabase = () => postgres.createDatabase()
-        aims.push(...(await measureThroughput(kind, { ...options, createDatabase })))
+  const postgres =
+    databases.includes('postgresql') && parts.some((part) => part !== 'blocks') ? await startPostgres() : undefined
+  const createDatabase = postgres && (() => postgres.createDatabase())
+  try {
+    if (parts.includes('throughput')) {
+      // A node on a machine of its own would have a core for itself, too.
+      const reserved = values['share-cores'] ? undefined : reserveCore()
+      console.log(
+        reserved
+          ? `nodes on core ${reserved.number}, all else on the others\n`
+          : 'nodes and all else share the cores\n',
+      )
+      console.log(tableHead)
+      try {
+        const options = { inFlight, calls, rounds, core: reserved?.number }
+        for (const kind of kinds) {
+          if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, options)))
+          if (createDatabase) aims.push(...(await measureThroughput(kind, { ...options, createDatabase })))
+        }
+      } finally {
+        reserved?.release()
       }
-    } finally {
-      await postgres?.close()
-      reserved?.release()
     }
+    if (parts.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))
+    if (parts.includes('growth')) {
+      const options = {
+        calls,
+        rounds,
+        pastRelays: Number(values['past-relays']),
+        profiles: Number(values.profiles),
+        signers: Number(values.signers),
+      }
+      if (databases.includes('pglite')) aims.push(...(await measureGrowth(options)))
+      if (createDatabase) aims.push(...(await measureGrowth({ ...options, createDatabase })))
+    }
+  } finally {
+    await postgres?.close()
   }
-  if (parts.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))
-  if (parts.includes('growth')) aims.push(...(await measureGrowth({ calls, rounds })))
   return judgeAims(aims)
 }

@@ -2,6 +2,7 @@ import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
+import { Semaphore } from '../../concurrency/semaphore.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { OperatorError } from '../../core/operator-error.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
@@ -22,7 +23,7 @@ export interface DatabaseOptions {
   readonly folder: string | null
   /** Schema (namespace) of the tables; one per chain. */
   readonly schema: string
-  /** The most connections to a PostgreSQL server. */
+  /** The most connections to a PostgreSQL server. At most half of them hold a key of `Database.exclusively` at a time. */
   readonly poolSize: number
   /**
    * How often dead rows are removed in PGlite, in milliseconds; a PostgreSQL server does it by itself. Default: ten
@@ -178,6 +179,8 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
   await migratePostgres(url, schema)
   const pool = await openPool({ url, max: poolSize, name: 'touchstone', schema })
   const bossPool = await openPool({ url, max: BOSS_POOL_SIZE, name: 'touchstone jobs' })
+  // Work under a key may need a second connection, so keys must not take them all.
+  const holders = new Semaphore(Math.ceil(poolSize / 2))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     db,
@@ -185,7 +188,9 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
     isShared: true,
     boss: { backend: 'postgres', db: bossDatabase(bossPool) },
     exclusively: (key, work) =>
-      db.connection().execute((session) => underLock(session, `${schema}:${key}`, () => work(session))),
+      holders.run(() =>
+        db.connection().execute((session) => underLock(session, `${schema}:${key}`, () => work(session))),
+      ),
     assertWritable: createWriteProbe(db),
     close: async () => {
       await db.destroy()

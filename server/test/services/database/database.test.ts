@@ -186,6 +186,23 @@ describe('database', () => {
       await Promise.all(databases.map((one) => one.close()))
     })
 
+    it('leaves connections for the work under many keys', async () => {
+      const database = await openPostgres(await postgres.createDatabase())
+      const { promise: allBegan, resolve: began } = Promise.withResolvers<void>()
+      let left = 2
+      const answers = Array.from({ length: 20 }, (_, index) =>
+        database.exclusively(`key ${index}`, async () => {
+          // Two begin before either goes on.
+          if (--left === 0) began()
+          await allBegan
+          return sql<{ one: number }>`select ${index}::int as one`.execute(database.db)
+        }),
+      )
+      const ones = (await Promise.all(answers)).flatMap(({ rows }) => rows.map(({ one }) => one))
+      await database.close()
+      expect(ones).to.deep.equal(Array.from({ length: 20 }, (_, index) => index))
+    })
+
     it('lets go of a key when the work fails', async () => {
       const database = await openPostgres(await postgres.createDatabase())
       const failed = database.exclusively('key', async () => {
