@@ -21,6 +21,9 @@ export const profileCalls = {
   /** `AddressPermissions:Permissions:<address>` (LSP6). */
   permissions: (controller: string) =>
     encodeCall(selectors.getData, BigInt(`0x4b80742de2bf82acb3630000${controller.slice(2)}`)),
+  /** Element of `AddressPermissions[]` (LSP6, LSP2): the address of a controller. */
+  controller: (index: number) =>
+    encodeCall(selectors.getData, BigInt(`0xdf30dba06db6a30e65354d9a64c60986${index.toString(16).padStart(32, '0')}`)),
 }
 
 /** Call data for key managers (LSP6, LSP25). */

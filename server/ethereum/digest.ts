@@ -7,6 +7,8 @@ export interface RelayMessage {
   /** `channel << 128 | id`. */
   readonly nonce: bigint
   readonly validityTimestamps: bigint
+  /** Wei that the sender adds. Absent: 0, since a relay sends none. */
+  readonly valueWei?: bigint
   /** Call data for the profile, hex. */
   readonly payload: string
 }
@@ -28,7 +30,7 @@ export const lsp6FormWithoutValidity: DigestForm = { version: 6n, validity: fals
 
 /**
  * The digest that a controller signs: keccak256(0x19 0x00 ‖ key manager ‖ version ‖ chain ‖ nonce ‖ validity ‖ value ‖
- * payload), ERC-191 version 0. The value is always zero: a relay sends none.
+ * payload), ERC-191 version 0.
  *
  * @returns 32 bytes
  */
@@ -37,13 +39,14 @@ export function relayDigest(message: RelayMessage, form: DigestForm): Uint8Array
 }
 
 /** The words and the payload alone, without the validator: what some clients hash by mistake. */
-export function relayWords({ chainId, nonce, validityTimestamps, payload }: RelayMessage, form: DigestForm): Buffer {
+export function relayWords(message: RelayMessage, form: DigestForm): Buffer {
+  const { chainId, nonce, validityTimestamps, valueWei = 0n, payload } = message
   return Buffer.concat([
     word(form.version),
     word(chainId),
     word(nonce),
     ...(form.validity ? [word(validityTimestamps)] : []),
-    word(0n),
+    word(valueWei),
     hexBytes(payload),
   ])
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
-import { describeError, fieldOf, type Validate } from '../core/validate.ts'
+import { fieldOf, type Validate } from '../core/validate.ts'
 import { readBody } from './body.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
 
@@ -25,9 +26,18 @@ export async function readJson(
 ): Promise<unknown> {
   const bytes = await readBody(request, { limitBytes: bodyBytes })
   await admitBytes?.(bytes.length)
+  return parseBody(bytes, nestingDepth)
+}
+
+/**
+ * The body of {@link readJson}, once it is read.
+ *
+ * @throws ServiceError INVALID_REQUEST
+ */
+export function parseBody(bytes: Uint8Array, nestingDepth?: number): unknown {
   let json: Json
   try {
-    json = parseJson(bytes, { maxDepth: nestingDepth })
+    json = parseJson(bytes, nestingDepth === undefined ? {} : { maxDepth: nestingDepth })
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause
     throw new ServiceError('INVALID_REQUEST', bytes.length === 0 ? 'the body is empty' : cause.message, { cause })
@@ -41,10 +51,31 @@ export async function readJson(
 export function assertValid(body: unknown, validate: Validate): void {
   if (validate(body)) return
   const errors = validate.errors ?? []
-  const [first] = errors
-  throw new ServiceError('INVALID_REQUEST', first ? describeError(first) : 'the body is not valid', {
-    details: { fields: errors.map((error) => ({ field: fieldOf(error), problem: error.message ?? error.keyword })) },
+  // Ajv tells what is wrong with each form of a union, and then that none fits: the last says it all.
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
+  const told = errors.filter(
+    (error) => unions.includes(error) || !unions.some(({ instancePath }) => instancePath === error.instancePath),
+  )
+  const fields = told.map((error) => ({ field: fieldOf(error), problem: problemOf(error) }))
+  const [first] = fields
+  throw new ServiceError('INVALID_REQUEST', first ? `${first.field} ${first.problem}` : 'the body is not valid', {
+    details: { fields },
   })
+}
+
+/** `must be an integer, a decimal string or 0x hex; this is ""`: the titles of the forms that a union takes. */
+function problemOf(error: ErrorObject): string {
+  const forms = error.keyword === 'anyOf' ? (error.schema as readonly { readonly title?: string }[]) : []
+  const titles = forms.flatMap(({ title }) => title ?? [])
+  if (titles.length < 2) return error.message ?? error.keyword
+  return `must be ${titles.slice(0, -1).join(', ')} or ${titles.at(-1)}; this is ${nameOf(error.data)}`
+}
+
+function nameOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value !== 'object' || value === null) return clip(JSON.stringify(value) ?? 'absent')
+  const isBigNumber = 'hex' in value || '_hex' in value
+  return isBigNumber ? 'a BigNumber of ethers v5: send what its toString() returns' : 'an object'
 }
 
 /** In place. @param path to the value */
@@ -68,7 +99,10 @@ function withPlainNumbers(json: Json, path: (string | number)[]): unknown {
 function noInteger({ source }: NonIntegerNumber, path: readonly (string | number)[]): ServiceError {
   const field = clip(path.join('/')) || 'body'
   const problem = 'must be an integer written in full'
-  return new ServiceError('INVALID_REQUEST', `${field} ${problem}, this is ${clip(source)}`, {
+  // Such a number has lost its last digits where it was made.
+  const isLossy = Math.abs(Number(source)) > Number.MAX_SAFE_INTEGER
+  const advice = isLossy ? ': a JSON number of this size loses digits, send it as a string' : ''
+  return new ServiceError('INVALID_REQUEST', `${field} ${problem}, this is ${clip(source)}${advice}`, {
     details: { fields: [{ field, problem }] },
   })
 }

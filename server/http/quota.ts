@@ -7,7 +7,7 @@ import { personalDigest, quotaMessage } from '../ethereum/digest.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import type { Recovery } from '../services/signatures/recovery.ts'
 import { MalformedSignatureError, parseSignature } from '../ethereum/signature.ts'
-import { quotaMisreadings, quotaTextSigners } from '../ethereum/misreadings.ts'
+import { ownAddressMistake, quotaMisreadings, quotaTextSigners } from '../ethereum/misreadings.ts'
 import { permissionBits } from '../ethereum/contracts.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
@@ -52,7 +52,7 @@ export function quotaAnswer({
       : []
     const permissions = await profiles.permissions(address, [signer, ...others])
     if (!permissions.some((bits) => (bits & permissionBits.SIGN) !== 0n)) {
-      if (permissions.every((bits) => bits === 0n)) await explainSigner(request, signer, address, profiles)
+      if (permissions.every((bits) => bits === 0n)) await explainSigner(request, signer, address, services)
       throw new ServiceError('INVALID_SIGNATURE', `the signer ${signer} lacks the permission SIGN`, {
         details: { signer },
       })
@@ -80,7 +80,7 @@ function withHint({ address }: QuotaRequest, signer: string) {
   return (error: unknown): never => {
     if (!(error instanceof ServiceError) || error.code !== 'PROFILE_NOT_FOUND') throw error
     if (signer.toLowerCase() !== address.toLowerCase()) throw error
-    const mistake = 'the address is that of the signer: it must be that of the profile'
+    const mistake = ownAddressMistake
     throw new ServiceError('PROFILE_NOT_FOUND', `${address}; ${mistake}`, { details: { likelyMistake: mistake } })
   }
 }
@@ -90,12 +90,14 @@ function withHint({ address }: QuotaRequest, signer: string) {
  * INVALID_SIGNATURE
  */
 async function explainSigner(
-  { timestamp, signature }: QuotaRequest,
+  { address: spelt, timestamp, signature }: QuotaRequest,
   signer: string,
   address: string,
-  profiles: Services['profiles'],
+  { profiles, chain }: Pick<Services, 'profiles' | 'chain'>,
 ): Promise<never> {
-  const readings = quotaMisreadings(address, timestamp, parseSignature(signature))
+  const [controllers, chainId] = await Promise.all([profiles.controllers(address), chain.id()])
+  const signed = { address: spelt, timestampSeconds: timestamp, chainId: BigInt(chainId), controllers }
+  const readings = quotaMisreadings(signed, parseSignature(signature))
   const permissions = await profiles.permissions(
     address,
     readings.map((reading) => reading.signer),

@@ -23,6 +23,14 @@ export interface Profiles {
    * @throws ServiceError UPSTREAM_UNAVAILABLE
    */
   permissions(profile: string, controllers: readonly string[]): Promise<bigint[]>
+  /**
+   * The first controllers (LSP6) that the profile lists, {@link MOST_LISTED} at most: enough to explain a mistake. Who
+   * may do what is known by `permissions` alone.
+   *
+   * @returns checksummed addresses
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  controllers(profile: string): Promise<string[]>
 }
 
 declare module '../../core/define.ts' {
@@ -46,6 +54,7 @@ const keyManagerNames: Readonly<Record<string, string>> = {
   '0x6f4df48b': 'LSP6 of 0.4 (0x6f4df48b)',
 }
 const GAS_FOR_A_READ = 300_000n
+const MOST_LISTED = 16
 /** The most profiles that are remembered, so that a flood of addresses does not fill the memory. */
 const MAX_REMEMBERED = 10_000
 
@@ -105,6 +114,16 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     permissions: async (profile, controllers) => {
       const outcomes = await read(controllers.map((controller) => [profile, profileCalls.permissions(controller)]))
       return controllers.map((_, index) => permissionsIn(outcomes[index]))
+    },
+    controllers: async (profile) => {
+      const outcomes = await read(
+        Array.from({ length: MOST_LISTED }, (_, index) => [profile, profileCalls.controller(index)]),
+      )
+      return outcomes.flatMap(({ success, returnData }) => {
+        // `bytes` of 20: offset, length, and the address with padding behind it.
+        const [, digits] = /^0x0{62}200{62}14([0-9a-f]{40})/.exec(returnData) ?? []
+        return success && digits !== undefined ? [getAddress(`0x${digits}`)] : []
+      })
     },
   }
 }

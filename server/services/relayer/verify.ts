@@ -37,7 +37,7 @@ export function verifyRelayCall(
       payload: payload.toLowerCase(),
       callData: encode(serializeSignature(signature)),
       nonceCallData: keyManagerCalls.getNonce(signer, nonce >> 128n),
-      misreadings: () => misreadings(message, form, signature),
+      misreadings: () => misreadings({ ...message, profile: address }, form, signature),
     }
   } catch (error) {
     if (!(error instanceof MalformedSignatureError)) throw error

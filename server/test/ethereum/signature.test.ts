@@ -67,6 +67,7 @@ describe('signatures', () => {
     const [wallet] = wallets
     const key = new SigningKey(wallet?.privateKey ?? '')
     const signed = (digest: Uint8Array) => parseSignature(Signature.from(key.sign(digest)).serialized)
+    const profile = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512'
     const mistakenDigests = {
       'personal message': personalDigest(relayDigest(message, lsp25Form)),
       'for chain 1 ': relayDigest({ ...message, chainId: 1n }, lsp25Form),
@@ -74,7 +75,9 @@ describe('signatures', () => {
       'without validityTimestamps': relayDigest(message, { version: 6n, validity: false }),
     }
     for (const [words, digest] of Object.entries(mistakenDigests)) {
-      const found = misreadings(message, lsp25Form, signed(digest)).filter(({ signer }) => signer === wallet?.address)
+      const found = misreadings({ ...message, profile }, lsp25Form, signed(digest)).filter(
+        ({ signer }) => signer === wallet?.address,
+      )
       expect(found.map(({ mistake }) => mistake)).to.have.lengthOf(1)
       expect(found[0]?.mistake).to.include(words)
     }

@@ -3,6 +3,7 @@ import { Signature, Wallet } from 'ethers'
 import { deployProfile, keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
+import { lsp25Form, relayDigest, toHex, type RelayMessage } from '../../ethereum/digest.ts'
 import { postBothWays } from '../support/both-ways.ts'
 import {
   callTarget,
@@ -270,6 +271,36 @@ describe('POST /execute', () => {
       expect(refused.json.details?.['controller']).to.equal(wallet.address)
     })
 
+    for (const [words, sign] of [
+      ['the text of its hex digits', (key, digest) => key.signMessageSync(toHex(digest()))],
+      [
+        'for the address of the profile instead of that of its key manager',
+        (key, digest) => key.signingKey.sign(digest({ keyManager: chain.profile.address })).serialized,
+      ],
+      [
+        'a value (msgValue) of 3 wei instead of 0',
+        (key, digest) => key.signingKey.sign(digest({ valueWei: 3n })).serialized,
+      ],
+    ] as readonly [string, (key: Wallet, digest: (change?: Partial<RelayMessage>) => Uint8Array) => string][]) {
+      it(`names the mistake: ${words}`, async () => {
+        const key = new Wallet(chain.controllers.full.privateKey)
+        const payload = profileInterface.encodeFunctionData('execute', [0, Wallet.createRandom().address, 3n, '0x'])
+        const message = {
+          keyManager: chain.profile.keyManager,
+          chainId: BigInt(chain.chainId),
+          nonce: relayNonce(channel, 0n),
+          validityTimestamps: 0n,
+          payload,
+        }
+        const signature = sign(key, (change = {}) => relayDigest({ ...message, ...change }, lsp25Form))
+        const transaction = { abi: payload, signature, nonce: message.nonce }
+        const refused = await client.post({ address: chain.profile.address, transaction })
+        expectRefused(refused, 401, 'INVALID_SIGNATURE')
+        expect(refused.json.details?.['likelyMistake']).to.include(words)
+        expect(refused.json.details?.['controller']).to.equal(key.address)
+      })
+    }
+
     it('refuses what is no signature', async () => {
       const body = client.sign({ channel })
       for (const signature of [
@@ -379,7 +410,13 @@ describe('POST /execute', () => {
       ])
     })
 
-    for (const nonce of ['1e3', '1.0', '-1', '-0', '1.7014118346046923e+39']) {
+    for (const [nonce, words] of [
+      ['1e3', 'written in full'],
+      ['1.0', 'written in full'],
+      ['-1', 'an integer, a decimal string or 0x hex; this is -1'],
+      ['-0', 'transaction/nonce'],
+      ['1.7014118346046923e+39', 'loses digits, send it as a string'],
+    ] as const) {
       it(`refuses the nonce ${nonce}`, async () => {
         const body = client.sign({ channel })
         const text = JSON.stringify({ ...body, transaction: { ...body.transaction, nonce: 0 } })
@@ -390,8 +427,46 @@ describe('POST /execute', () => {
         })
         const json = (await response.json()) as Answer['json']
         expectRefused({ status: response.status, headers: response.headers, json }, 400, 'INVALID_REQUEST')
+        expect(json.message).to.include(words)
       })
     }
+
+    for (const [name, change, words] of [
+      [
+        'an empty validity',
+        { validityTimestamps: '' },
+        'must be null, an integer, a decimal string or 0x hex; this is ""',
+      ],
+      ['a validity of 0x', { validityTimestamps: '0x' }, 'or 0x hex; this is "0x"'],
+      [
+        'a BigNumber',
+        { nonce: { type: 'BigNumber', hex: '0x01' } },
+        'this is a BigNumber of ethers v5: send what its toString()',
+      ],
+      ['a bigint as an object', { nonce: {} }, 'or 0x hex; this is an object'],
+      ['a list', { nonce: [1] }, 'or 0x hex; this is a list'],
+      ['a value', { value: '1' }, '0, since a relay sends no value'],
+    ] as const) {
+      it(`says of ${name} what is taken`, async () => {
+        const body = client.sign({ channel })
+        const answer = await client.post({ ...body, transaction: { ...body.transaction, ...change } })
+        expectRefused(answer, 400, 'INVALID_REQUEST')
+        expect(answer.json.message)
+          .to.include(`transaction/${Object.keys(change)[0]}`)
+          .and.include(words)
+        expect(fields(answer)).to.deep.equal([`transaction/${Object.keys(change)[0]}`])
+      })
+    }
+
+    it('says of the flat form and of a list of calls what belongs there', async () => {
+      const { address, transaction } = client.sign({ channel })
+      const flat = await client.post({ keyManagerAddress: address, payload: transaction.abi, ...transaction })
+      expectRefused(flat, 400, 'INVALID_REQUEST')
+      expect(fields(flat)).to.include.members(['address', 'transaction'])
+      const list = await client.post([{ address, transaction }] as never)
+      expectRefused(list, 400, 'INVALID_REQUEST')
+      expect(list.json.message).to.include('must be object')
+    })
 
     for (const [name, change] of [
       ['a nonce beyond 256 bits', { nonce: String(1n << 256n) }],

@@ -110,6 +110,19 @@ describe('POST /quota', () => {
           key.signMessage(
             getBytes(keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'uint256'], [address, timestamp]))),
           ),
+        'typed data (EIP-712) were signed': (key, address, timestamp) =>
+          key.signTypedData(
+            { chainId: chain.chainId, verifyingContract: address },
+            {
+              Quota: [
+                { name: 'address', type: 'address' },
+                { name: 'timestamp', type: 'uint256' },
+              ],
+            },
+            { address, timestamp },
+          ),
+        'has the address of the controller: it must have that of the profile': (key, _address, timestamp) =>
+          key.signMessage(getBytes(keccak256(packed(key.address, timestamp)))),
         'signed in milliseconds and sent in seconds': (key, address, timestamp) =>
           key.signMessage(getBytes(keccak256(packed(address, timestamp * 1000)))),
       }
