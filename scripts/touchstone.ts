@@ -36,7 +36,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   provision: { does: 'deploys what the suite needs on any chain, and writes the fixture', module: './provision.ts' },
   report: { does: 'shows results of check, one or several side by side', module: '../conformance/report-cli.ts' },
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
-  explain: { does: 'what a clause asks, and what passes and fails it', module: '../conformance/explain-cli.ts' },
+  explain: { does: 'what a clause asks, or what is wrong with a request body', module: './explain.ts' },
   reproduce: { does: 'the requests of a report as curl commands', module: '../conformance/reproduce-cli.ts' },
   prove: {
     does: 'runs the suite against servers that are broken, or only different, on purpose',

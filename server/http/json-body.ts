@@ -98,13 +98,11 @@ function withPlainNumbers(json: Json, path: (string | number)[]): unknown {
 
 function noInteger({ source }: NonIntegerNumber, path: readonly (string | number)[]): ServiceError {
   const field = clip(path.join('/')) || 'body'
-  const problem = 'must be an integer written in full'
   // Such a number has lost its last digits where it was made.
   const isLossy = Math.abs(Number(source)) > Number.MAX_SAFE_INTEGER
   const advice = isLossy ? ': a JSON number of this size loses digits, send it as a string' : ''
-  return new ServiceError('INVALID_REQUEST', `${field} ${problem}, this is ${clip(source)}${advice}`, {
-    details: { fields: [{ field, problem }] },
-  })
+  const problem = `must be an integer written in full, this is ${clip(source)}${advice}`
+  return new ServiceError('INVALID_REQUEST', `${field} ${problem}`, { details: { fields: [{ field, problem }] } })
 }
 
 const clip = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
