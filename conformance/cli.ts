@@ -70,6 +70,7 @@ interface Flags {
   readonly lingerMs?: number
   readonly paging?: string
   readonly expectedFailures?: string
+  readonly record?: true
   readonly writeExpectedFailures?: string
   readonly report: readonly Output<ReportFormat>[]
 }
@@ -166,6 +167,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
       '--write-expected-failures <file>',
       'write the failures into that file, keep its entries, and expect the failures',
     )
+    .option('--record', 'the JSON report holds every question and answer, signatures included, for rejudge and verify')
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])
     .version(packageVersion())
     .addHelpText('after', examples)
@@ -257,6 +259,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     lingerMs,
     headers: flags.header,
     bail: flags.bail ?? false,
+    record: flags.record ?? false,
     acceptFailures: flags.writeExpectedFailures !== undefined,
     ...(flags.fuzz === undefined ? {} : { fuzz: { cases: flags.fuzz, seed: flags.seed ?? randomInt(1, 2 ** 31) } }),
     ...(where.fixture ? { fixture: where.fixture } : {}),

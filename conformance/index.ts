@@ -8,18 +8,21 @@ import type { Fixture } from './lib/fixture.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
 import { createPatience } from './lib/patience.ts'
 import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
+import { createRecorder, type RecordedRun, type Recording } from './lib/recording.ts'
+import { recordedOptions, recordedReport } from './lib/recorded-report.ts'
 import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
 import type { CheckResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
 import { ofRequirements } from './lib/requirements.ts'
 import { runSuites } from './lib/run-suites.ts'
 import { createSpending } from './lib/spending.ts'
-import { isSelected, loadSuites, planOf } from './lib/suites.ts'
+import { isSelected, loadSuites, ofChecks, planOf } from './lib/suites.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
 import { findCauses, countByLevel, verdictOf, clauseResult } from './lib/verdict.ts'
 import { parseWayOfPaging } from './lib/options.ts'
 import { describeTransactions } from './lib/relay/receipt.ts'
+import { inWorld, ourTimeMs } from './lib/world.ts'
 
 export type { Fixture } from './lib/fixture.ts'
 export type * from './lib/report-types.ts'
@@ -44,6 +47,8 @@ export interface CheckOptions {
   readonly requirements?: string
   /** Clause ids, or the beginnings of ids, separated by commas. */
   readonly only?: string
+  /** The titles of the checks to make, by clause; absent: all that `requirements` and `only` leave. */
+  readonly checks?: Readonly<Record<string, readonly string[]>>
   /** The run sends nothing that could spend. */
   readonly readOnly?: boolean
   /** How many transactions the run may cause; absent: 200. */
@@ -81,6 +86,8 @@ export interface CheckOptions {
   /** Takes every failure for expected: `--write-expected-failures` writes them down. */
   readonly acceptFailures?: boolean
   readonly progress?: Progress
+  /** The report holds every question and answer of the run, signatures included, so that they can be judged again. */
+  readonly record?: boolean
 }
 
 const defaultMaxTransactions = 200
@@ -92,15 +99,15 @@ const aboutCredentials: ReadonlySet<ClauseId> = new Set([
   'relay.execute.signature-authenticates',
 ])
 
-/** The report without secrets: a hostile target may echo what it is sent, or what it knows. */
-function cleaned(report: Report, { fixture, headers = {} }: CheckOptions): Report {
+/** A value without the secrets of the run: a hostile target may echo what it is sent, or what it knows. */
+function cleaned<Value>(value: Value, { fixture, headers = {} }: CheckOptions): Value {
   const keys = [...Object.values(fixture?.controllers ?? {}), ...(fixture?.funder ? [fixture.funder] : [])]
   // A credential may have parts: a scheme, or a user and a password.
   const parts = Object.values(headers).flatMap((value) => value.split(/[\s,;]+/))
   return withoutSecrets(
-    report,
+    value,
     parts.filter(isSecret),
-    keys.map(({ privateKey }) => privateKey),
+    keys.map(({ privateKey }) => privateKey).filter((privateKey) => privateKey !== ''),
   )
 }
 
@@ -140,7 +147,8 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
-  const suites = ofRequirements(await loadSuites(), options.requirements).filter(
+  const loaded = ofRequirements(await loadSuites(), options.requirements)
+  const suites = (options.checks ? ofChecks(loaded, options.checks) : loaded).filter(
     ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),
   )
   const unknown = only?.split(',').find((name) => !suites.some(({ id }) => isSelected(id, name)))
@@ -162,12 +170,6 @@ async function select(options: CheckOptions): Promise<Selection> {
  */
 export async function planCheck(options: CheckOptions): Promise<Plan> {
   return (await select(options)).plan
-}
-
-interface Started {
-  readonly at: Date
-  /** By the clock of `performance`. */
-  readonly ms: number
 }
 
 /**
@@ -209,8 +211,14 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
 
 type Results = ReadonlyMap<ClauseId, readonly CheckResult[]>
 
+interface Ran {
+  readonly tests: Results
+  /** How many checks were made. */
+  readonly made: number
+}
+
 /** Runs the checks until they are done or the run ends, and charges evidence to the clauses that it speaks against. */
-async function runAll(options: CheckOptions, { suites }: Selection, environment: Environment): Promise<Results> {
+async function runAll(options: CheckOptions, { suites }: Selection, environment: Environment): Promise<Ran> {
   const { bail = false, signal, progress } = options
   const { http, edition, evidence, notes } = environment
   const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
@@ -226,12 +234,13 @@ async function runAll(options: CheckOptions, { suites }: Selection, environment:
     return bail && failedFirst !== undefined ? `--bail: the run ended with ${failedFirst}` : undefined
   }
   await runSuites(suites, environment, checked, () => http.census.isHopeless() || whyStopped() !== undefined)
+  const made = [...tests.values()].reduce((sum, results) => sum + results.length, 0)
   const stopped = whyStopped()
   if (stopped !== undefined) notes.push(`${stopped}; ${countUnmade(suites, tests)} checks were not made`)
   const isSaid = (id: ClauseId, message: string): boolean =>
     tests.get(id)?.some(({ error }) => error?.message === message) ?? false
   for (const { id, result } of evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
-  return tests
+  return { tests, made }
 }
 
 /** The results of the clauses. A check that could not see what its clause says is untestable. */
@@ -259,7 +268,7 @@ async function reportOf(
   selection: Selection,
   environment: Environment,
   tests: Results,
-  started: Started,
+  startMs: number,
 ): Promise<Report> {
   const { timeoutMs = defaultTimeoutMs, receiptTimeoutMs = defaultReceiptTimeoutMs } = options
   const { only = null, readOnly = false, maxTransactions = defaultMaxTransactions, fuzz } = options
@@ -280,8 +289,8 @@ async function reportOf(
       requirements: options.requirements ?? currentRequirements,
     },
     target: plan.target,
-    startedAt: started.at.toISOString(),
-    durationMs: Math.round(performance.now() - started.ms),
+    startedAt: new Date(startMs).toISOString(),
+    durationMs: Math.round(ourTimeMs() - startMs),
     verdict: uniform === undefined ? verdictOf(results, isPart) : 'error',
     summary: { ...countByLevel(results), ofRequired: plan.ofRequired },
     causes: findCauses(results),
@@ -306,18 +315,40 @@ async function reportOf(
  * const report = await check({ relayUrl: 'http://127.0.0.1:3000', fixture })
  * if (report.verdict !== 'conformant') process.exitCode = 1
  */
-export async function check(options: CheckOptions): Promise<Report> {
+export function check(options: CheckOptions): Promise<Report> {
+  if (!options.record) return judge(options)
+  const { world, run } = createRecorder('run')
+  return inWorld(world, () => judge(options, run))
+}
+
+async function judge(options: CheckOptions, run?: RecordedRun): Promise<Report> {
   const selection = await select(options)
-  const started: Started = { at: new Date(), ms: performance.now() }
+  const startMs = ourTimeMs()
   const http = createHttpClient(options.timeoutMs ?? defaultTimeoutMs, options.headers)
   try {
     const environment = await prepare(options, selection, http)
     options.progress?.started?.(selection.plan)
-    const tests = await runAll(options, selection, environment)
-    const report = cleaned(await reportOf(options, selection, environment, tests, started), options)
+    const { tests, made } = await runAll(options, selection, environment)
+    const interruptedAfter = options.signal?.aborted ? { interruptedAfter: made } : {}
+    const judged = cleaned(await reportOf(options, selection, environment, tests, startMs), options)
+    const report = run
+      ? recordedReport(judged, { ...recordingOf(options, selection, run), ...interruptedAfter }, options.fixture)
+      : judged
     options.progress?.finished?.(report)
     return report
   } finally {
     await http.close()
+  }
+}
+
+/** The recording of a run, without keys and credentials, which the target may have echoed. */
+function recordingOf(options: CheckOptions, { suites, plan }: Selection, run: RecordedRun): Recording {
+  const clean = cleaned(run, options)
+  const isAltered = JSON.stringify(clean) !== JSON.stringify(run)
+  const checks = Object.fromEntries(suites.map(({ id, checks }) => [id, checks.map(({ title }) => title)]))
+  return {
+    ...clean,
+    options: recordedOptions({ ...options, ...plan.target, checks }),
+    ...(isAltered ? { isAltered } : {}),
   }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import { Untestable } from './outcome.ts'
+import { delay, outside } from './world.ts'
 
 const requestTimeoutMs = 30_000
 
@@ -20,22 +20,24 @@ export interface ChainTruth {
   readonly chainId: bigint
 }
 
-/** Sends JSON-RPC requests to one URL. */
-function createSender(rpcUrl: string) {
-  let id = 0
-  return async (method: string, params: readonly unknown[]) => {
-    const { statusCode, body } = await request(rpcUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
-      signal: AbortSignal.timeout(requestTimeoutMs),
-    })
-    const text = await body.text()
-    try {
-      return JSON.parse(text) as { result?: unknown; error?: { message: string; data?: unknown } }
-    } catch {
-      throw new Error(`HTTP ${statusCode}, not JSON`)
-    }
+interface RpcResponse {
+  readonly result?: unknown
+  readonly error?: { readonly message: string; readonly data?: unknown }
+}
+
+/** Sends a JSON-RPC request to the node. @throws Error when the answer is none */
+async function post(rpcUrl: string, method: string, params: readonly unknown[]): Promise<RpcResponse> {
+  const { statusCode, body } = await request(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(requestTimeoutMs),
+  })
+  const text = await body.text()
+  try {
+    return JSON.parse(text) as RpcResponse
+  } catch {
+    throw new Error(`HTTP ${statusCode}, not JSON`)
   }
 }
 
@@ -44,24 +46,32 @@ function reasonOf(error: unknown): string {
   return code ?? message ?? String(error)
 }
 
+/** The response of the node, or why there is none. */
+type Asked = { readonly response: RpcResponse } | { readonly failure: string }
+
+function ask(rpcUrl: string, method: string, params: readonly unknown[]): Promise<Asked> {
+  return outside(`chain ${method} ${JSON.stringify(params)}`, () =>
+    post(rpcUrl, method, params).then(
+      (response) => ({ response }),
+      (error: unknown) => ({ failure: reasonOf(error) }),
+    ),
+  )
+}
+
 /**
  * Connects to the node and reads the id of the chain.
  * @throws Untestable when the node cannot be reached
  */
 export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
-  const sender = createSender(rpcUrl)
-
   async function attempt(method: string, params: readonly unknown[] = []) {
-    let response
-    try {
-      response = await sender(method, params).catch(async () => {
-        await delay(200)
-        return sender(method, params)
-      })
-    } catch (error) {
-      throw new Untestable(`the chain's node does not answer ${method} (${reasonOf(error)})`)
+    let asked = await ask(rpcUrl, method, params)
+    if ('failure' in asked) {
+      await delay(200)
+      asked = await ask(rpcUrl, method, params)
     }
-    return response.error ? { error: response.error } : { result: response.result }
+    if ('failure' in asked) throw new Untestable(`the chain's node does not answer ${method} (${asked.failure})`)
+    const { result, error } = asked.response
+    return error ? { error } : { result }
   }
 
   async function send(method: string, params: readonly unknown[] = []): Promise<unknown> {

@@ -3,7 +3,8 @@ import type { Answer } from './answer.ts'
 import { createHttpClient, type HttpClient } from './http.ts'
 import { redactUrl } from './redact.ts'
 import { endpointsOf, normaliseTarget } from './target.ts'
-import { createTargetClock, ourTimeMs } from './target-clock.ts'
+import { createTargetClock } from './target-clock.ts'
+import { ourTimeMs } from './world.ts'
 
 /** What `doctor` found out about one thing that a run depends on. */
 export interface Finding {

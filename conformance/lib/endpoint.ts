@@ -1,5 +1,4 @@
 import { connect } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../specs/index.ts'
 import { type Answer, describeAnswer } from './answer.ts'
 import type { HttpClient } from './http.ts'
@@ -7,8 +6,9 @@ import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
 import { type Patience, rateLimitOf, isLimitError } from './patience.ts'
 import type { Exchange } from './report-types.ts'
-import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
+import { type AdjustableClock } from './target-clock.ts'
 import { isServed } from './rpc-answer.ts'
+import { delay, ourTimeMs, outside } from './world.ts'
 
 /**
  * After this many requests in a row without an answer, the run sends nothing more to the URL, so that a silent
@@ -100,6 +100,10 @@ const looks = 3
 
 /** Whether the host of the URL takes a TCP connection at the port. */
 function listens(url: URL): Promise<boolean> {
+  return outside(`connect ${url.host}`, () => connects(url))
+}
+
+function connects(url: URL): Promise<boolean> {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port, timeout: connectTimeoutMs })
   return new Promise((resolve) => {
@@ -128,9 +132,9 @@ export async function hasDied(url: string): Promise<boolean> {
  * @returns false when nobody listens within `timeoutMs`
  */
 export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs
+  const deadline = ourTimeMs() + timeoutMs
   while (!(await listens(new URL(url)))) {
-    if (performance.now() >= deadline) return false
+    if (ourTimeMs() >= deadline) return false
     await delay(pauseMs)
   }
   return true

@@ -11,6 +11,7 @@ import type { Edition, Exchange } from './report-types.ts'
 import type { SpendingAccount } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
 import type { WayOfPaging } from './options.ts'
+import { beganWith, inScope, missingInRecord, missInRecord } from './world.ts'
 
 /** What all checks of a run share. */
 export interface Environment {
@@ -41,6 +42,8 @@ interface Shared {
   readonly exchanges: readonly Exchange[]
   readonly observations: readonly string[]
   readonly accusations: readonly Fault[]
+  /** What the record of the run does not have of this work. */
+  readonly missing: string | undefined
 }
 
 /** What a check leaves behind: exchanges, observations and faults. */
@@ -56,6 +59,11 @@ export function requireNeeds(needs: readonly ClauseNeed[], t: CheckContext): voi
   if (needs.includes('fixture')) void t.fixture.profile
   if (needs.includes('chain')) void t.chain.chainId
   if (needs.includes('spend')) t.spending.ask()
+}
+
+/** Takes up the ids of requests where the record of this check, or of shared work, begins. */
+export function beginScope(environment: Environment): void {
+  environment.nextRpcId = beganWith(environment.nextRpcId)
 }
 
 /** The context of one check. */
@@ -99,6 +107,7 @@ export function createContext(environment: Environment, clause: ClauseId, record
       record.exchanges.push(...shared.exchanges)
       record.observations.push(...shared.observations)
       record.accusations.push(...shared.accusations)
+      missInRecord(shared.missing)
       if ('error' in shared.outcome) throw shared.outcome.error
       return shared.outcome.value as T
     },
@@ -106,10 +115,15 @@ export function createContext(environment: Environment, clause: ClauseId, record
 
   function share(key: string, make: (t: CheckContext) => Promise<unknown>): Promise<Shared> {
     const own: CheckRecord = { exchanges: [], observations: [], accusations: [] }
-    const made = make(createContext(environment, clause, own)).then(
-      (value): Shared => ({ outcome: { value }, ...own }),
-      (error: unknown): Shared => ({ outcome: { error }, ...own }),
-    )
+    const made = inScope(`once ${key}`, async (): Promise<Shared> => {
+      beginScope(environment)
+      try {
+        const value = await make(createContext(environment, clause, own))
+        return { outcome: { value }, ...own, missing: missingInRecord() }
+      } catch (error) {
+        return { outcome: { error }, ...own, missing: missingInRecord() }
+      }
+    })
     environment.shared.set(key, made)
     return made
   }

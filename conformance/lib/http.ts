@@ -1,5 +1,4 @@
 import { packageVersion } from '../../specs/index.ts'
-import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { Agent, request, type Dispatcher } from 'undici'
@@ -7,6 +6,7 @@ import type { Answer } from './answer.ts'
 import { createAnswerCensus, type AnswerCensus } from './uniform-answers.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
+import { ourTimeMs, outside } from './world.ts'
 
 /** No answer of the documents needs more: 1000 log entries are about 1 MB. */
 const bodyCapBytes = 8 * 1024 * 1024
@@ -87,6 +87,21 @@ interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+}
+
+/** What became of a request. */
+interface Attempted {
+  readonly received?: Received
+  readonly failure?: ExchangeFailure
+}
+
+/** A request as the record of a run names it, without credentials. */
+function questionOf({ url, method, headers, body }: HttpRequest): string {
+  const isJson = Object.keys(headers).length === 1 && headers['content-type'] === 'application/json'
+  const start = `${method} ${redactUrl(url)}${isJson ? '' : ` ${JSON.stringify(redactHeaders(headers))}`}`
+  return body === undefined
+    ? start
+    : `${start}\n${typeof body === 'string' ? body : Buffer.from(body).toString('latin1')}`
 }
 
 async function receive({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<Received> {
@@ -175,22 +190,25 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
     }
   }
 
+  /** The answer, or why there is none. */
+  async function attempt(sent: HttpRequest): Promise<Attempted> {
+    try {
+      return { received: await exchangeOnceOrTwice(sent) }
+    } catch (error) {
+      return { failure: failureOf(error, timeoutMs) }
+    }
+  }
+
   return {
     traffic,
     census,
     async send(sent) {
       traffic.requests++
-      const start = performance.now()
-      let received: Received | undefined
-      let failure: ExchangeFailure | undefined
-      try {
-        received = await exchangeOnceOrTwice(sent)
-      } catch (error) {
-        failure = failureOf(error, timeoutMs)
-        traffic.unanswered++
-        if (failure.kind === 'timeout') traffic.timeouts++
-      }
-      const durationMs = Math.round(performance.now() - start)
+      const startMs = ourTimeMs()
+      const { received, failure } = await outside(questionOf(sent), () => attempt(sent))
+      if (failure) traffic.unanswered++
+      if (failure?.kind === 'timeout') traffic.timeouts++
+      const durationMs = Math.round(ourTimeMs() - startMs)
       const recorded: Exchange = { ...recordOf(sent, hidden, received), ...(failure ? { failure } : {}), durationMs }
       census.see(recorded)
       const { status, headers = {}, text = '' } = received ?? {}

@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts'
+import { ourTimeMs } from './world.ts'
 
 /** After the chain did not come to know one hash, the run waits this long at most for others. */
 const disappointedMs = 5000
@@ -74,7 +75,7 @@ function retryAfterMs({ headers }: Answer): number | undefined {
   const seconds = Number(text)
   if (text.trim() !== '' && Number.isFinite(seconds)) return seconds * 1000
   const now = Date.parse(headers['date'] ?? '')
-  const waitMs = Date.parse(text) - (Number.isNaN(now) ? Date.now() : now)
+  const waitMs = Date.parse(text) - (Number.isNaN(now) ? ourTimeMs() : now)
   return Number.isNaN(waitMs) ? undefined : waitMs
 }
 

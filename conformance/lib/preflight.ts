@@ -5,10 +5,11 @@ import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { redactUrl } from './redact.ts'
 import { readData, readOwner } from './relay/contracts.ts'
-import { type AdjustableClock, ourTimeMs } from './target-clock.ts'
+import { type AdjustableClock } from './target-clock.ts'
 import { endpointsOf, type Target } from './target.ts'
 import { UsageError } from './usage-error.ts'
 import { Untestable } from './outcome.ts'
+import { ourTimeMs } from './world.ts'
 
 async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {
   const request = { url, method: 'POST', headers: { 'content-type': 'application/json' }, body: stringify(body) }

@@ -183,6 +183,12 @@ export interface Report {
   readonly profile?: { readonly address: string; readonly keyManager: string }
   /** Why the suite could not judge, or judged only a part: for example, no fixture. */
   readonly notes: readonly string[]
+  /** Every question of the run and its answer, packed (`lib/recording.ts`); absent: the run was not recorded. */
+  readonly recording?: string
+  /** `digestOf` the report; absent: the run was not recorded. */
+  readonly digest?: string
+  /** The signature of the fixture's controller `full` over `sealText` of the digest; absent: no record, or no fixture. */
+  readonly signature?: string
 }
 
 /** A reporter that shows progress. The run calls these functions in this order. */

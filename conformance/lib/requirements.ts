@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { clauses, type RequirementSet, requirementSets } from '../../specs/index.ts'
 import type { ClauseSuite } from './clause.ts'
+import { ofChecks } from './suites.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Tells two sentences apart by their words. A comma or a capital more is no other meaning. */
@@ -40,10 +41,7 @@ export function ofRequirements(suites: readonly ClauseSuite[], name: string | un
   if (!set) {
     throw new UsageError(`there are no requirements ${name}; there are ${Object.keys(requirementSets).join(', ')}`)
   }
-  return suites.flatMap(({ id, checks }) => {
-    const frozen = checks.filter(({ title }) => set[id]?.checks.includes(title))
-    return frozen.length > 0 ? [{ id, checks: frozen }] : []
-  })
+  return ofChecks(suites, Object.fromEntries(Object.entries(set).map(([id, { checks }]) => [id, checks])))
 }
 
 /**

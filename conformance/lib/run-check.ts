@@ -1,10 +1,13 @@
-import { performance } from 'node:perf_hooks'
 import { AssertionError } from 'chai'
 import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { CheckDefinition } from './clause.ts'
-import { createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
+import { beginScope, createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
 import { Fault, showValue, Untestable } from './outcome.ts'
 import type { CheckError, CheckResult, Exchange } from './report-types.ts'
+import { inScope, missingInRecord, ourTimeMs } from './world.ts'
+
+/** A question that the record lacks is shown to this length. */
+const shownChars = 200
 
 type Outcome = Pick<CheckResult, 'status' | 'error' | 'reason' | 'because'>
 
@@ -45,11 +48,19 @@ function keepExchange({ answer }: Fault, { exchanges }: CheckRecord): void {
   if (answer && !exchanges.includes(answer.exchange)) exchanges.push(answer.exchange)
 }
 
+/** The name of a check in the record of a run. */
+export const scopeOfCheck = (id: ClauseId, title: string): string => `${id}: ${title}`
+
 /** Runs one check and returns its result. Never throws. */
-export async function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
+export function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
+  return inScope(scopeOfCheck(id, check.title), () => runInScope(environment, id, check))
+}
+
+async function runInScope(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
   const { level, needs } = clauses[id]
   const record: CheckRecord = { exchanges: [], observations: [], accusations: [] }
-  const start = performance.now()
+  const start = ourTimeMs()
+  beginScope(environment)
   let outcome: Outcome = { status: level === 'unspecified' ? 'observed' : 'passed' }
   try {
     const context = createContext(environment, id, record)
@@ -59,6 +70,15 @@ export async function runCheck(environment: Environment, id: ClauseId, check: Ch
     if (error instanceof Fault) keepExchange(error, record)
     outcome = outcomeOf(error, id, record.exchanges)
     if (error instanceof Fault) record.accusations.push(error)
+  }
+  const missing = missingInRecord()
+  if (missing !== undefined) {
+    // Nobody knows what the target would have answered, so nothing of this check may accuse it.
+    outcome = {
+      status: 'untestable',
+      reason: `cannot be judged again: the record does not answer ${missing.slice(0, shownChars)}`,
+    }
+    record.accusations.length = 0
   }
   for (const fault of record.accusations) {
     keepExchange(fault, record)
@@ -77,7 +97,7 @@ export async function runCheck(environment: Environment, id: ClauseId, check: Ch
   return {
     title: check.title,
     ...outcome,
-    durationMs: Math.round(performance.now() - start),
+    durationMs: Math.round(ourTimeMs() - start),
     ...(observations.length > 0 ? { observations } : {}),
     exchanges: record.exchanges,
   }

@@ -29,6 +29,17 @@ export function isSelected(id: string, only: string | null): boolean {
   return only === null || only.split(',').some((name) => id.startsWith(name.replace(/\*$/, '')))
 }
 
+/** The checks of these titles, by clause. */
+export function ofChecks(
+  suites: readonly ClauseSuite[],
+  named: Readonly<Record<string, readonly string[]>>,
+): readonly ClauseSuite[] {
+  return suites.flatMap(({ id, checks }) => {
+    const titles = Object.hasOwn(named, id) ? named[id] : undefined
+    return titles ? [{ id, checks: checks.filter(({ title }) => titles.includes(title)) }] : []
+  })
+}
+
 /** About the gas of one relay call of the suite: `setData` of a short value through the key manager. */
 const gasOfCall = 120_000
 

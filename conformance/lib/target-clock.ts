@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks'
+import { ourTimeMs } from './world.ts'
 
 /** The target's clock, as its answers show it. */
 export interface TargetClock {
@@ -16,11 +16,6 @@ export interface AdjustableClock extends TargetClock {
   see(dateHeader: string | undefined, sentAtMs: number, receivedAtMs: number): void
   /** Sets the offset that a check measured, in seconds. */
   set(offsetSeconds: number): void
-}
-
-/** The time of this machine in ms since 1970. It does not jump during a run. */
-export function ourTimeMs(): number {
-  return performance.timeOrigin + performance.now()
 }
 
 /**

@@ -70,7 +70,7 @@ export function isSignedByFull(tools: AlteredTools, transaction: Transaction): b
 /** The call, signed by the controller with every permission; absent nonce: the first of a random channel. */
 export function signedByFull(tools: AlteredTools, abi: string, nonce = nonceIn(randomChannel(), 0n)): Json {
   const transaction = { abi, nonce, signature: '', validityTimestamps: 0n }
-  return { abi, nonce, signature: signDigest(tools.fixture.controllers.full.privateKey, digestOf(tools, transaction)) }
+  return { abi, nonce, signature: signDigest(tools.fixture.controllers.full, digestOf(tools, transaction)) }
 }
 
 /** The request of a relay that signs calls itself, with a signature and a nonce of its own. */

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
 import { isServed, yieldsResult } from '../rpc-answer.ts'
 import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
+import { delay } from '../world.ts'
 
 /** Waits between attempts. A block arrives at two nodes some seconds apart. */
 const waitsMs = [200, 400, 800, 1600, 3000]

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { getAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer } from '../answer.ts'
@@ -7,6 +6,7 @@ import { Fault } from '../outcome.ts'
 import { isServed, memberOf } from '../rpc-answer.ts'
 import { type ListedMethod, methodsWithoutParameters } from './methods.ts'
 import { numberOf, quantity } from './quantity.ts'
+import { delay } from '../world.ts'
 
 /** The wait before a refused valid request is sent again: a target may fail for a moment. */
 const secondAttemptMs = 200

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
@@ -24,6 +23,7 @@ import { poll, type Receipt, settle, type Settled } from './receipt.ts'
 import { demandsCredential, excuseMs, isUnauthorised } from './refusal.ts'
 import { hasEvent, relayTransactionFault } from './relay-transaction.ts'
 import { turnsOf } from './turns.ts'
+import { delay } from '../world.ts'
 
 /** How often a call is sent again that lost its nonce to another run. */
 const attempts = 10

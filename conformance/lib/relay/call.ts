@@ -1,4 +1,4 @@
-import { hexlify, randomBytes } from 'ethers'
+import { hexlify } from 'ethers'
 import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { SendOptions } from '../endpoint.ts'
@@ -7,6 +7,7 @@ import { Untestable } from '../outcome.ts'
 import { keyManagerAbi, profileAbi } from './contracts.ts'
 import { hashIn, isHash, normalHash } from './hash.ts'
 import { relayDigest, type RelayMessage, signDigest } from './message.ts'
+import { randomBytes } from '../world.ts'
 
 /** What the target wants in each call in addition to the document. The first call of the run fills it. */
 export interface RelayForm {
@@ -84,7 +85,7 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
     validityTimestamps: options.validityTimestamps ?? 0n,
     payload,
   }
-  const signature = signDigest(controller.privateKey, relayDigest(message))
+  const signature = signDigest(controller, relayDigest(message))
   const validity = options.validityText === undefined ? {} : { validityTimestamps: options.validityText }
   const transaction = { abi: payload, signature, nonce: options.nonce, ...validity }
   return { controller, key, value, message, signature, body: { address: profile.address, transaction } }

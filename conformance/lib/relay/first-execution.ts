@@ -78,7 +78,7 @@ async function withOlderMessage(t: CheckContext, first: Attempt): Promise<Attemp
   return inTurn(t, async () => {
     for (const [name, digest] of olderDigests) {
       const call = signCall(t, { nonce: await nextNonce(t) })
-      const signature = signDigest(call.controller.privateKey, digest(call.message))
+      const signature = signDigest(call.controller, digest(call.message))
       const answer = await execute(t, withTransaction(call.body, { signature }))
       if (!isAccepted(answer)) continue
       const fault = new Fault(`the target accepts the relay message of ${name}`, {

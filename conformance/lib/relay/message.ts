@@ -1,4 +1,16 @@
-import { concat, getBytes, hashMessage, keccak256, SigningKey, solidityPackedKeccak256, toBeHex } from 'ethers'
+import {
+  computeAddress,
+  concat,
+  getBytes,
+  hashMessage,
+  hexlify,
+  keccak256,
+  SigningKey,
+  solidityPackedKeccak256,
+  toBeHex,
+} from 'ethers'
+import type { Account } from '../fixture.ts'
+import { randomBytes, signatureOf } from '../world.ts'
 
 /** What a controller signs for a relay call (LSP25). */
 export interface RelayMessage {
@@ -40,9 +52,19 @@ export const olderDigests: readonly (readonly [name: string, digest: (message: R
   ['LSP6 before LSP25 (packed)', packedDigest],
 ]
 
-/** A signature of 65 bytes, with v 27 or 28, over the digest without a prefix. */
-export function signDigest(privateKey: string, digest: string): string {
-  return new SigningKey(privateKey).sign(digest).serialized
+/**
+ * A signature of 65 bytes, with v 27 or 28, over the digest without a prefix. Where a record is judged again, the private
+ * key may be empty.
+ */
+export function signDigest({ address, privateKey }: Account, digest: string): string {
+  const live = privateKey === '' ? undefined : () => new SigningKey(privateKey).sign(digest).serialized
+  return signatureOf(address, digest, live)
+}
+
+/** An account that is no controller of anything. */
+export function strangerAccount(): Account {
+  const privateKey = hexlify(randomBytes(32))
+  return { address: computeAddress(privateKey), privateKey }
 }
 
 /** The readings of section 5 of the document that services use. The first is the one that the document describes. */
@@ -68,7 +90,7 @@ export interface QuotaMessage {
  */
 export function signQuota(
   { address, timestamp }: QuotaMessage,
-  controller: { readonly address: string; readonly privateKey: string },
+  controller: Account,
   reading: QuotaReading = 'personal message',
 ): string {
   // The packing checks the letters of a mixed-case address, so the address is written in lower case.
@@ -77,12 +99,12 @@ export function signQuota(
   const personal = (whose: string): string => hashMessage(Buffer.from(packed(whose).slice(2), 'hex'))
   switch (reading) {
     case 'personal message':
-      return signDigest(controller.privateKey, personal(address))
+      return signDigest(controller, personal(address))
     case 'raw digest':
-      return signDigest(controller.privateKey, packed(address))
+      return signDigest(controller, packed(address))
     case 'text':
-      return signDigest(controller.privateKey, hashMessage(`${address}:${timestamp}`))
+      return signDigest(controller, hashMessage(`${address}:${timestamp}`))
     case 'controller address':
-      return signDigest(controller.privateKey, personal(controller.address))
+      return signDigest(controller, personal(controller.address))
   }
 }

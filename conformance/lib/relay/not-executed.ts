@@ -1,15 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { ourTimeMs } from '../target-clock.ts'
 import { inTurn, isNonceUsed, type ValidOptions } from './attempt.ts'
 import { execute, type RelayCall } from './call.ts'
 import { readDataBatch } from './contracts.ts'
 import { freshCall } from './first-execution.ts'
 import { hashIn, isHash, normalHash, tellsHash } from './hash.ts'
 import { type Receipt, waitForReceipt } from './receipt.ts'
+import { delay, ourTimeMs } from '../world.ts'
 
 /**
  * How often a forbidden request is sent again when another run took its nonce: the chain then refuses it for the

@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeAnswer, isSuccess, objectOf, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { ourTimeMs } from '../target-clock.ts'
 import { demandsCredential } from './refusal.ts'
 import { faultsOf, tellsQuota, tellsAmount } from './quota-answer.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
@@ -15,6 +13,7 @@ import {
   type Probe,
   type QuotaWindow,
 } from './quota-window.ts'
+import { delay, ourTimeMs, randomFraction } from '../world.ts'
 
 /** The documented body of POST /quota. */
 export interface QuotaBody {
@@ -121,7 +120,7 @@ export async function sendBody(
 export function nextFree(t: CheckContext, { servesReplays, wantsRising, latest }: QuotaSession): number | undefined {
   const now = t.clock.now()
   if (servesReplays && !wantsRising) return now
-  const least = Math.max(now - marginSeconds, servesReplays ? latest : latest + 1 + Math.round(Math.random()))
+  const least = Math.max(now - marginSeconds, servesReplays ? latest : latest + 1 + Math.round(randomFraction()))
   return least <= now + marginSeconds ? least : undefined
 }
 
@@ -190,7 +189,7 @@ interface Found {
 
 /** A random second near now, since another run may use the same one. */
 function randomAway(): number {
-  return Math.floor(Math.random() * (marginSeconds + 1)) - 1
+  return Math.floor(randomFraction() * (marginSeconds + 1)) - 1
 }
 
 /** Tries the readings that a target may have, the documented one first. */

@@ -1,9 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { describeAnswer, type Answer } from '../answer.ts'
 import type { CheckContext } from '../context.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
-import { ourTimeMs } from '../target-clock.ts'
 import { excuseMs } from './refusal.ts'
 import { tellsQuota, readTold, tellsAmount, type ToldQuota } from './quota-answer.ts'
 import {
@@ -17,6 +15,7 @@ import {
   type QuotaSession,
   type SentQuota,
 } from './quota-session.ts'
+import { delay, ourTimeMs } from '../world.ts'
 
 /** A twin that was served counts for the refusals within this time, since a target may limit how often it serves. */
 const twinLastsMs = 5000

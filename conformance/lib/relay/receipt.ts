@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import type { RelayCall } from './call.ts'
@@ -7,6 +5,7 @@ import { readData } from './contracts.ts'
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CausedTransaction } from '../report-types.ts'
 import type { SpendingAccount } from '../spending.ts'
+import { delay, ourTimeMs } from '../world.ts'
 
 /** A log entry of a receipt, as the node returns it. */
 export interface ReceiptLog {
@@ -33,11 +32,11 @@ export interface Receipt {
  * @returns undefined when there is none within `timeoutMs`
  */
 export async function poll<T>(ask: () => Promise<T | null | undefined>, timeoutMs: number): Promise<T | undefined> {
-  const deadline = performance.now() + timeoutMs
+  const deadline = ourTimeMs() + timeoutMs
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.5, 1000)) {
     const found = await ask()
     if (found !== null && found !== undefined) return found
-    const leftMs = deadline - performance.now()
+    const leftMs = deadline - ourTimeMs()
     if (leftMs <= 0) return undefined
     await delay(Math.min(pauseMs, leftMs))
   }
@@ -78,10 +77,8 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
   const settled = await poll(async (): Promise<Settled | undefined> => {
     const receipt = await readReceipt(t, hash)
     if (receipt) return { receipt, isExecuted: await isExecuted() }
-    if (seenAt === undefined && (await isExecuted())) seenAt = performance.now()
-    return seenAt !== undefined && performance.now() - seenAt > waitMs
-      ? { receipt: undefined, isExecuted: true }
-      : undefined
+    if (seenAt === undefined && (await isExecuted())) seenAt = ourTimeMs()
+    return seenAt !== undefined && ourTimeMs() - seenAt > waitMs ? { receipt: undefined, isExecuted: true } : undefined
   }, timeoutMs)
   if (settled?.receipt === undefined) unknown.count++
   if (settled) return settled

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckContext } from '../context.ts'
+import { outside } from '../world.ts'
 
 const pollMs = 20
 /**
@@ -52,6 +53,12 @@ export function createTurns(path: string): Turns {
   }
 
   async function acquire(): Promise<boolean> {
+    const isOurs = await waitForLock()
+    if ((await readFile(waiting, 'utf8').catch(() => undefined)) === token) await rm(waiting, { force: true })
+    return isOurs
+  }
+
+  async function waitForLock(): Promise<boolean> {
     // A run that is waiting already goes first.
     const next = await readFile(waiting, 'utf8').catch(() => undefined)
     if (next !== undefined && next !== token && (await ageMs(waiting)) < waiterMs) await delay(3 * pollMs)
@@ -77,14 +84,13 @@ export function createTurns(path: string): Turns {
   return {
     async take(work) {
       if (isHeld) return work()
-      const isOurs = await acquire()
-      if ((await readFile(waiting, 'utf8').catch(() => undefined)) === token) await rm(waiting, { force: true })
+      const isOurs = await outside('turn', acquire)
       isHeld = true
       try {
         return await work()
       } finally {
         isHeld = false
-        if (isOurs) await release()
+        if (isOurs) await outside('end of the turn', release)
       }
     },
   }

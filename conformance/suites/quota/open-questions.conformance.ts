@@ -1,14 +1,13 @@
-import { Wallet } from 'ethers'
 import { summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
-import { signQuota } from '../../lib/relay/message.ts'
+import { signQuota, strangerAccount } from '../../lib/relay/message.ts'
 
 export default [
   clause('relay.quota.unregistered', (check) => {
     check('an address that nobody registered', async (t) => {
       // A random address that signs for itself, which no relay has registered.
-      const stranger = Wallet.createRandom()
+      const stranger = strangerAccount()
       const message = { address: stranger.address, timestamp: t.clock.now() }
       const answer = await t.relay.quota({ ...message, signature: signQuota(message, stranger) })
       t.observe(`an address without a profile: ${summariseAnswer(answer)}`)
@@ -38,7 +37,7 @@ export default [
             return { ...message, signature: signQuota(message, signer, reading) }
           }),
         )
-      t.observe(`a stranger’s signature: ${await ask(Wallet.createRandom())}`)
+      t.observe(`a stranger’s signature: ${await ask(strangerAccount())}`)
       t.observe(`a controller without SIGN: ${await ask(noSign)}`)
       t.observe(`a timestamp that is long past: ${await ask(full, -3600)}`)
     })

@@ -1,10 +1,11 @@
-import { hexlify, randomBytes, Wallet } from 'ethers'
+import { hexlify } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { quotaSession, signBody, type QuotaBody } from '../../lib/relay/quota-session.ts'
-import { signQuota, type QuotaReading } from '../../lib/relay/message.ts'
+import { signQuota, strangerAccount, type QuotaReading } from '../../lib/relay/message.ts'
+import { randomBytes } from '../../lib/world.ts'
 
 /** Sends a valid request with another signature, which the target must refuse. */
 function expectSignatureRefused(
@@ -53,7 +54,7 @@ export default [
     })
 
     check('a stranger is refused', async (t) => {
-      const stranger = Wallet.createRandom()
+      const stranger = strangerAccount()
       await expectSignatureRefused(t, 'a stranger’s signature', (body, reading) => signQuota(body, stranger, reading))
     })
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { compareDecimals, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
@@ -8,6 +7,7 @@ import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { askQuota, firstTold } from '../../lib/relay/quota.ts'
 import { isMore, type ToldQuota } from '../../lib/relay/quota-answer.ts'
 import type { Receipt } from '../../lib/relay/receipt.ts'
+import { delay, ourTimeMs } from '../../lib/world.ts'
 
 /**
  * How long a target may take to book what a transaction used, for each attempt. Another run, or the late booking of
@@ -99,13 +99,13 @@ function expectSameTotal(before: ToldQuota, after: ToldQuota): void {
 
 /** Asks until the quota is lower, or until the time is over. */
 async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitMs: number): Promise<Amounts> {
-  const start = performance.now()
+  const start = ourTimeMs()
   for (let look = 0; ; look++) {
     const pauseMs = pausesMs[Math.min(look, pausesMs.length - 1)] ?? 0
-    await delay(Math.min(pauseMs, Math.max(0, waitMs - (performance.now() - start))))
+    await delay(Math.min(pauseMs, Math.max(0, waitMs - (ourTimeMs() - start))))
     const after = await ask(t)
     const isUsed = judgeUse(before.unit, toNumber(minus(before.quota, after.quota)), receipt) !== 'nothing'
-    if (isUsed || performance.now() - start >= waitMs) return after
+    if (isUsed || ourTimeMs() - start >= waitMs) return after
   }
 }
 
@@ -123,13 +123,13 @@ function mayBeReserved(unit: unknown, used: number, { gasUsed, effectiveGasPrice
  * Asks until the target gives the reservation back, or until the time is over. Returns what it booked in its place.
  */
 async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, receipt: Receipt, waitMs: number) {
-  const start = performance.now()
+  const start = ourTimeMs()
   for (;;) {
     await delay(releasePauseMs)
     const now = await ask(t)
     const isUsed = judgeUse(before.unit, toNumber(minus(before.quota, now.quota)), receipt) !== 'nothing'
     if (!isUsed) return askUsed(t, before, receipt, waitMs)
-    if (compareDecimals(now.quota, reserved.quota) !== 0 || performance.now() - start >= releaseMs) return now
+    if (compareDecimals(now.quota, reserved.quota) !== 0 || ourTimeMs() - start >= releaseMs) return now
   }
 }
 
@@ -143,7 +143,7 @@ async function executeOnce(
   waitMs: number,
 ): Promise<{ readonly isUsed: boolean; readonly fault: Fault }> {
   const before = await askSettled(t)
-  const start = performance.now()
+  const start = ourTimeMs()
   const { settled } = await expectTwin(t)
   const receipt = settled?.receipt
   if (!receipt)
@@ -159,7 +159,7 @@ async function executeOnce(
     actual: seen,
     answer: after.answer,
   })
-  if (hasReset(before, after, (performance.now() - start) / 1000)) return { isUsed: false, fault }
+  if (hasReset(before, after, (ourTimeMs() - start) / 1000)) return { isUsed: false, fault }
   expectSameTotal(before, after)
   const judged = judgeUse(before.unit, toNumber(used), receipt)
   if (judged === 'absurd') throw fault
@@ -187,7 +187,7 @@ async function expectStillUsed(t: CheckContext): Promise<void> {
   // Without a total there is nothing to add up. Without a reset date, the allowance may have begun anew.
   if (!before?.totalQuota || resetsAt === undefined) return
   const receipts = (await executedCalls(t)).map(({ receipt }) => receipt)
-  const start = performance.now()
+  const start = ourTimeMs()
   for (;;) {
     const now = await ask(t)
     const isSame = now.totalQuota && compareDecimals(now.totalQuota, before.totalQuota) === 0
@@ -203,7 +203,7 @@ async function expectStillUsed(t: CheckContext): Promise<void> {
       })
     }
     const isEnough = isBooked(before, toNumber(minus(before.quota, now.quota)), receipts)
-    if (isEnough || performance.now() - start >= stillMs) return
+    if (isEnough || ourTimeMs() - start >= stillMs) return
     await delay(releasePauseMs)
   }
 }

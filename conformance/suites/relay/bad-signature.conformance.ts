@@ -1,10 +1,11 @@
-import { hexlify, randomBytes, Wallet } from 'ethers'
+import { hexlify } from 'ethers'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
 import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
-import { relayDigest, signDigest, type RelayMessage } from '../../lib/relay/message.ts'
+import { relayDigest, signDigest, strangerAccount, type RelayMessage } from '../../lib/relay/message.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
+import { randomBytes } from '../../lib/world.ts'
 
 const needs = ['chain', 'fixture', 'spend'] as const
 
@@ -16,14 +17,11 @@ interface Falsified {
 
 /** The controller's signature over another message. */
 function over(call: RelayCall, change: Partial<RelayMessage>): string {
-  return signDigest(call.controller.privateKey, relayDigest({ ...call.message, ...change }))
+  return signDigest(call.controller, relayDigest({ ...call.message, ...change }))
 }
 
 const falsifications: readonly (readonly [what: string, falsify: (call: RelayCall, t: CheckContext) => Falsified])[] = [
-  [
-    'a stranger’s signature',
-    ({ message }) => ({ signature: signDigest(Wallet.createRandom().privateKey, relayDigest(message)) }),
-  ],
+  ['a stranger’s signature', ({ message }) => ({ signature: signDigest(strangerAccount(), relayDigest(message)) })],
   [
     'a signature over another payload',
     (call, t) => {

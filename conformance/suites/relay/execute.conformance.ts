@@ -1,4 +1,4 @@
-import { hexlify, randomBytes } from 'ethers'
+import { hexlify } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
@@ -14,6 +14,7 @@ import {
 } from '../../lib/relay/first-execution.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import type { ReceiptLog } from '../../lib/relay/receipt.ts'
+import { randomBytes } from '../../lib/world.ts'
 
 /** @throws Fault of the first execution against one of these clauses, in their order; otherwise its first fault */
 function requireNone({ faults }: Attempt, ...ids: readonly ClauseId[]): void {

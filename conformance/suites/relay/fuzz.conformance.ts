@@ -1,4 +1,3 @@
-import { Wallet } from 'ethers'
 import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
@@ -11,7 +10,7 @@ import { type RelayCall, requireExecutable, withTransaction } from '../../lib/re
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { expectTwin, freshCall } from '../../lib/relay/first-execution.ts'
 import { hashIn, isAccepted, isHash, normalHash } from '../../lib/relay/hash.ts'
-import { relayDigest, signDigest, signQuota } from '../../lib/relay/message.ts'
+import { relayDigest, signDigest, signQuota, strangerAccount } from '../../lib/relay/message.ts'
 import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 import { expectRefused } from '../../lib/relay/quota.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
@@ -75,11 +74,11 @@ export default [
   clause('relay.fuzz.no-server-error', (check) => {
     check('bodies of POST /execute that were broken at random, signed by a stranger', async (t) => {
       const { record } = await import('fast-check')
-      const stranger = Wallet.createRandom()
+      const stranger = strangerAccount()
       const cases = record({ changes: await breakages(), spelling: await spellings() })
       await expectProperty(t, share(t, 1), cases, async (t, { changes, spelling }) => {
         const { body, message } = await freshCall(t)
-        const signature = signDigest(stranger.privateKey, relayDigest(message))
+        const signature = signDigest(stranger, relayDigest(message))
         const text = spell(broken(withTransaction(body, { signature }), changes), spelling)
         await expectNoServerError(() => executeText(t, text))
       })

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { hexlify, randomBytes } from 'ethers'
+import { hexlify } from 'ethers'
 import { describeAnswer, isSuccess } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
@@ -11,6 +10,7 @@ import { expectOwnExecution, expectTwin, freshCall, requireFirstExecution } from
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/hash.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
+import { delay, randomBytes } from '../../lib/world.ts'
 
 /** How long a request leaves before the next one, so that the two arrive in order. */
 const headStartMs = 30

@@ -1,4 +1,4 @@
-import { hexlify, randomBytes, Wallet } from 'ethers'
+import { hexlify } from 'ethers'
 import { type Answer, summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import type { CheckContext } from '../../lib/context.ts'
@@ -7,9 +7,10 @@ import { inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { execute, type RelayCall, withTransaction } from '../../lib/relay/call.ts'
 import { expectTwin, firstExecution, freshCall } from '../../lib/relay/first-execution.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/hash.ts'
-import { relayDigest, signDigest } from '../../lib/relay/message.ts'
+import { relayDigest, signDigest, strangerAccount } from '../../lib/relay/message.ts'
 import { askQuota } from '../../lib/relay/quota.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
+import { randomBytes } from '../../lib/world.ts'
 
 /** `taken`, or the refusal. */
 function outcome(answer: Answer): string {
@@ -71,7 +72,7 @@ export default [
 
     check('calls that cannot be executed', { needs: ['fixture', 'spend'] }, async (t) => {
       const stranger = await offer(t, ({ body, message }) => {
-        const signature = signDigest(Wallet.createRandom().privateKey, relayDigest(message))
+        const signature = signDigest(strangerAccount(), relayDigest(message))
         return withTransaction(body, { signature })
       })
       t.observe(`a stranger’s signature: ${summariseAnswer(stranger)}`)

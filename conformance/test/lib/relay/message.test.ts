@@ -16,7 +16,7 @@ describe('what controllers sign', () => {
     }
     const digest = relayDigest(message)
     expect(digest).to.equal(relayCallDigest(message))
-    expect(recoverAddress(digest, signDigest(wallet.privateKey, digest))).to.equal(wallet.address)
+    expect(recoverAddress(digest, signDigest(wallet, digest))).to.equal(wallet.address)
   })
 
   it('is the packed quota message, hashed again, and four different things by the four readings', () => {

@@ -1,0 +1,88 @@
+import { parseArgs } from 'node:util'
+import { packageVersion } from '../specs/index.ts'
+import { visibleControls } from './lib/report/escape.ts'
+import { reportFormats, reportRenderers } from './lib/report/formats.ts'
+import { assertWritable, parseOutput, writeOutput } from './lib/report/output.ts'
+import { readReport } from './lib/report/read-report.ts'
+import { UsageError } from './lib/usage-error.ts'
+import { compareJudgements, rejudge } from './rejudge.ts'
+
+const usage = `Usage: touchstone rejudge [--report <format=file>] <report.json>
+
+Judges the recorded answers of a report again, by the checks of this version. Sends nothing.
+
+Options:
+  --report <format=file>  the report as it is judged now: ${reportFormats.join(', ')}; "-" is standard output; repeatable
+
+Examples:
+  touchstone check http://127.0.0.1:3000 --record --report json=report.json
+  touchstone rejudge report.json
+  touchstone rejudge report.json --report html=today.html
+
+Exit codes:
+  0  the same verdict, and the same status of each clause and check
+  1  something is judged in another way
+  2  wrong usage, or a report that cannot be judged again, or not all of it
+`
+
+/** A check that asks something new may lack an answer in each of its scopes. */
+const mostShown = 20
+
+interface Streams {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+function listed(lines: readonly string[]): string {
+  const shown = lines
+    .slice(0, mostShown)
+    .map((line) => `  ${visibleControls(line).replaceAll('\n', ' ').slice(0, 300)}\n`)
+  return shown.join('') + (lines.length > mostShown ? `  and ${lines.length - mostShown} more\n` : '')
+}
+
+async function judgeAgain(path: string, reports: readonly string[], stdout: Streams['stdout']): Promise<0 | 1 | 2> {
+  const outputs = reports.map((argument) => parseOutput(argument, reportFormats))
+  for (const output of outputs) await assertWritable(output.path)
+  const before = await readReport(path)
+  const judged = await rejudge(before)
+  for (const output of outputs) await writeOutput(reportRenderers[output.format](judged.report), output.path, stdout)
+  const { changed, open } = compareJudgements(before, judged)
+  if (!outputs.some((output) => output.path === '-')) {
+    const by = `Touchstone ${packageVersion()}; the report is of ${before.suite.version}`
+    if (changed.length > 0) stdout.write(`Judged in another way (${by}):\n${listed(changed)}`)
+    if (open.length > 0) stdout.write(`${open.length} checks cannot be judged again (${by}):\n${listed(open)}`)
+    if (changed.length + open.length === 0) {
+      stdout.write(`The same: ${judged.report.verdict}, ${judged.report.clauses.length} clauses (${by}).\n`)
+    }
+  }
+  return changed.length > 0 ? 1 : open.length > 0 ? 2 : 0
+}
+
+/**
+ * The command `rejudge`.
+ *
+ * @param argv the arguments behind the word: a JSON report of `check --record`
+ * @returns the exit code: 0 the same, 1 changed, 2 wrong usage, or not everything can be judged again
+ */
+export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      options: { help: { type: 'boolean', short: 'h' }, report: { type: 'string', multiple: true } },
+      allowPositionals: true,
+    })
+    if (values.help) {
+      stdout.write(usage)
+      return 0
+    }
+    const [path] = positionals
+    if (path === undefined || positionals.length > 1) throw new UsageError('name one report')
+    return await judgeAgain(path, values.report ?? [], stdout)
+  } catch (error) {
+    const isTheirs =
+      error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
+    if (!isTheirs) throw error
+    stderr.write(`touchstone rejudge: ${(error as Error).message}\n`)
+    return 2
+  }
+}
