@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { packageVersion } from '../specs/index.ts'
-import { visibleControls } from './lib/report/escape.ts'
+import { lineList } from './lib/report/escape.ts'
 import { reportFormats, reportRenderers } from './lib/report/formats.ts'
 import { assertWritable, parseOutput, writeOutput } from './lib/report/output.ts'
 import { readReport } from './lib/report/read-report.ts'
@@ -25,19 +25,9 @@ Exit codes:
   2  wrong usage, or a report that cannot be judged again, or not all of it
 `
 
-/** A check that asks something new may lack an answer in each of its scopes. */
-const mostShown = 20
-
 interface Streams {
   readonly stdout: { write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
-}
-
-function listed(lines: readonly string[]): string {
-  const shown = lines
-    .slice(0, mostShown)
-    .map((line) => `  ${visibleControls(line).replaceAll('\n', ' ').slice(0, 300)}\n`)
-  return shown.join('') + (lines.length > mostShown ? `  and ${lines.length - mostShown} more\n` : '')
 }
 
 async function judgeAgain(path: string, reports: readonly string[], stdout: Streams['stdout']): Promise<0 | 1 | 2> {
@@ -49,8 +39,8 @@ async function judgeAgain(path: string, reports: readonly string[], stdout: Stre
   const { changed, open } = compareJudgements(before, judged)
   if (!outputs.some((output) => output.path === '-')) {
     const by = `Touchstone ${packageVersion()}; the report is of ${before.suite.version}`
-    if (changed.length > 0) stdout.write(`Judged in another way (${by}):\n${listed(changed)}`)
-    if (open.length > 0) stdout.write(`${open.length} checks cannot be judged again (${by}):\n${listed(open)}`)
+    if (changed.length > 0) stdout.write(`Judged in another way (${by}):\n${lineList(changed)}`)
+    if (open.length > 0) stdout.write(`${open.length} checks cannot be judged again (${by}):\n${lineList(open)}`)
     if (changed.length + open.length === 0) {
       stdout.write(`The same: ${judged.report.verdict}, ${judged.report.clauses.length} clauses (${by}).\n`)
     }

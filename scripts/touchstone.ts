@@ -39,6 +39,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   explain: { does: 'what a clause asks, or what is wrong with a request body', module: './explain.ts' },
   reproduce: { does: 'the requests of a report as curl commands', module: '../conformance/reproduce-cli.ts' },
   rejudge: { does: 'judges the recorded answers of a report again', module: '../conformance/rejudge-cli.ts' },
+  verify: { does: 'says whether a recorded report is true', module: '../conformance/verify-cli.ts' },
   prove: {
     does: 'runs the suite against servers that are broken, or only different, on purpose',
     module: './prove.ts',

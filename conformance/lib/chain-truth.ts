@@ -50,12 +50,28 @@ function reasonOf(error: unknown): string {
 type Asked = { readonly response: RpcResponse } | { readonly failure: string }
 
 function ask(rpcUrl: string, method: string, params: readonly unknown[]): Promise<Asked> {
-  return outside(`chain ${method} ${JSON.stringify(params)}`, () =>
+  return outside(chainQuestion(method, params), () =>
     post(rpcUrl, method, params).then(
       (response) => ({ response }),
       (error: unknown) => ({ failure: reasonOf(error) }),
     ),
   )
+}
+
+/** A question to the chain's node as the record of a run names it. */
+function chainQuestion(method: string, params: readonly unknown[]): string {
+  return `chain ${method} ${JSON.stringify(params)}`
+}
+
+/** The method and parameters of what `chainQuestion` wrote; undefined for a question to somebody else. */
+export function chainQuestionIn(asked: string): { method: string; params: readonly unknown[] } | undefined {
+  const [, method, params] = /^chain (\w+) (\[.*\])$/s.exec(asked) ?? []
+  if (method === undefined || params === undefined) return undefined
+  try {
+    return { method, params: JSON.parse(params) as unknown[] }
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -14,13 +14,13 @@ function canonical(value: unknown): string {
 }
 
 /** SHA-256 of a report without its digest and signature, in hex. */
-function digestOf(report: Report): string {
+export function digestOf(report: Report): string {
   const content = canonical({ ...report, digest: undefined, signature: undefined })
   return createHash('sha256').update(content).digest('hex')
 }
 
 /** The text that a controller signs as a personal message (EIP-191): no relay call and no transaction. */
-const sealText = (digest: string): string => `Touchstone report ${digest}`
+export const sealText = (digest: string): string => `Touchstone report ${digest}`
 
 /**
  * A report with the recording of its run, the digest of both, and the signature of the controller `full` over that. Anybody

@@ -12,6 +12,18 @@ export function visibleControls(text: string): string {
     .replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+const mostLines = 20
+const longestLine = 300
+
+/** Texts that quote strangers as a list for a terminal, a line each; of a long list, the beginning and how many follow. */
+export function lineList(texts: readonly string[]): string {
+  const lines = texts
+    .slice(0, mostLines)
+    .map((text) => visibleControls(text).replaceAll('\n', ' ').slice(0, longestLine))
+  const more = texts.length > mostLines ? [`and ${texts.length - mostLines} more`] : []
+  return [...lines, ...more].map((line) => `  ${line}\n`).join('')
+}
+
 const htmlEntities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /**
