@@ -1,4 +1,5 @@
 import type { ClauseResult, Report } from '../report-types.ts'
+import { groupByCause, type SharedCause } from './causes.ts'
 import { tellingExchanges } from './exchange-text.ts'
 import { clauseArticle, clauseName, exchangeMarkup, valuesMarkup } from './html/clause.ts'
 import { clauseFilters, filterScript } from './html/filters.ts'
@@ -17,14 +18,25 @@ interface Section {
   readonly content: Markup
 }
 
-function failure(clause: ClauseResult): Markup {
-  const check = clause.tests.find(({ status }) => status === 'failed')
-  const warning = clause.level === 'required' && !clause.known ? undefined : markup` class="warning"`
+function failedClause(clause: ClauseResult): Markup {
   const note = clause.known ? 'known' : clause.level === 'required' ? 'required' : `${clause.level}, a warning`
-  return markup`<li${warning}><a class="id" href="#${clause.id}">${clauseName(clause.id)}</a> <span class="muted">${note}</span>
-<p class="muted">${clause.text}</p>
-<p class="message">${shorten(check?.error?.message ?? 'failed', messageLimit)}</p>
-${check?.error && valuesMarkup(check.error)}${check && tellingExchanges(check, 1).map((exchange) => exchangeMarkup(exchange, check.exchanges.indexOf(exchange), true))}</li>
+  return markup`<a class="id" href="#${clause.id}">${clauseName(clause.id)}</a> <span class="muted">${note}</span>`
+}
+
+/** Clauses that failed for one cause: the first with the check that shows it, the others by name. */
+function failure({ clauses: [first, ...others], failures }: SharedCause): Markup {
+  const { check, others: alike } = failures[0] ?? {}
+  if (!first || !check) return markup``
+  const isFault = [first, ...others].some(({ level, known }) => level === 'required' && !known)
+  const same = others.map((clause) => markup`<li>${failedClause(clause)}</li>`)
+  return markup`<li${isFault ? undefined : markup` class="warning"`}>${failedClause(first)}
+<p class="muted">${first.text}</p>
+<p class="message">${shorten(check.error?.message ?? 'failed', messageLimit)}</p>
+${check.error && valuesMarkup(check.error)}${tellingExchanges(check, 1).map((exchange) => exchangeMarkup(exchange, check.exchanges.indexOf(exchange), true))}${
+    alike && alike.length > 0
+      ? markup`<p class="muted">The same in ${alike.length} other check${alike.length === 1 ? '' : 's'}.</p>`
+      : undefined
+  }${same.length > 0 ? markup`<p>For the same cause:</p><ul>${same}</ul>` : undefined}</li>
 `
 }
 
@@ -64,7 +76,7 @@ function sections(report: Report): Section[] {
     failed.length > 0 && {
       id: 'failures',
       title: failuresTitle(failed),
-      content: markup`<ul class="failures">${failed.toSorted((a, b) => rank(a) - rank(b)).map(failure)}</ul>`,
+      content: markup`<ul class="failures">${groupByCause(failed.toSorted((a, b) => rank(a) - rank(b))).map(failure)}</ul>`,
     },
     {
       id: 'counts',

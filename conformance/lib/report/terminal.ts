@@ -1,4 +1,5 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import { groupByCause } from './causes.ts'
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { visibleControls } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
@@ -71,21 +72,19 @@ function failedCheck(page: Page, check: CheckResult): void {
   }
 }
 
-/** What went wrong with a clause, as a key: clauses with the same failures are shown together. */
-const causeOf = ({ tests }: ClauseResult): string =>
-  JSON.stringify(
-    tests
-      .filter(({ status }) => status === 'failed')
-      .map(({ error }) => [error?.message, error?.expected, error?.actual]),
-  )
+/** `the same in 2 other checks: a number; a boolean` */
+function sameIn(titles: readonly string[]): string {
+  const checks = `the same in ${titles.length} other check${titles.length === 1 ? '' : 's'}`
+  return shorten(`${checks}: ${[...new Set(titles)].join('; ')}`, messageLimit)
+}
 
 function failures(page: Page, clauses: readonly ClauseResult[], status: ShownStatus, title: string): void {
   const concerned = clauses.filter((clause) => shownStatus(clause) === status)
   if (concerned.length === 0) return
   heading(page, `${title} (${concerned.length})`)
-  for (const alike of Map.groupBy(concerned, causeOf).values()) {
+  for (const cause of groupByCause(concerned)) {
     page.lines.push('')
-    for (const clause of alike) {
+    for (const clause of cause.clauses) {
       const note = clause.level === 'required' ? '' : ', a warning'
       page.lines.push(
         `  ${paintedSign(status, page.paint)} ${page.paint('bold', clause.id)}` +
@@ -96,7 +95,10 @@ function failures(page: Page, clauses: readonly ClauseResult[], status: ShownSta
         put(page, `known: ${clause.known.reason}${clause.known.link ? ` (${clause.known.link})` : ''}`, '    ')
       }
     }
-    for (const check of alike[0]?.tests ?? []) if (check.status === 'failed') failedCheck(page, check)
+    for (const { check, others } of cause.failures) {
+      failedCheck(page, check)
+      if (others.length > 0) put(page, sameIn(others), '      ')
+    }
   }
 }
 

@@ -91,12 +91,12 @@ tbody th { font-weight: 500 }
 .counts { width: auto } .counts td, .counts thead th + th { text-align: right; padding-left: 1.25rem; font-variant-numeric: tabular-nums }
 .counts .none { color: var(--muted) }
 .failures { list-style: none; margin: 0; padding: 0; display: grid; gap: .75rem }
-.failures li, article, .observations > div {
+.failures > li, article, .observations > div {
   background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: .85rem 1rem
 }
 article { margin-top: .35rem; padding-top: .3rem; padding-bottom: .3rem }
-.failures li { border-left: 4px solid var(--failed) }
-.failures li.warning { border-left-color: var(--untestable) }
+.failures > li { border-left: 4px solid var(--failed) }
+.failures > li.warning { border-left-color: var(--untestable) }
 .message { overflow-wrap: anywhere; white-space: pre-wrap }
 form { display: grid; gap: .6rem; margin-bottom: 1rem }
 fieldset { border: 0; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .35rem .9rem; align-items: center }
@@ -111,7 +111,7 @@ input[type=search], button {
 }
 input[type=search] { width: min(22rem, 100%); margin-right: .75rem }
 button { cursor: pointer }
-.failures li, article { min-width: 0 } .failures pre { max-height: 14rem }
+.failures > li, article { min-width: 0 } .failures li ul { padding-left: 1.1rem; margin: .3rem 0 } .failures pre { max-height: 14rem }
 .clause { margin: 0 } .clause > summary h4 { display: inline } .about { margin-top: 1rem }
 .presets { display: flex; flex-wrap: wrap; gap: .5rem }
 article[hidden], h3[hidden] { display: none }
