@@ -86,7 +86,7 @@ function sections(report: Report): Section[] {
     {
       id: 'clauses',
       title: `Clauses (${report.clauses.length})`,
-      content: markup`${clauseFilters(report.clauses)}${checks(report.clauses)}`,
+      content: markup`${clauseFilters(report.clauses.map((clause) => ({ ...clause, status: shownStatus(clause) })))}${checks(report.clauses)}`,
     },
     observed.length > 0 && {
       id: 'observations',

@@ -89,7 +89,7 @@ ${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p
 export function clauseArticle(clause: ClauseResult): Markup {
   const status = shownStatus(clause)
   const { known } = clause
-  return markup`<article aria-labelledby="${clause.id}" ${filterData(clause)}>
+  return markup`<article aria-labelledby="${clause.id}" ${filterData({ ...clause, status })}>
 <details class="clause">
 <summary><span class="status ${status}">${statusSign[status]} ${status}</span> <h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4> <span class="muted">${clause.level}</span></summary>
 <p>${clause.text} <span class="muted">Section ${clause.section}.</span></p>

@@ -1,31 +1,51 @@
 import type { ComparedCell, ComparedClause, Comparison, NamedReport } from '../compare.ts'
-import { shorten } from '../layout.ts'
-import { statusSign, targetName, verdictReason, verdictTitle } from '../words.ts'
+import { shownStatuses, statusSign, targetName, verdictReason, verdictTitle } from '../words.ts'
 import { clauseName } from './clause.ts'
+import { markDiffering } from './differing-part.ts'
+import { clauseFilters, filterData, filterScript, type Filtered } from './filters.ts'
 import { markup, type Markup } from './markup.ts'
 import { htmlPage } from './page.ts'
+import { verdictMark } from './summary.ts'
 
-const detailLimit = 1500
-
-function cellMarkup(cell: ComparedCell | undefined, name: string, withDetail: boolean): Markup {
-  const label = markup`<span class="narrow muted">${name}</span>`
-  if (!cell) return markup`<td role="cell" class="muted">${label}not in the report</td>`
-  const detail =
-    withDetail && cell.detail ? markup`<p class="message detail">${shorten(cell.detail, detailLimit)}</p>` : undefined
-  return markup`<td role="cell">${label}<span class="status ${cell.status}">${statusSign[cell.status]} ${cell.status}</span>${detail}</td>`
+/** A row is filtered by the most urgent of its statuses. */
+function filteredBy({ id, text, document, level, cells }: ComparedClause): Filtered {
+  const found = shownStatuses.find((status) => cells.some((cell) => cell?.status === status))
+  return { id, text, document, level, status: found ?? 'untestable' }
 }
 
-function table(label: string, { reports }: Comparison, rows: readonly ComparedClause[], withDetail: boolean): Markup {
-  const body = rows.map(
-    (
-      row,
-    ) => markup`<tr role="row"><th role="rowheader" scope="row"><span class="id">${clauseName(row.id)}</span><p class="muted">${row.level}. ${row.text}</p></th>${row.cells.map((cell, index) => cellMarkup(cell, reports[index]?.name ?? '', withDetail))}</tr>
-`,
+function cellMarkup(cell: ComparedCell | undefined, name: string, detail: Markup | undefined): Markup {
+  const label = markup`<span class="narrow muted">${name}</span>`
+  if (!cell) return markup`<td role="cell" class="muted">${label}not in the report</td>`
+  const shown = cell.detail === '' ? undefined : detail && markup`<p class="message detail">${detail}</p>`
+  return markup`<td role="cell">${label}<span class="status ${cell.status}">${statusSign[cell.status]} ${cell.status}</span>${shown}</td>`
+}
+
+type LinkOf = (id: string) => string
+
+function rowMarkup(row: ComparedClause, { reports }: Comparison, withDetail: boolean, linkOf?: LinkOf): Markup {
+  const details = withDetail ? markDiffering(row.cells.map((cell) => cell?.detail ?? '')) : []
+  const cells = row.cells.map((cell, index) => cellMarkup(cell, reports[index]?.name ?? '', details[index]))
+  const name = linkOf
+    ? markup`<a class="id" href="${linkOf(row.id)}">${clauseName(row.id)}</a>`
+    : markup`<span class="id">${clauseName(row.id)}</span>`
+  return markup`<tr role="row" ${filterData(filteredBy(row))}><th role="rowheader" scope="row">${name}<p class="muted">${row.level}. ${row.text}</p></th>${cells}</tr>
+`
+}
+
+function table(
+  label: string,
+  comparison: Comparison,
+  rows: readonly ComparedClause[],
+  withDetail: boolean,
+  linkOf?: LinkOf,
+): Markup {
+  const heads = comparison.reports.map(
+    ({ name, report }) => markup`<th role="columnheader" scope="col">${verdictMark(report)} ${name}</th>`,
   )
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table role="table" class="compare" aria-label="${label}">
-<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Clause</th>${reports.map(({ name }) => markup`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+  return markup`<div class="side-by-side" tabindex="0" role="region" aria-label="${label}"><table role="table" class="compare" aria-label="${label}">
+<thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Clause</th>${heads}</tr></thead>
 <tbody role="rowgroup">
-${body}</tbody>
+${rows.map((row) => rowMarkup(row, comparison, withDetail, linkOf))}</tbody>
 </table></div>`
 }
 
@@ -40,31 +60,37 @@ function folded(
   title: string,
   comparison: Comparison,
   rows: readonly ComparedClause[],
+  linkOf?: LinkOf,
 ): Markup | undefined {
   if (rows.length === 0) return undefined
   return markup`<section aria-labelledby="${id}"><h2 id="${id}">${title} (${rows.length})</h2>
-<details><summary>Show the ${rows.length} clauses</summary>
-${table(title, comparison, rows, false)}
+<details data-fold><summary>Show the ${rows.length} clauses</summary>
+${table(title, comparison, rows, false, linkOf)}
 </details>
 </section>
 `
 }
 
-/** Several reports in one HTML page that loads nothing, differences first. */
-export function compareHtml(comparison: Comparison): string {
+/**
+ * Several reports in one HTML page that loads nothing, differences first. In a text, the part that differs is marked.
+ *
+ * @param linkOf the page of a clause; absent: clauses have none
+ */
+export function compareHtml(comparison: Comparison, linkOf?: LinkOf): string {
   const { reports, differences, same, incomplete } = comparison
   return htmlPage({
     title: `Touchstone: ${reports.length} reports side by side`,
-    script: '',
+    script: filterScript,
     body: markup`<header>
-<p class="muted">Touchstone</p>
+<p class="muted">${linkOf ? markup`<a href="index.html">All relays</a>` : 'Touchstone'}</p>
 <h1>${reports.length} reports side by side</h1>
 <dl class="facts">${reports.map(reportRow)}</dl>
 </header>
 <main>
+${clauseFilters([...differences, ...same, ...incomplete].map(filteredBy))}
 <section aria-labelledby="differences"><h2 id="differences">Differences (${differences.length})</h2>
-${differences.length === 0 ? markup`<p>None.</p>` : table('Differences', comparison, differences, true)}
+${differences.length === 0 ? markup`<p>None.</p>` : table('Differences', comparison, differences, true, linkOf)}
 </section>
-${folded('same', 'The same for all', comparison, same)}${folded('incomplete', 'Not in all of them', comparison, incomplete)}</main>`,
+${folded('same', 'The same for all', comparison, same, linkOf)}${folded('incomplete', 'Not in all of them', comparison, incomplete, linkOf)}</main>`,
   })
 }

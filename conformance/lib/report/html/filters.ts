@@ -1,12 +1,18 @@
 import type { ClauseLevel } from '../../../../specs/index.ts'
 import type { ClauseResult } from '../../report-types.ts'
-import { shownStatus, type ShownStatus, shownStatuses } from '../words.ts'
+import { type ShownStatus, shownStatuses } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
+/** What a clause is filtered by. */
+export interface Filtered extends Pick<ClauseResult, 'text' | 'document' | 'level'> {
+  readonly id: string
+  readonly status: ShownStatus
+}
+
 /** The attributes by which the script finds a clause. */
-export function filterData(clause: ClauseResult): Markup {
-  const text = `${clause.id} ${clause.text}`.toLowerCase()
-  return markup`data-clause="${clause.id}" data-document="${clause.document}" data-level="${clause.level}" data-status="${shownStatus(clause)}" data-text="${text}"`
+export function filterData({ id, text, document, level, status }: Filtered): Markup {
+  const words = `${id} ${text}`.toLowerCase()
+  return markup`data-clause="${id}" data-document="${document}" data-level="${level}" data-status="${status}" data-text="${words}"`
 }
 
 const levels: readonly ClauseLevel[] = ['required', 'recommended', 'unspecified']
@@ -37,9 +43,9 @@ function boxes<T extends string>(name: string, title: string, found: readonly T[
 }
 
 /** A button for each preset that selects a clause, with the number of its clauses, and one that shows all. */
-function presetButtons(clauses: readonly ClauseResult[]): Markup {
+function presetButtons(clauses: readonly Filtered[]): Markup {
   const found = presets.flatMap(({ name, levels, statuses }) => {
-    const count = clauses.filter((one) => levels.includes(one.level) && statuses.includes(shownStatus(one))).length
+    const count = clauses.filter((one) => levels.includes(one.level) && statuses.includes(one.status)).length
     const data = markup`data-level="${levels.join(' ')}" data-status="${statuses.join(' ')}"`
     return count === 0 ? [] : [markup`<button type="button" ${data}>${name} (${count})</button>`]
   })
@@ -47,7 +53,7 @@ function presetButtons(clauses: readonly ClauseResult[]): Markup {
 }
 
 /** The form that filters the clauses. It is hidden until the script shows it. */
-export function clauseFilters(clauses: readonly ClauseResult[]): Markup {
+export function clauseFilters(clauses: readonly Filtered[]): Markup {
   return markup`<form id="filters" hidden aria-label="Filter the clauses">
 ${presetButtons(clauses)}
 ${boxes(
@@ -62,14 +68,19 @@ ${boxes(
   clauses.map((clause) => clause.level),
   levels,
 )}
-${boxes('status', 'Status', clauses.map(shownStatus), shownStatuses)}
+${boxes(
+  'status',
+  'Status',
+  clauses.map(({ status }) => status),
+  shownStatuses,
+)}
 <div class="search"><label for="text">Words</label><input type="search" id="text" name="text" autocomplete="off" spellcheck="false"></div>
 </form>
 <p id="shown" class="muted" role="status">${clauses.length} clauses</p>`
 }
 
 /**
- * The only script of the HTML report. It shows the clauses that the presets, the boxes and the search field select,
+ * The only script of the HTML reports. It shows the clauses that the presets, the boxes and the search field select,
  * and unfolds the target of a link. Without the script the page shows every clause.
  */
 export const filterScript = `
@@ -78,6 +89,7 @@ export const filterScript = `
 const form = document.getElementById('filters')
 const items = [...document.querySelectorAll('[data-clause]')]
 const groups = [...document.querySelectorAll('[data-group]')]
+const folds = [...document.querySelectorAll('[data-fold]')]
 const shownCount = document.getElementById('shown')
 
 function apply() {
@@ -95,6 +107,7 @@ function apply() {
     group.hidden = !items.some((item) => !item.hidden && item.dataset.document === group.dataset.group)
   }
   const count = items.filter((item) => !item.hidden).length
+  if (count < items.length) for (const fold of folds) fold.open = items.some((item) => !item.hidden && fold.contains(item))
   shownCount.textContent = count + ' of ' + items.length + ' clauses shown'
 }
 

@@ -49,12 +49,12 @@ ${body}
 export const style = `
 :root {
   --page: #fafaf8; --surface: #fff; --text: #1d1f22; --muted: #565c64; --line: #dcdfe3; --soft: #f1f2f4;
-  --link: #1f56a8; --passed: #17663a; --failed: #b0221b; --known: #71389a; --untestable: #7a5000; --observed: #1b5e8c;
+  --link: #1f56a8; --passed: #17663a; --failed: #b0221b; --known: #71389a; --untestable: #7a5000; --observed: #1b5e8c; --marked: #ffe9a8;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --page: #141517; --surface: #1b1d20; --text: #e6e7e9; --muted: #a4abb4; --line: #34383e; --soft: #24272b;
-    --link: #8fb8f6; --passed: #71c797; --failed: #ff8f86; --known: #d2a6ef; --untestable: #e2b458; --observed: #82c1ec;
+    --link: #8fb8f6; --passed: #71c797; --failed: #ff8f86; --known: #d2a6ef; --untestable: #e2b458; --observed: #82c1ec; --marked: #57430a;
   }
 }
 *, *::before, *::after { box-sizing: border-box }
@@ -114,7 +114,7 @@ button { cursor: pointer }
 .failures > li, article { min-width: 0 } .failures li ul { padding-left: 1.1rem; margin: .3rem 0 } .failures pre { max-height: 14rem }
 .clause { margin: 0 } .clause > summary h4 { display: inline } .about { margin-top: 1rem }
 .presets { display: flex; flex-wrap: wrap; gap: .5rem }
-article[hidden], h3[hidden] { display: none }
+[hidden] { display: none !important }
 details { margin-top: .5rem }
 summary { cursor: pointer; padding: .15rem 0; overflow-wrap: anywhere }
 .check { border-top: 1px solid var(--line); padding-top: .4rem }
@@ -130,8 +130,12 @@ pre {
 .observations { display: grid; gap: .75rem; margin: 0 }
 .observations dt, .observations dd { margin: 0; overflow-wrap: anywhere }
 .observations .answer { margin-top: .35rem }
-.scroll { overflow-x: auto }
-.compare { table-layout: fixed; min-width: 44rem }
+.scroll, .side-by-side { max-height: 90vh; overflow: auto }
+.scroll thead th { position: sticky; top: 0; z-index: 1; background: var(--page) }
+.compare { table-layout: fixed; min-width: 44rem; border-collapse: separate; border-spacing: 0 }
+.compare thead th { position: sticky; top: 0; z-index: 1; background: var(--page) }
+.compare td, .compare th { padding-right: .75rem }
+mark { background: var(--marked); color: inherit; border-radius: 2px }
 .compare td, .compare th { overflow-wrap: anywhere }
 .compare th p, .detail { font-size: .875rem; font-weight: 400 }
 .narrow { display: none }
@@ -143,7 +147,7 @@ pre {
   .values { grid-template-columns: 1fr }
   .counts { font-size: .875rem; width: 100% }
   .counts td, .counts thead th + th { padding: .5rem 0 .5rem .3rem } .counts thead th { font-size: .75rem }
-  .compare { min-width: 0 }
+  .side-by-side { max-height: none } .compare { min-width: 0 }
   .compare thead { position: absolute; left: -999rem }
   .compare, .compare tbody, .compare tr, .compare td, .compare th { display: block }
   .compare tr { padding: .8rem 0; border-bottom: 1px solid var(--line) }

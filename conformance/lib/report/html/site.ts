@@ -12,6 +12,7 @@ import {
   verdictTitle,
 } from '../words.ts'
 import { clauseName } from './clause.ts'
+import { clauseFilters, type Filtered, filterData, filterScript } from './filters.ts'
 import { compareHtml } from './comparison.ts'
 import { markup, type Markup } from './markup.ts'
 import { htmlPage } from './page.ts'
@@ -44,7 +45,9 @@ export function renderSite(reports: readonly Report[]): Map<string, string> {
   const clauses = [...new Map(latest.flatMap(({ report }) => report.clauses.map((one) => [one.id, one]))).values()]
   return new Map([
     ['index.html', indexPage(relays, clauses)],
-    ...(latest.length > 1 ? [['compare.html', compareHtml(compareReports(latest))] as const] : []),
+    ...(latest.length > 1
+      ? [['compare.html', compareHtml(compareReports(latest), (id) => `clauses/${id}.html`)] as const]
+      : []),
     ...relays.flatMap((relay) => [
       [`relays/${relay.slug}.html`, relayPage(relay)] as const,
       ...relay.runs.map((report) => [runPath(relay, report), renderHtml(report)] as const),
@@ -103,7 +106,12 @@ function changeText(relay: Relay): string {
 }
 
 function indexPage(relays: readonly Relay[], clauses: readonly ClauseResult[]): string {
+  const filtered = clauses.map((clause): Filtered => {
+    const found = statusesOf(clause.id, relays)
+    return { ...clause, status: shownStatuses.find((status) => found.includes(status)) ?? 'untestable' }
+  })
   return sitePage({
+    script: filterScript,
     title: 'Relays and their verdicts',
     top: '.',
     lead: relays.length > 1 ? markup`<a href="compare.html">All side by side</a>` : undefined,
@@ -127,7 +135,7 @@ function indexPage(relays: readonly Relay[], clauses: readonly ClauseResult[]): 
       ),
       section(
         'Clauses',
-        table(
+        markup`${clauseFilters(filtered)}${table(
           'Clauses',
           ['Clause', 'Level', ...shownStatuses],
           clauses.map(({ id, level }) => [
@@ -135,7 +143,8 @@ function indexPage(relays: readonly Relay[], clauses: readonly ClauseResult[]): 
             level,
             ...shownStatuses.map((status) => String(statusesOf(id, relays).filter((one) => one === status).length)),
           ]),
-        ),
+          filtered.map(filterData),
+        )}`,
       ),
     ],
   })
@@ -234,10 +243,16 @@ ${content}</section>
 `
 }
 
-function table(label: string, heads: readonly string[], rows: readonly (readonly (string | Markup)[])[]): Markup {
-  const body = rows.map(([first = '', ...others]) => {
+/** @param data the attributes of each row */
+function table(
+  label: string,
+  heads: readonly string[],
+  rows: readonly (readonly (string | Markup)[])[],
+  data: readonly Markup[] = [],
+): Markup {
+  const body = rows.map(([first = '', ...others], index) => {
     const cells = others.map((cell) => markup`<td class="message">${cell}</td>`)
-    return markup`<tr><th scope="row">${first}</th>${cells}</tr>
+    return markup`<tr ${data[index]}><th scope="row">${first}</th>${cells}</tr>
 `
   })
   return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}, a table"><table>
@@ -251,13 +266,14 @@ interface SitePage {
   readonly top: '.' | '..'
   readonly lead: Markup | undefined
   readonly sections: readonly Markup[]
+  readonly script?: string
 }
 
-function sitePage({ title, top, lead, sections }: SitePage): string {
+function sitePage({ title, top, lead, sections, script = '' }: SitePage): string {
   const up = top === '.' ? markup`Touchstone` : markup`<a href="${top}/index.html">All relays</a>`
   return htmlPage({
     title: `${title}, Touchstone`,
-    script: '',
+    script,
     body: markup`<header>
 <p class="muted">${up}</p>
 <h1>${title}</h1>

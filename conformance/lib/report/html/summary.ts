@@ -1,6 +1,6 @@
 import type { Report } from '../../report-types.ts'
 import { seconds } from '../layout.ts'
-import { targetName, verdictReason, verdictTitle } from '../words.ts'
+import { targetName, verdictReason, verdictTitle, verdictWord } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
 
 const verdictClass = {
@@ -11,6 +11,11 @@ const verdictClass = {
   error: 'failed',
 } as const
 const verdictSign = { conformant: '✓', passed: '✓', nonconformant: '✗', partial: '?', error: '!' } as const
+
+/** The sign of a verdict, with its word for who sees no signs and no colours. */
+export function verdictMark({ verdict }: Report): Markup {
+  return markup`<span class="status ${verdictClass[verdict]}" role="img" aria-label="${verdictWord[verdict]}">${verdictSign[verdict]}</span>`
+}
 
 function facts(report: Report): (readonly [string, string])[] {
   const { target, suite, options, traffic, clock, chain, profile } = report

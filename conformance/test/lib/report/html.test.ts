@@ -13,7 +13,7 @@ import { compareHtml } from '../../../lib/report/html/comparison.ts'
 import { compareReports } from '../../../lib/report/compare.ts'
 import { renderHtml } from '../../../lib/report/html.ts'
 import { renderJunit } from '../../../lib/report/junit.ts'
-import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
+import { clauseOf, failed, observed, reportOf, sampleReport } from './sample-report.ts'
 
 describe('the HTML report in a browser', function () {
   let folder: string
@@ -26,7 +26,10 @@ describe('the HTML report in a browser', function () {
     browser = await launchBrowser(this)
     folder = await mkdtemp(join(tmpdir(), 'touchstone-html-'))
     await writeFile(join(folder, 'report.html'), renderHtml(sampleReport))
-    const other = reportOf([clauseOf('eth-rpc.eth_chainId.success', failed)])
+    const other = reportOf([
+      clauseOf('eth-rpc.eth_chainId.success', failed),
+      clauseOf('eth-rpc.limits.rate', { ...observed, observations: ['no answer of a rate limit was seen'] }),
+    ])
     const sides = compareReports([
       { name: 'one', report: sampleReport },
       { name: 'two', report: other },
@@ -216,6 +219,30 @@ describe('the HTML report in a browser', function () {
       () => [...document.querySelectorAll('input')].filter((input) => !input.labels?.[0]?.textContent?.trim()).length,
     )
     expect(nameless).to.equal(0)
+  })
+
+  it('keeps the relays and their verdicts in sight, side by side, while the clauses are scrolled', async () => {
+    await open('compare.html')
+    await page.setViewportSize({ width: 1200, height: 150 })
+    const region = page.getByRole('region', { name: 'Differences', exact: true })
+    await region.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    expect(await region.evaluate((element) => element.scrollTop)).to.be.greaterThan(20)
+    const head = region.getByRole('columnheader', { name: /two/ })
+    const [at, top] = [await head.boundingBox(), await region.boundingBox()]
+    expect(at?.y).to.be.closeTo(top?.y ?? -1, 1)
+    expect(await head.getByRole('img').getAttribute('aria-label')).to.equal('Not conformant')
+  })
+
+  it('filters what stands side by side, and unfolds what it finds', async () => {
+    await open('compare.html')
+    const shown = () => page.locator('tbody tr:visible').count()
+    expect(await shown()).to.equal(2)
+    await page.getByLabel('Words').fill('next page')
+    expect(await shown()).to.equal(1)
+    expect(await page.getByRole('status').innerText()).to.equal('1 of 7 clauses shown')
+    await page.getByRole('button', { name: 'Show all (7)' }).click()
+    await page.getByRole('button', { name: 'Observations (1)' }).click()
+    expect(await page.locator('tbody tr:visible mark').allInnerTexts()).to.deep.equal(['header', 'answer'])
   })
 
   it('JUnit of the same report is well-formed XML', async () => {
