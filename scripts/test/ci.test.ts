@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { json } from 'node:stream/consumers'
 import { delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import type { Report } from '../../conformance/index.ts'
@@ -73,13 +75,17 @@ describe('action.yml', () => {
 
   it('uses each of its inputs once, as a variable and never in a script', () => {
     const steps = action.runs.steps
-    const used = Object.values(check.env ?? {}).flatMap((value) => /inputs\.([\w-]+)/.exec(value)?.[1] ?? [])
-    expect(used.sort()).to.deep.equal(Object.keys(action.inputs).sort())
-    for (const { run, shell } of steps.filter((step) => step.run !== undefined)) {
+    const used = steps.flatMap(({ env }) =>
+      Object.values(env ?? {}).flatMap((value) => /inputs\.([\w-]+)/.exec(value)?.[1] ?? []),
+    )
+    expect([...new Set(used)].sort()).to.deep.equal(Object.keys(action.inputs).sort())
+    for (const { run, shell, env } of steps.filter((step) => step.run !== undefined)) {
       expect(run).not.to.include('${{')
       expect(shell).to.equal('bash')
+      // GITHUB_TOKEN is for the program that the script calls.
+      for (const name of Object.keys(env ?? {}))
+        if (!name.startsWith('GITHUB_')) expect(run, name).to.include(`$${name}`)
     }
-    for (const name of Object.keys(check.env ?? {})) expect(check.run, name).to.include(`$${name}`)
     for (const [name, { required, default: given }] of Object.entries(action.inputs)) {
       expect(required === true || given !== undefined, name).to.equal(true)
     }
@@ -152,6 +158,138 @@ describe('action.yml', () => {
       expect(code, output).to.equal(3)
       expect(await readFile(join(folder, 'output'), 'utf8')).to.equal('exit-code=3\n')
     })
+  })
+})
+
+/** As much of GitHub's API as the comment needs: lists of one comment each, and what was written. */
+async function serveGithub(comments: readonly { body: string; viewerDidAuthor: boolean }[], status = 200) {
+  const written: { method: string; path: string; body: string; authorization: string }[] = []
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await json(request)) as { body?: string; variables?: { after: string | null } }
+    response.setHeader('content-type', 'application/json')
+    response.statusCode = status
+    const { method = '', url: path = '', headers } = request
+    if (path !== '/graphql') {
+      written.push({ method, path, body: body.body ?? '', authorization: headers.authorization ?? '' })
+      response.end('{}')
+      return
+    }
+    const at = Number(body.variables?.after ?? 0)
+    const nodes = comments.slice(at, at + 1).map((comment) => ({ ...comment, databaseId: 100 + at }))
+    const pageInfo = { hasNextPage: at + 1 < comments.length, endCursor: String(at + 1) }
+    response.end(JSON.stringify({ data: { repository: { pullRequest: { comments: { nodes, pageInfo } } } } }))
+  }
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, written, [Symbol.asyncDispose]: async () => void server.close() }
+}
+
+describe('the comment of the action', () => {
+  let folder: string
+  let step: Step
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-comment-'))
+    const { runs } = parse(await read('action.yml')) as Action
+    step = runs.steps.find(({ env }) => env?.['COMMENT'] !== undefined) ?? {}
+    await writeFile(join(folder, 'report.md'), '# Conformant\n')
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function comment(github: { url: string }, event: object = { pull_request: { number: 7 } }) {
+    await writeFile(join(folder, 'event.json'), JSON.stringify(event))
+    const env = {
+      ACTION_PATH: root,
+      REPORTS: folder,
+      COMMENT: 'Conformance of one',
+      GITHUB_TOKEN: 'a-token',
+      GITHUB_EVENT_PATH: join(folder, 'event.json'),
+      GITHUB_REPOSITORY: 'owner/relay',
+      GITHUB_API_URL: github.url,
+      GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
+      GITHUB_SERVER_URL: 'https://github.example',
+      GITHUB_RUN_ID: '42',
+    }
+    return bash(step.run ?? '', env, folder)
+  }
+
+  const mark = '<!-- touchstone: Conformance of one -->'
+  const ours = { body: `${mark}\nold`, viewerDidAuthor: true }
+
+  it('is written once, with the report and a link to the run', async () => {
+    await using github = await serveGithub([{ body: 'Nice', viewerDidAuthor: false }])
+    expect(await comment(github)).to.deep.equal({ code: 0, output: 'commented\n' })
+    expect(github.written).to.deep.equal([
+      {
+        method: 'POST',
+        path: '/repos/owner/relay/issues/7/comments',
+        body: `${mark}\n[Conformance of one](https://github.example/owner/relay/actions/runs/42)\n\n# Conformant\n`,
+        authorization: 'Bearer a-token',
+      },
+    ])
+  })
+
+  it('is updated from then on, and never that of somebody else or of another job', async () => {
+    const others = [
+      { body: `${mark}\nforged`, viewerDidAuthor: false },
+      { body: '<!-- touchstone: Conformance of two -->', viewerDidAuthor: true },
+    ]
+    await using github = await serveGithub([...others, ours])
+    expect(await comment(github)).to.deep.equal({ code: 0, output: 'updated the comment\n' })
+    expect(github.written.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
+      'PATCH /repos/owner/relay/issues/comments/102',
+    ])
+  })
+
+  it('holds as much of a long report as GitHub takes', async () => {
+    await using github = await serveGithub([ours])
+    await writeFile(join(folder, 'report.md'), 'a line of forty characters, and a break\n'.repeat(2000))
+    await comment(github)
+    await writeFile(join(folder, 'report.md'), '# Conformant\n')
+    expect(github.written[0]?.body).to.have.length.within(59_000, 65_536)
+    expect(github.written[0]?.body)
+      .to.include('of which this is the beginning')
+      .and.match(/and a break$/)
+  })
+
+  it('is no failure where there is no pull request, or no permission', async () => {
+    await using github = await serveGithub([], 403)
+    expect(await comment(github, {})).to.deep.include({ code: 0 })
+    const { code, output } = await comment(github)
+    expect(code).to.equal(0)
+    expect(output).to.match(/^::warning title=No comment::.*HTTP 403.*pull-requests: write/)
+    expect(github.written).to.deep.equal([])
+  })
+})
+
+describe('the job of docs/ci.md for GitLab', () => {
+  interface Job {
+    readonly image: string
+    readonly script: readonly string[]
+    readonly variables: Readonly<Record<string, string>>
+    readonly artifacts: { readonly paths: readonly string[]; readonly reports: { readonly junit: string } }
+  }
+
+  it('checks a relay under sh, and writes the reports that it keeps', async () => {
+    const { conformance: job } = parse(await blockOf('.gitlab-ci.yml')) as { conformance: Job }
+    expect(job.image).to.match(/^node:(22|24)$/)
+    const folder = await mkdtemp(join(tmpdir(), 'touchstone-gitlab-'))
+    const testbed = await startTestbed()
+    try {
+      await writeFile(join(folder, 'fixture.json'), JSON.stringify(testbed.fixture))
+      await symlink(root, join(folder, 'touchstone'))
+      // A runner ends a job with the first line that fails.
+      const script = ['set -e', ...job.script].join('\n').replace('check ', 'check --only relay.quota.unit ')
+      const { code, output } = await sh(script, { ...job.variables, RELAY_URL: testbed.relayUrl }, folder)
+      expect(code, output).to.equal(0)
+      expect(await readFile(join(folder, job.artifacts.reports.junit), 'utf8')).to.include('<testsuite')
+      const [kept = ''] = job.artifacts.paths
+      expect(await readdir(join(folder, kept))).to.have.members(['junit.xml', 'report.html', 'report.json'])
+    } finally {
+      await testbed.close()
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 })
 
