@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { Command, CommanderError, Option } from 'commander'
 import { check, type CheckOptions, type Edition, planCheck, type Report, UsageError } from './index.ts'
+import { editions } from './lib/report-types.ts'
 import { type ExpectedFailure, readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { onInterrupt } from './lib/on-interrupt.ts'
@@ -110,9 +111,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
     .option('--no-eth-rpc', 'leave the eth-rpc document out')
     .option('--no-relay', 'leave the relay document out')
     .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
-    .addOption(
-      new Option('--edition <name>', 'the edition of the documents').choices(['documents', 'lip']).default('documents'),
-    )
+    .addOption(new Option('--edition <name>', 'the edition of the documents').choices(editions).default('documents'))
     .option('--requirements <set>', 'a frozen set of clauses and checks, as 2026-11 (default: the current one)')
     .option(
       '--config <file>',

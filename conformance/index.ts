@@ -1,6 +1,7 @@
 import { type ClauseId, clauses, currentRequirements, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
 import type { ClauseSuite } from './lib/clause.ts'
+import { relayBaseOf } from './lib/editions.ts'
 import type { Environment } from './lib/environment.ts'
 import { createEvidence } from './lib/evidence.ts'
 import { applyExpectedFailures, type ExpectedFailure, expectedFrom } from './lib/expected-failures.ts'
@@ -146,6 +147,7 @@ async function select(options: CheckOptions): Promise<Selection> {
     relayUrl: options.relayUrl,
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
+  const base = relayUrl && relayBaseOf(relayUrl, edition)
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
   const loaded = ofRequirements(await loadSuites(), options.requirements)
   const suites = (options.checks ? ofChecks(loaded, options.checks) : loaded).filter(
@@ -153,10 +155,10 @@ async function select(options: CheckOptions): Promise<Selection> {
   )
   const unknown = only?.split(',').find((name) => !suites.some(({ id }) => isSelected(id, name)))
   if (unknown !== undefined) throw new UsageError(`no clause of the target is named ${unknown}`)
-  const target = { relayUrl: relayUrl && redactUrl(relayUrl), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
+  const target = { relayUrl: base && redactUrl(base), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
   const spends = options.fixture !== undefined && !readOnly
   return {
-    relayUrl,
+    relayUrl: base,
     ethRpcUrl,
     suites,
     plan: planOf(suites, { target, edition, maxTransactions: spends ? maxTransactions : 0 }),

@@ -134,7 +134,7 @@ function createListener(parts: ListenerParts): RequestListener {
   const relayOptions = { registry, services, limits: config.limits, rateLimits }
   const answers = new Map([
     ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
-    [QUOTA_PATH, quotaAnswer({ ...relayOptions, acceptedMessages: config.quota.acceptedMessages })],
+    [QUOTA_PATH, quotaAnswer({ ...relayOptions, ...config.quota })],
     ...executeAnswers(relayOptions),
   ])
   const lane = createFastLane({ answers, log, meter })

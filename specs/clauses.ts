@@ -29,7 +29,7 @@ export interface Clause {
   /** Wanted only to judge the value: without it the rest of the sentence is still judged. */
   readonly needsForValue?: readonly ClauseNeed[]
   /** What holds instead in another edition of the document. */
-  readonly editions?: { readonly lip?: string }
+  readonly editions?: { readonly lip?: string; readonly 'lukso-2026-02'?: string }
   /** Why no check can exist. */
   readonly untested?: string
 }

@@ -1,7 +1,13 @@
 import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
 
-/** `documents`: the two documents as they are; `lip`: the public text of LSP15, with a quota window of 300 s. */
-export type Edition = 'documents' | 'lip'
+/**
+ * Whose reading is judged. `documents`: the two documents as they are. `lip`: the public text of LSP15, with a quota window of
+ * 300 s. `lukso-2026-02`: the page of LUKSO's relay service of February 2026, with the quota message as a text and paths below
+ * `/api`.
+ */
+export const editions = ['documents', 'lip', 'lukso-2026-02'] as const
+
+export type Edition = (typeof editions)[number]
 
 /** `observed` is the outcome of a question about what the documents leave open. It has no verdict. */
 export type CheckStatus = 'passed' | 'failed' | 'untestable' | 'observed'

@@ -26,7 +26,7 @@ export function clauseResult(id: ClauseId, tests: readonly CheckResult[], editio
     document,
     level,
     section,
-    text: (edition === 'lip' ? editions?.lip : undefined) ?? text,
+    text: (edition === 'documents' ? undefined : editions?.[edition]) ?? text,
     status: clauseStatus(tests),
     ...(observation === '' ? {} : { observation }),
     tests,

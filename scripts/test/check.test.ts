@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
-import { check, UsageError, type Report } from '../../conformance/index.ts'
+import { check, UsageError, type Edition, type Report } from '../../conformance/index.ts'
 import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
 import { parseConfig } from '../../server/config/load.ts'
 import { boundless } from '../../server/services/ledger/budgets.ts'
@@ -104,6 +104,32 @@ describe('the suite and the reference server', () => {
       expect(text.includes(account.privateKey.slice(2))).to.equal(false)
     }
   })
+})
+
+describe('the suite and the reference server, configured for another edition', () => {
+  const only = 'relay.quota,relay.execute.post'
+  for (const [edition, quota] of [
+    ['lip', { windowSeconds: 300 }],
+    ['lukso-2026-02', { acceptedMessages: ['hash', 'text'] }],
+  ] as const) {
+    it(`agree in ${edition}, and not in the others`, async () => {
+      const plans = { default: { model: 'gas', options: {} } }
+      const testbed = await startTestbed({ config: { quota: { plans, ...quota } } })
+      try {
+        const run = (judged: Edition) =>
+          check({ relayUrl: testbed.relayUrl, ethRpcUrl: null, fixture: testbed.fixture, edition: judged, only })
+        const report = await run(edition)
+        expect(notPassed(report)).to.deep.equal([])
+        expect(report.target.relayUrl).to.equal(`${testbed.relayUrl}${edition === 'lip' ? '' : '/api'}`)
+        expect(report.suite.edition).to.equal(edition)
+        const other = await run(edition === 'lip' ? 'lukso-2026-02' : 'lip')
+        const failed = other.clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
+        expect(failed).to.include(edition === 'lip' ? 'relay.quota.hash' : 'relay.quota.window')
+      } finally {
+        await testbed.close()
+      }
+    })
+  }
 })
 
 describe('the suite and the reference server on anvil', () => {

@@ -13,9 +13,6 @@ import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './json-body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
 
-/** Clause relay.quota.window. */
-const WINDOW_SECONDS = 5
-
 export const QUOTA_PATH = '/quota'
 
 /** `POST /quota`: what a profile has left, told to its controllers that may sign. Clause relay.quota.post. */
@@ -24,13 +21,16 @@ export function quotaAnswer({
   services,
   limits,
   rateLimits,
-  acceptedMessages = ['hash'],
+  acceptedMessages,
+  windowSeconds,
 }: {
   readonly registry: Registry
   readonly services: Services
   readonly limits: JsonLimits
   readonly rateLimits: RateLimits
-  readonly acceptedMessages?: Config['quota']['acceptedMessages']
+  readonly acceptedMessages: Config['quota']['acceptedMessages']
+  /** Clause relay.quota.window. */
+  readonly windowSeconds: number
 }): Answer {
   const { profiles, quotas, recovery, clock } = services
   const interfaceIds = registry.relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
@@ -43,7 +43,7 @@ export function quotaAnswer({
     const body = await readJson(exchange.request, limits, (bytes) => countBytes(exchange, rateLimits, bytes))
     assertValid(body, validateRequest)
     const request = body as QuotaRequest
-    assertFresh(request.timestamp, clock.nowMs())
+    assertFresh(request.timestamp, clock.nowMs(), windowSeconds)
     const signer = await signerOf(request, recovery)
     const { address } = await profiles.resolve(request.address, interfaceIds).catch(withHint(request, signer))
     // The signed text contains the address as the request spells it.
@@ -63,15 +63,15 @@ export function quotaAnswer({
   }
 }
 
-function assertFresh(timestamp: number, nowMs: number): void {
+function assertFresh(timestamp: number, nowMs: number, windowSeconds: number): void {
   // In whole seconds, as the timestamp is.
   const serverTime = Math.floor(nowMs / 1000)
-  if (Math.abs(timestamp - serverTime) <= WINDOW_SECONDS) return
+  if (Math.abs(timestamp - serverTime) <= windowSeconds) return
   const hint = timestamp > 1e11 ? ' (it looks like milliseconds)' : ''
   throw new ServiceError(
     'STALE_TIMESTAMP',
-    `${timestamp} is not within ${WINDOW_SECONDS} seconds of the time here${hint}`,
-    { details: { timestamp, serverTime, windowSeconds: WINDOW_SECONDS } },
+    `${timestamp} is not within ${windowSeconds} seconds of the time here${hint}`,
+    { details: { timestamp, serverTime, windowSeconds } },
   )
 }
 

@@ -187,6 +187,11 @@ export interface components {
                  */
                 readonly acceptedMessages: readonly ("hash" | "text")[];
                 /**
+                 * @description How far the timestamp of POST /quota may be from the time here, in seconds: 5, as the document says; the public text of LSP15 has 300.
+                 * @default 5
+                 */
+                readonly windowSeconds: number;
+                /**
                  * @description Plans by name.
                  * @default {
                  *       "default": {

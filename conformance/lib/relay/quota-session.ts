@@ -4,6 +4,7 @@ import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { demandsCredential } from './refusal.ts'
 import { faultsOf, tellsQuota, tellsAmount } from './quota-answer.ts'
+import { editionTerms } from '../editions.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
   allowedWidth,
@@ -54,8 +55,8 @@ export interface QuotaSession extends QuotaForm {
   lastServedMs: number
 }
 
-/** Half of the window that each edition documents, in seconds. */
-export const halfWindowSeconds = { documents: 5, lip: 300 }
+/** Half of the widest window that a documented service has, in seconds: where a window of unknown width is searched. */
+const widestHalfSeconds = 300
 /** The messages of the run stay this many seconds from the middle of the window at most. */
 const marginSeconds = 2
 /**
@@ -201,7 +202,8 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
     refused ??= served.answer
     return served.toldQuota ? { form, served, offset } : undefined
   }
-  const documented: QuotaForm = { reading: 'personal message', perSecond: 1 }
+  const { quotaMessage } = editionTerms[t.edition]
+  const documented: QuotaForm = { reading: quotaMessage, perSecond: 1 }
   const offsets = await supposedOffsets(t)
   // Several tries: another run may have used the first second, and a window may reach to one side alone.
   for (const away of [undefined, 0, 1, -1]) {
@@ -212,7 +214,7 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
     }
   }
   for (const perSecond of [1, 1000] as const) {
-    for (const reading of quotaReadings.slice(perSecond === 1 ? 1 : 0)) {
+    for (const reading of quotaReadings.filter((one) => perSecond === 1000 || one !== quotaMessage)) {
       for (const offset of offsets) {
         const found = await offer({ reading, perSecond }, offset)
         if (found) return found
@@ -278,7 +280,8 @@ interface Measured {
  */
 async function measure(t: CheckContext, found: Found, servesReplays: boolean): Promise<Measured> {
   const { form, served, offset } = found
-  const half = halfWindowSeconds[t.edition]
+  const documented = editionTerms[t.edition].halfWindowSeconds
+  const half = documented ?? widestHalfSeconds
   const ask = async (away: number): Promise<SentQuota> => {
     const choose = (): number => Math.floor(ourSeconds() + offset + away)
     const isValid = tellsAmount(served.answer) ? 'perhaps' : true
@@ -294,8 +297,9 @@ async function measure(t: CheckContext, found: Found, servesReplays: boolean): P
   const asking = { ask, untilWhole, supposedOffset: offset }
   const isNarrow = ({ mostWidth }: QuotaWindow): boolean => mostWidth < allowedWidth(half).least
   const quick = await (servesReplays ? measureWindow : measureRising)(asking, served, half)
-  // The slow way would take minutes for the long window of the edition `lip`.
-  if (!isNarrow(quick) || t.edition === 'lip') return { window: quick, wantsRising: !servesReplays }
+  // The slow way would take minutes for a long window.
+  if (documented === null || !isNarrow(quick) || half === widestHalfSeconds)
+    return { window: quick, wantsRising: !servesReplays }
   await delay(risingAfterSeconds(half) * 1000 + Math.max(0, quick.latest.timestamp - offset - ourSeconds()) * 1000)
   const window = await measureRising(asking, served, half)
   return isNarrow(window) ? { window: quick, wantsRising: !servesReplays } : { window, wantsRising: true }

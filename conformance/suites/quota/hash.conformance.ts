@@ -1,5 +1,6 @@
 import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { editionTerms } from '../../lib/editions.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
 import { tellsQuota } from '../../lib/relay/quota-answer.ts'
@@ -10,9 +11,10 @@ export default [
   clause('relay.quota.hash', (check) => {
     check('the packed message, hashed again as a personal message, is served', async (t) => {
       const session = await quotaSession(t)
-      if (session.reading === 'personal message') return
+      const { quotaMessage } = editionTerms[t.edition]
+      if (session.reading === quotaMessage) return
       const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
-        signBody(t, { perSecond, reading: 'personal message' }, timestamp / perSecond),
+        signBody(t, { perSecond, reading: quotaMessage }, timestamp / perSecond),
       )
       if (tellsQuota(answer)) return
       t.observe(`the target accepts instead: ${session.reading}`)

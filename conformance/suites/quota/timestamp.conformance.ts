@@ -1,15 +1,13 @@
 import type { CheckContext } from '../../lib/context.ts'
 import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
+import { editionTerms } from '../../lib/editions.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { signQuota } from '../../lib/relay/message.ts'
-import { halfWindowSeconds, quotaSession } from '../../lib/relay/quota-session.ts'
+import { quotaSession } from '../../lib/relay/quota-session.ts'
 import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
-
-/** This far from now, in seconds, a timestamp is outside the window of the edition, whatever the clocks show. */
-const outsideSeconds = { documents: 30, lip: 330 }
 
 function tenths(seconds: number): string {
   return String(Math.round(seconds * 10) / 10)
@@ -18,11 +16,12 @@ function tenths(seconds: number): string {
 /** @throws Fault when the window is wider or narrower than the edition documents */
 async function expectDocumentedWidth(t: CheckContext): Promise<void> {
   const { window } = await quotaSession(t)
-  const half = halfWindowSeconds[t.edition]
-  const { least, most } = allowedWidth(half)
   const away = ({ timestamp, sentAt }: Probe): number => timestamp - Math.floor(sentAt + t.clock.offsetSeconds)
   const [ago, ahead] = [-away(window.earliest), away(window.latest)]
   t.observe(`clock edges at ${ago} s ago and ${ahead} s ahead`)
+  const half = editionTerms[t.edition].halfWindowSeconds
+  if (half === null) return
+  const { least, most } = allowedWidth(half)
   const expected = `${2 * half} s from the earliest to the latest timestamp, give or take the rounding`
   if (window.leastWidth > most) {
     const { answer } = ago > ahead ? window.earliest : window.latest
@@ -72,7 +71,7 @@ export default [
       ['ahead', 1],
     ] as const) {
       check(`outside of the window: many seconds ${word} are refused`, async (t) => {
-        const outside = outsideSeconds[t.edition]
+        const outside = editionTerms[t.edition].outsideSeconds
         await expectRefused(t, `a timestamp ${outside} s ${word}`, (valid, { perSecond, reading }) => {
           const message = { ...valid, timestamp: valid.timestamp + sign * outside * perSecond }
           return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }

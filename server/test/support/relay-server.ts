@@ -78,7 +78,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
   const routeOptions = { registry, services, limits, rateLimits }
   const meter = createRequestMeter(metrics)
   const answers = new Map([
-    [QUOTA_PATH, quotaAnswer({ ...routeOptions, acceptedMessages: config.quota.acceptedMessages })],
+    [QUOTA_PATH, quotaAnswer({ ...routeOptions, ...config.quota })],
     ...executeAnswers(routeOptions),
   ])
   const lane = createFastLane({ answers, log, meter })

@@ -118,7 +118,12 @@ describe('config', () => {
         maxTransactionBytes: 131072,
         minValiditySeconds: null,
       },
-      quota: { defaultPlan: 'default', acceptedMessages: ['hash'], plans: { default: { model: 'gas', options: {} } } },
+      quota: {
+        defaultPlan: 'default',
+        acceptedMessages: ['hash'],
+        windowSeconds: 5,
+        plans: { default: { model: 'gas', options: {} } },
+      },
       registration: 'registered',
       unregistered: {
         gasPerHour: 10_000_000,
