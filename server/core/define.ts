@@ -139,6 +139,9 @@ export interface QuotaAccount {
   readonly resetAtSeconds: bigint | null
 }
 
+/** What an account begins with. */
+export type OpenedAccount = Pick<QuotaAccount, 'allowance' | 'resetAtSeconds'>
+
 /** Answer of `POST /quota`. */
 export type Quota = QuotaResponse
 
@@ -148,15 +151,21 @@ export interface QuotaPlugin<Needs extends ServiceName = never, Options = unknow
   /** The model's name, the same as the file's. */
   readonly id: string
   readonly unit: Quota['unit']
-  /** The allowance of a new account and the next reset, seen from `nowSeconds`. */
+  /**
+   * The allowance of a new account, or of a new period, and the next reset, seen from `nowSeconds`. It may ask the chain; a
+   * call that needs an answer is refused with 503 when it fails, or takes longer than five seconds, and nothing is reserved.
+   *
+   * @param profile checksummed address
+   */
   open(
     nowSeconds: number,
     services: Pick<Services, Needs>,
     options: Options,
-  ): Pick<QuotaAccount, 'allowance' | 'resetAtSeconds'>
-  /** What the account has left, as `POST /quota` shows it. */
-  remaining(account: QuotaAccount, services: Pick<Services, Needs>, options: Options): Quota
-  /** The most that a transaction with these limits can cost. */
+    profile: string,
+  ): OpenedAccount | Promise<OpenedAccount>
+  /** What the account has left, as `POST /quota` shows it. It may ask the chain, within five seconds. */
+  remaining(account: QuotaAccount, services: Pick<Services, Needs>, options: Options): Quota | Promise<Quota>
+  /** The most that a transaction with these limits can cost. It is computed under locked rows, so it cannot ask anybody. */
   reserve(
     limits: { readonly gasLimit: bigint; readonly maxFeePerGasWei: bigint },
     services: Pick<Services, Needs>,

@@ -1,3 +1,4 @@
+import { ZeroAddress } from 'ethers'
 import type { Logger } from 'pino'
 import { packageVersion, type Config } from '../../specs/index.ts'
 import { shared } from '../concurrency/shared.ts'
@@ -88,9 +89,10 @@ export function createServiceStatus(sources: ServiceStatusSources): (log: Logger
       pending,
       relays: lastDay,
       plans: [...plans.byName.values()].map((plan) => {
-        const { allowance } = plan.open(Math.floor(clock.nowMs() / 1000))
-        const amount = amountInUnit(allowance, plan.unit).toLocaleString('en')
-        return { name: plan.name, model: plan.model, allowance: `${amount} ${plan.unit}` }
+        const { name, model, unit } = plan
+        if (plan.isByProfile) return { name, model, allowance: 'by profile' }
+        const { allowance } = plan.open(Math.floor(clock.nowMs() / 1000), ZeroAddress)
+        return { name, model, allowance: `${amountInUnit(allowance, unit).toLocaleString('en')} ${unit}` }
       }),
       registration: config.registration,
       plugins: {

@@ -8,52 +8,56 @@ import { ServiceError } from '../../core/errors.ts'
 /** Whom the service relays for. */
 export type Registration = 'open' | 'registered'
 
-/** Reads accounts as they stand now; what is due by the clock is applied, but not stored. */
-export async function readAccounts(
-  db: Queries,
-  profiles: readonly string[],
-  plans: Plans,
-  nowSeconds: number,
-): Promise<Map<string, Account>> {
+/** Reads accounts as they are stored. A period that is due has not begun: see `accountNow`. */
+export async function readAccounts(db: Queries, profiles: readonly string[]): Promise<Map<string, Account>> {
   if (profiles.length === 0) return new Map()
   const rows = await db
     .selectFrom('profiles')
     .selectAll()
     .where('address', '=', anyOf([...new Set(profiles)]))
     .execute()
-  return new Map(rows.map((row) => [row.address, accountNow(toAccount(row), plans, nowSeconds)]))
+  return new Map(rows.map((row) => [row.address, toAccount(row)]))
+}
+
+/** Locks accounts for the length of the transaction, as they are stored. */
+export async function lockStoredAccounts(db: Queries, profiles: readonly string[]): Promise<Map<string, Account>> {
+  const wanted = [...new Set(profiles)].sort()
+  if (wanted.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('profiles')
+    .selectAll()
+    .where('address', '=', anyOf(wanted))
+    .orderBy('address')
+    .forUpdate()
+    .execute()
+  return new Map(rows.map((row) => [row.address, toAccount(row)]))
 }
 
 /**
  * Locks accounts for the length of the transaction and brings them to where they stand now: a period that is due
  * begins. Under open registration those that are missing are opened. Always locked in the same order: two transactions
  * cannot wait for each other.
+ *
+ * @throws OpeningUnderWay
  */
 export async function lockAccounts(
   db: Queries,
   profiles: readonly string[],
   { plans, registration, nowSeconds }: { plans: Plans; registration: Registration; nowSeconds: number },
 ): Promise<Map<string, Account>> {
-  const wanted = [...new Set(profiles)].sort()
-  if (wanted.length === 0) return new Map()
-  const lock = () =>
-    db.selectFrom('profiles').selectAll().where('address', '=', anyOf(wanted)).orderBy('address').forUpdate().execute()
-  let rows = await lock()
-  if (registration === 'open' && rows.length < wanted.length) {
-    const known = new Set(rows.map(({ address }) => address))
-    const opened = wanted
-      .filter((address) => !known.has(address))
-      .map((address) => toRow(openAccount(address, plans.defaultPlan, false, nowSeconds)))
+  let stored = await lockStoredAccounts(db, profiles)
+  const missing = [...new Set(profiles)].filter((address) => !stored.has(address)).sort()
+  if (registration === 'open' && missing.length > 0) {
+    const opened = missing.map((address) => toRow(openAccount(address, plans.defaultPlan, false, nowSeconds)))
     await db
       .insertInto('profiles')
       .values(opened)
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    rows = await lock()
+    stored = await lockStoredAccounts(db, profiles)
   }
-  const stored = rows.map(toAccount)
-  const accounts = stored.map((account) => accountNow(account, plans, nowSeconds))
-  const renewed = accounts.filter((account, index) => account !== stored[index])
+  const accounts = [...stored.values()].map((account) => accountNow(account, plans, nowSeconds))
+  const renewed = accounts.filter((account) => account !== stored.get(account.profile))
   if (renewed.length > 0) await saveAccounts(db, renewed).execute()
   return new Map(accounts.map((account) => [account.profile, account]))
 }

@@ -3,6 +3,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
+import { whenOpened } from '../quotas/openings.ts'
 import { accountNow, availableIn, openAccount, planOf, type Account } from '../quotas/account.ts'
 import type { Plan, Plans } from '../quotas/plans.ts'
 import { transactionGas } from '../../ethereum/transaction-gas.ts'
@@ -49,7 +50,7 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
   const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
   const read = microBatch(
     async (profiles: readonly string[]) => {
-      const accounts = await readAccounts(db, profiles, plans, Math.floor(clock.nowMs() / 1000))
+      const accounts = await readAccounts(db, profiles)
       return profiles.map((profile) => accounts.get(profile))
     },
     { maxItems: MAX_TOGETHER },
@@ -83,7 +84,7 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
     return { gasCap, code, shortage }
   }
 
-  return async (call) => {
+  async function admit(call: RelayCall): Promise<Admission> {
     const remembered = memory.accounts([call.profile])?.get(call.profile)
     if (remembered) {
       const admission = await judge(call, remembered).catch((error: unknown) => {
@@ -94,6 +95,8 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
     }
     return judge(call, await read(call.profile))
   }
+
+  return (call) => whenOpened(() => admit(call))
 }
 
 /** The most gas, up to a cap, that an account can pay for: models tell what gas costs, not what a cost buys. */

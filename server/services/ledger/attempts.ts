@@ -4,7 +4,7 @@ import { retryOnConflict } from '../database/database-fault.ts'
 import { moveReservation, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/sign-transaction.ts'
-import { lockAccounts, saveAccounts } from './account-rows.ts'
+import { lockStoredAccounts, saveAccounts } from './account-rows.ts'
 
 /** Another transaction for a relay that is not mined. */
 export interface NewAttempt {
@@ -42,8 +42,7 @@ export async function storeAttempt(
         .where('hash', '=', hash)
         .select('profile')
         .executeTakeFirstOrThrow()
-      const nowSeconds = Math.floor(nowMs / 1000)
-      const accounts = await lockAccounts(transaction, [profile], { plans, registration: 'registered', nowSeconds })
+      const accounts = await lockStoredAccounts(transaction, [profile])
       const relay = await transaction
         .selectFrom('relays')
         .where('hash', '=', hash)

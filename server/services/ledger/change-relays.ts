@@ -4,7 +4,7 @@ import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/database-fault.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
-import { lockAccounts, toAccount } from './account-rows.ts'
+import { lockStoredAccounts, toAccount } from './account-rows.ts'
 import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-relays.ts'
 
 /** What a relay came to, for logs and metrics. */
@@ -108,7 +108,7 @@ async function changeAtOnce(
 async function changeUnderLocks(
   db: Queries,
   hashes: readonly string[],
-  { plans, nowSeconds }: ChangeOptions,
+  { nowSeconds }: ChangeOptions,
   decide: (relay: RelayRow) => Change | undefined,
 ): Promise<Settlement[]> {
   return db.transaction().execute(async (transaction) => {
@@ -119,10 +119,9 @@ async function changeUnderLocks(
       .distinct()
       .execute()
     // Accounts before relays, as everywhere.
-    const accounts = await lockAccounts(
+    const accounts = await lockStoredAccounts(
       transaction,
       profiles.map(({ profile }) => profile),
-      { plans, registration: 'registered', nowSeconds },
     )
     const relays = await readRelays(transaction, hashes).forUpdate().execute()
     const { settlements, changes } = draftChanges(relays, [...accounts.values()], decide)

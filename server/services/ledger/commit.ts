@@ -4,6 +4,7 @@ import type { Queries } from '../database/database.ts'
 import { DatabaseAwayError } from '../database/postgres-pool.ts'
 import { retryOnConflict } from '../database/database-fault.ts'
 import { accountNow, type Account } from '../quotas/account.ts'
+import { whenOpened } from '../quotas/openings.ts'
 import { lockAccounts } from './account-rows.ts'
 import { budgetsFor, lockBudgets, UNKNOWN_CODE, type UnregisteredLimits } from './budgets.ts'
 import { createDraft, type DraftOptions, nothingTaken, takenBy } from './draft.ts'
@@ -39,10 +40,12 @@ export async function commit(
   options: CommitOptions,
 ): Promise<Committed[]> {
   try {
-    return await retryOnConflict(
-      async (tries) =>
-        (tries === 1 ? await commitFromMemory(db, acceptances, options) : undefined) ??
-        (await commitUnderLocks(db, acceptances, options, tries > 1)),
+    return await whenOpened(() =>
+      retryOnConflict(
+        async (tries) =>
+          (tries === 1 ? await commitFromMemory(db, acceptances, options) : undefined) ??
+          (await commitUnderLocks(db, acceptances, options, tries > 1)),
+      ),
     )
   } catch (error) {
     if (!(error instanceof DatabaseAwayError) || !error.isUnknown) throw error

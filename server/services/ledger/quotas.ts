@@ -3,12 +3,13 @@ import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
 import { readAccounts, type Registration, assertServed } from './account-rows.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
-import { openAccount, planOf, type Account } from '../quotas/account.ts'
+import { accountNow, openAccount, planOf, type Account } from '../quotas/account.ts'
+import { whenOpened } from '../quotas/openings.ts'
 import type { Plans } from '../quotas/plans.ts'
 
 /** What profiles may still spend. */
 export interface Quotas {
-  /** @throws ServiceError PROFILE_NOT_REGISTERED */
+  /** @throws ServiceError PROFILE_NOT_REGISTERED; UPSTREAM_UNAVAILABLE a quota model does not answer */
   remaining(profile: string): Promise<Quota>
 }
 
@@ -32,7 +33,7 @@ export function createQuotas({ database, plans, registration, clock }: QuotasOpt
   const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
   const read = microBatch(
     async (profiles: readonly string[]) => {
-      const accounts = await readAccounts(database.db, profiles, plans, nowSeconds())
+      const accounts = await readAccounts(database.db, profiles)
       return profiles.map((profile) => accounts.get(profile))
     },
     { maxItems: MAX_TOGETHER },
@@ -42,7 +43,11 @@ export function createQuotas({ database, plans, registration, clock }: QuotasOpt
       const account: Account | undefined = await read(profile)
       assertServed(profile, account, registration)
       // Under open registration an account opens with its first relay; until then all is left.
-      const now = account ?? openAccount(profile, plans.defaultPlan, false, nowSeconds())
+      const now = await whenOpened(() =>
+        account
+          ? accountNow(account, plans, nowSeconds())
+          : openAccount(profile, plans.defaultPlan, false, nowSeconds()),
+      )
       return planOf(now, plans).remaining(now)
     },
   }

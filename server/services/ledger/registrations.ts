@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { lockAccounts, readAccounts, saveAccounts, toAccount, toRow } from './account-rows.ts'
 import { accountNow, nextPeriod, openAccount, type Account } from '../quotas/account.ts'
+import { whenOpened } from '../quotas/openings.ts'
 import type { Plan, Plans } from '../quotas/plans.ts'
 
 /** What an operator decides about profiles. */
@@ -41,25 +42,27 @@ export function createRegistrations({
 }): Registrations {
   const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
 
-  function planNamed(name: string): Plan {
-    const plan = plans.byName.get(name)
-    if (plan) return plan
-    throw new OperatorError(`there is no plan '${name}'; there are ${[...plans.byName.keys()].join(', ')}`)
-  }
+  const planNamed = (name: string) => planIn(plans, name)
 
   /** Changes an account that is locked. */
   async function change(anyCase: string, decide: (account: Account) => Account): Promise<Account> {
     const address = profileAddress(anyCase)
-    return db.transaction().execute(async (transaction) => {
-      const options = { plans, registration: 'registered', nowSeconds: nowSeconds() } as const
-      const account = (await lockAccounts(transaction, [address], options)).get(address)
-      if (!account) throw notKnown(address)
-      const changed = decide(account)
-      await saveAccounts(transaction, [changed]).execute()
-      const { registered, suspended } = changed
-      await transaction.updateTable('profiles').set({ registered, suspended }).where('address', '=', address).execute()
-      return changed
-    })
+    return whenOpened(() =>
+      db.transaction().execute(async (transaction) => {
+        const options = { plans, registration: 'registered', nowSeconds: nowSeconds() } as const
+        const account = (await lockAccounts(transaction, [address], options)).get(address)
+        if (!account) throw notKnown(address)
+        const changed = decide(account)
+        await saveAccounts(transaction, [changed]).execute()
+        const { registered, suspended } = changed
+        await transaction
+          .updateTable('profiles')
+          .set({ registered, suspended })
+          .where('address', '=', address)
+          .execute()
+        return changed
+      }),
+    )
   }
 
   const moveTo = (account: Account, plan: Plan): Account =>
@@ -68,20 +71,21 @@ export function createRegistrations({
   return {
     list: async () => {
       const rows = await db.selectFrom('profiles').selectAll().orderBy('address').execute()
-      return rows.map((row) => accountNow(toAccount(row), plans, nowSeconds()))
+      return Promise.all(rows.map((row) => whenOpened(() => accountNow(toAccount(row), plans, nowSeconds()))))
     },
     show: async (anyCase) => {
       const address = profileAddress(anyCase)
-      const account = (await readAccounts(db, [address], plans, nowSeconds())).get(address)
+      const account = (await readAccounts(db, [address])).get(address)
       if (!account) throw notKnown(address)
-      return account
+      return whenOpened(() => accountNow(account, plans, nowSeconds()))
     },
     add: async (anyCase, planName) => {
       const address = profileAddress(anyCase)
       const plan = planName === undefined ? undefined : planNamed(planName)
+      const opened = await whenOpened(() => openAccount(address, plan ?? plans.defaultPlan, true, nowSeconds()))
       await db
         .insertInto('profiles')
-        .values(toRow(openAccount(address, plan ?? plans.defaultPlan, true, nowSeconds())))
+        .values(toRow(opened))
         .onConflict((conflict) => conflict.doNothing())
         .execute()
       return change(address, (account) => ({
@@ -104,6 +108,13 @@ export function createRegistrations({
       return change(address, (account) => moveTo(account, plan))
     },
   }
+}
+
+/** @throws OperatorError there is no such plan */
+function planIn({ byName }: Plans, name: string): Plan {
+  const plan = byName.get(name)
+  if (plan) return plan
+  throw new OperatorError(`there is no plan '${name}'; there are ${[...byName.keys()].join(', ')}`)
 }
 
 /** @throws OperatorError for what is no address, or one whose checksum tells of a slip */

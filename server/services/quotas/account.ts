@@ -18,9 +18,9 @@ export interface Account {
   readonly slowedUntil: number
 }
 
-/** Opens a new account. */
+/** Opens a new account. @throws OpeningUnderWay */
 export function openAccount(profile: string, plan: Plan, registered: boolean, nowSeconds: number): Account {
-  const { allowance, resetAtSeconds } = plan.open(nowSeconds)
+  const { allowance, resetAtSeconds } = plan.open(nowSeconds, profile)
   return {
     profile,
     registered,
@@ -34,7 +34,7 @@ export function openAccount(profile: string, plan: Plan, registered: boolean, no
   }
 }
 
-/** @returns the account as it stands now: with a new period when the reset is due */
+/** @returns the account as it stands now: with a new period when the reset is due. @throws OpeningUnderWay */
 export function accountNow(account: Account, plans: Plans, nowSeconds: number): Account {
   if (account.resetAtSeconds === null || BigInt(nowSeconds) < account.resetAtSeconds) return account
   return nextPeriod(account, planOf(account, plans), nowSeconds)
@@ -44,7 +44,13 @@ export function accountNow(account: Account, plans: Plans, nowSeconds: number): 
  * Begins a new period, in which nothing is used. Calls that reserved in an earlier period are not charged in this one.
  */
 export function nextPeriod(account: Account, plan: Plan, nowSeconds: number): Account {
-  return { ...account, ...plan.open(nowSeconds), plan: plan.name, used: 0n, period: account.period + 1 }
+  return {
+    ...account,
+    ...plan.open(nowSeconds, account.profile),
+    plan: plan.name,
+    used: 0n,
+    period: account.period + 1,
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonSchema, QuotaAccount, QuotaPlugin } from '../../core/define.ts'
+import type { JsonSchema, OpenedAccount, QuotaAccount, QuotaPlugin } from '../../core/define.ts'
 import { amountInUnit } from './exact-number.ts'
 
 /** What quota models share: when a period ends, how each unit is charged, and what `POST /quota` answers. */
@@ -40,7 +40,7 @@ export const chargingIn: Readonly<Record<Unit, Charging>> = {
 
 /** An allowance for each period. At the reset, the amount that is left expires. Clause relay.quota.reset-date. */
 export function periodic(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
-  open(allowance: bigint, period: Period, nowSeconds: number): ReturnType<QuotaPlugin['open']>
+  open(allowance: bigint, period: Period, nowSeconds: number): OpenedAccount
 } {
   return {
     open: (allowance, period, nowSeconds) => ({ allowance, resetAtSeconds: nextReset(period, nowSeconds) }),
@@ -55,7 +55,7 @@ export function periodic(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
 
 /** A balance that the operator tops up. It has no total and no reset. Clause relay.quota.pay-as-you-go. */
 export function prepaid(unit: Unit): Pick<QuotaPlugin, 'remaining'> & {
-  open(credit: bigint): ReturnType<QuotaPlugin['open']>
+  open(credit: bigint): OpenedAccount
 } {
   return {
     open: (credit) => ({ allowance: credit, resetAtSeconds: null }),

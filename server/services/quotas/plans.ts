@@ -1,6 +1,7 @@
-import type { QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
+import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
 import { ConfigError } from '../../config/config-error.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
+import { createOpenings, inTime } from './openings.ts'
 
 /** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
 export interface Plan {
@@ -9,10 +10,16 @@ export interface Plan {
   readonly unit: Quota['unit']
   /** The most gas of one relay call; null: the limit for all calls applies. */
   readonly gasCap: bigint | null
-  /** Gives the allowance and the next reset of an account that opens now, or begins a new period. */
-  open(nowSeconds: number): { readonly allowance: bigint; readonly resetAtSeconds: bigint | null }
-  /** What `POST /quota` answers. */
-  remaining(account: QuotaAccount): Quota
+  /** Whether profiles may get different allowances: the model reads the profile, or asks somebody. */
+  readonly isByProfile: boolean
+  /**
+   * Gives the allowance and the next reset of an account that opens now, or begins a new period.
+   *
+   * @throws OpeningUnderWay the model has to be waited for
+   */
+  open(nowSeconds: number, profile: string): OpenedAccount
+  /** What `POST /quota` answers. @throws ServiceError UPSTREAM_UNAVAILABLE the model fails, or takes too long */
+  remaining(account: QuotaAccount): Quota | Promise<Quota>
   /** @returns the most that a transaction can be charged */
   reserve(limits: Parameters<QuotaPlugin['reserve']>[0]): bigint
   /** @returns the charge for a mined transaction */
@@ -71,13 +78,18 @@ function bindPlan(
     throw planError(name, cause instanceof Error ? cause.message : String(cause), { cause })
   }
   const picked = servicesFor(loaded, services as Services)
+  const opened = createOpenings(plugin.id)
   return {
     name,
     model: plugin.id,
     unit: plugin.unit,
     gasCap: gasCap !== undefined ? BigInt(gasCap) : plugin.unit === 'transactionCount' ? COUNTED_GAS_CAP : null,
-    open: (nowSeconds) => plugin.open(nowSeconds, picked, options),
-    remaining: (account) => plugin.remaining(account, picked, options),
+    isByProfile: plugin.open.length > 3 || plugin.open.constructor.name === 'AsyncFunction',
+    open: (nowSeconds, profile) => opened(profile, () => plugin.open(nowSeconds, picked, options, profile)),
+    remaining: (account) => {
+      const quota = plugin.remaining(account, picked, options)
+      return quota instanceof Promise ? inTime(plugin.id, quota) : quota
+    },
     reserve: (limits) => plugin.reserve(limits, picked, options),
     settle: (receipt) => plugin.settle(receipt, picked, options),
   }

@@ -14,7 +14,7 @@ import { storeAttempt } from '../../../services/ledger/attempts.ts'
 import { NotHeldError, takeSigner } from '../../../services/ledger/store-relays.ts'
 import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
-import { availableIn } from '../../../services/quotas/account.ts'
+import { accountNow, availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
 import { signerFromKey } from '../../../services/signers/signer-account.ts'
 import { rowsRead } from '../../support/rows-read.ts'
@@ -30,6 +30,7 @@ const plan: Plan = {
   model: 'gas',
   unit: 'gas',
   gasCap: null,
+  isByProfile: false,
   open: (nowSeconds: number) => ({
     allowance: ALLOWANCE,
     resetAtSeconds: BigInt((Math.floor(nowSeconds / PERIOD_SECONDS) + 1) * PERIOD_SECONDS),
@@ -128,9 +129,9 @@ describe('ledger', () => {
         return committed.hash
       }
       const account = async (address = profile) => {
-        const found = (await readAccounts(database.db, [address], plans, nowSeconds)).get(address)
+        const found = (await readAccounts(database.db, [address])).get(address)
         if (!found) throw new Error('no account')
-        return found
+        return accountNow(found, plans, nowSeconds)
       }
       const mined = (relay: string, gasUsed: bigint, more = {}) => ({
         relay,

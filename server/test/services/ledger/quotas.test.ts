@@ -48,7 +48,7 @@ describe('quotas', () => {
     const plan = {
       name: 'default',
       open: (nowSeconds: number) => ({ allowance: 100n, resetAtSeconds: BigInt(nowSeconds + 10) }),
-    } as Plan
+    } as unknown as Plan
     const plans = { defaultPlan: plan, byName: new Map([['default', plan]]) }
     const opened = openAccount('0x1', plan, false, 1000)
 
