@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { UsageError } from '../conformance/lib/usage-error.ts'
+import { createCoverage } from '../testbed/simulation/coverage.ts'
 import { plantedFaults } from '../testbed/simulation/planted.ts'
 import { simulate, type Found } from '../testbed/simulation/simulate.ts'
 import { parseCommand } from './parse-command.ts'
@@ -65,6 +66,7 @@ async function runSeeds(options: Options): Promise<number> {
   const count = seed === undefined ? seeds : 1
   const begunMs = performance.now()
   const broken: Found[] = []
+  const coverage = createCoverage()
   let [done, accepted, virtualMs, cpuMs] = [0, 0, 0, 0]
   await simulate({
     from: first,
@@ -78,6 +80,7 @@ async function runSeeds(options: Options): Promise<number> {
       accepted += found.accepted
       virtualMs += found.virtualMs
       cpuMs += found.cpuMs
+      coverage.add(found.transitions)
       if (found.story !== undefined) print(found.story)
       if (found.faults.length > 0) {
         broken.push(found)
@@ -91,6 +94,7 @@ async function runSeeds(options: Options): Promise<number> {
       `${(virtualMs / 3_600_000).toFixed(1)} simulated hours in ${seconds.toFixed(1)} s ` +
       `(${(cpuMs / Math.max(1, done)).toFixed(0)} ms of CPU a seed)`,
   )
+  print(coverage.told())
   if (count === 1 && broken.length === 0) print('every promise was kept')
   return broken.length === 0 ? 0 : 1
 }

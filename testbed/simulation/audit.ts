@@ -6,6 +6,7 @@ import type {
   RelaysTable,
   SignerAccountsTable,
 } from '../../server/services/database/tables.ts'
+import { nextNonceState, type NonceState } from '../../server/services/ledger/lifecycle.ts'
 import type { TransactionStatus } from '../../specs/index.ts'
 import { errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
@@ -127,16 +128,29 @@ function auditCall(call: SignedCall, mined: readonly Mined[], evidence: Evidence
   return faults
 }
 
-/** What a nonce of an account carries, as the nodes see it: one call, and after that perhaps nothing but its own use. */
+/** What a nonce of an account carries, as the nodes see it, and whether each comes to be used. */
 function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
   const faults: string[] = []
-  const carried = new Map<string, { call: string | undefined; isCancelled: boolean }>()
+  const lives = new Map<string, { state: NonceState; call: string | undefined; readonly hashes: Set<string> }>()
   for (const { transaction } of sent) {
-    const { from, nonce, call } = transaction
-    const known = carried.get(`${from}/${nonce}`)
-    if (known?.call !== undefined && call !== undefined && known.call !== call)
-      faults.push(`nonce: ${nonce} of ${from.slice(0, 8)} was used for two calls`)
-    carried.set(`${from}/${nonce}`, { call: call ?? known?.call, isCancelled: call === undefined })
+    const { from, nonce, call, hash } = transaction
+    const name = `${nonce} of ${from.slice(0, 8)}`
+    const life = lives.get(`${from}/${nonce}`) ?? { state: 'free', call, hashes: new Set() }
+    lives.set(`${from}/${nonce}`, life)
+    // The same bytes again are no other transaction.
+    if (life.hashes.has(hash)) continue
+    if (life.call !== undefined && call !== undefined && life.call !== call)
+      faults.push(`nonce: ${name} was used for two calls`)
+    life.hashes.add(hash)
+    life.call ??= call
+    try {
+      // What was signed first was perhaps never sent.
+      if (life.state === 'free') life.state = nextNonceState('free', 'signed')
+      else if (call !== undefined) life.state = nextNonceState(life.state, 'replaced')
+      if (call === undefined) life.state = nextNonceState(life.state, 'cancelled')
+    } catch (error) {
+      faults.push(`nonce: ${name}: ${(error as Error).message}`)
+    }
   }
   for (const address of addresses) {
     const from = address.toLowerCase()
@@ -181,6 +195,9 @@ function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
   const faults: string[] = []
   const cost = ({ receipt: { gasUsed, gasPriceWei } }: Mined): bigint =>
     plan.world.quota.model === 'gas' ? gasUsed : plan.world.quota.model === 'lyx' ? gasUsed * gasPriceWei : 1n
+  // Deeper than what is held to be final nothing is charged anew.
+  const isDeep = plan.faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > plan.world.confirmations)
+  if (isDeep) return faults
   for (const { hash, mined_hash, charged, reserved } of relays) {
     const one = mined.find(({ receipt }) => receipt.transaction.hash === mined_hash)
     if (

@@ -124,8 +124,9 @@ export class SimulatedChain {
     if (chainId !== CHAIN_ID || nonce !== (state.nonces.get(from) ?? 0) || maxFeeWei < baseFeeWei) return undefined
     if (balance < gasLimit * maxFeeWei) return undefined
     const gasPriceWei = baseFeeWei + min(tipWei, maxFeeWei - baseFeeWei)
-    const intrinsicGas = transactionGas(data, 0n)
-    if (intrinsicGas > gasLimit) return undefined
+    // Without the least gas per byte (EIP-7623), which is paid in the end and not before.
+    const intrinsicGas = transactionGas(data, BLOCK_GAS) - BLOCK_GAS
+    if (transactionGas(data, 0n) > gasLimit) return undefined
     state.nonces.set(from, nonce + 1)
     const isTransfer = data === '0x'
     const outcome = isTransfer

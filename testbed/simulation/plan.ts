@@ -100,7 +100,7 @@ export function planOf(seed: number): Plan {
   const random = createRandom(seed, 'plan')
   const world = planWorld(random.stream('world'))
   const calls = planCalls(random.stream('calls'), world)
-  return { seed, world, calls, faults: planFaults(random.stream('faults'), world) }
+  return { seed, world, calls, faults: planFaults(random.stream('faults'), world, calls) }
 }
 
 function planWorld(random: Random): WorldPlan {
@@ -198,14 +198,26 @@ const planSendings = (random: Random, atMs: number, servers: number): Sending[] 
     spelling: random.integer(0, 3),
   }))
 
-function planFaults(random: Random, world: WorldPlan): Fault[] {
+/** How long after a call was sent it is on its way to be stored and sent. */
+const ON_ITS_WAY_MS = 80
+/** Faults that hit most where something is just being done. */
+const HITS_WORK: ReadonlySet<string> = new Set(['crash', 'sleep', 'cut'])
+
+function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]): Fault[] {
+  const sentAtMs = calls.flatMap(({ sendings }) => sendings.map(({ atMs }) => atMs)).filter((atMs) => atMs < ACTIVE_MS)
+  const momentOf = (kind: string) =>
+    HITS_WORK.has(kind) && sentAtMs.length > 0 && random.chance(0.6)
+      ? random.pick(sentAtMs) + random.between(0, ON_ITS_WAY_MS)
+      : random.between(0, ACTIVE_MS)
   const makers = faultMakers(random, world)
   const kinds = random.shuffled(Object.keys(makers)).slice(0, random.integer(0, 5))
+  // Much goes wrong only when the chain goes back.
+  if (random.chance(0.3)) kinds.push('reorganisation', 'reorganisation')
   if (kinds.length === 0) return []
-  const faults = Array.from({ length: random.integer(1, 8) }, () => ({
-    atMs: random.between(0, ACTIVE_MS),
-    ...makers[random.pick(kinds)]?.(),
-  }))
+  const faults = Array.from({ length: random.integer(1, 8) }, () => {
+    const kind = random.pick(kinds)
+    return { atMs: momentOf(kind), ...makers[kind]?.() }
+  })
   return (faults as Fault[]).toSorted((one, other) => one.atMs - other.atMs)
 }
 
@@ -229,7 +241,11 @@ function faultMakers(random: Random, world: WorldPlan): Readonly<Record<string, 
     lag: () => one({ kind: 'lag', node: node(), forMs: forMs() }),
     forget: () => one({ kind: 'forget', node: node() }),
     reorganisation: () =>
-      one({ kind: 'reorganisation', depth: random.integer(1, world.confirmations), keeps: random.pick([0, 0.5, 1]) }),
+      one({
+        kind: 'reorganisation',
+        depth: random.integer(1, world.confirmations + (random.chance(0.25) ? 2 : 0)),
+        keeps: random.pick([0, 0.5, 1]),
+      }),
     fee: () => one({ kind: 'fee', factor: random.pick([1.3, 1.6, 0.7]), blocks: random.integer(1, 6) }),
     steal: () => one({ kind: 'steal', account: account() }),
     poor: () => one({ kind: 'poor', account: account(), forMs: forMs() }),

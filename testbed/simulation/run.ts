@@ -6,6 +6,7 @@ import { createRegistry, type Registry } from '../../server/core/registry.ts'
 // Where Services gets its members `relays` and `quotas`.
 import type {} from '../../server/services/ledger/quotas.ts'
 import type {} from '../../server/services/ledger/relays.ts'
+import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/account-rows.ts'
 import { openAccount } from '../../server/services/quotas/account.ts'
 import { createPlans } from '../../server/services/quotas/plans.ts'
@@ -40,7 +41,11 @@ export interface Outcome {
   readonly digest: string
   readonly virtualMs: number
   readonly accepted: number
+  /** How often each transition of a relay call was seen, by `from > event`. */
+  readonly transitions: Readonly<Record<string, number>>
 }
+
+const transitionName = (from: string, event: string) => `${from} > ${event}`
 
 /** After the weather is fine, everything has to end within this time. */
 export const LIMIT_MS = 120_000
@@ -63,7 +68,14 @@ export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> 
   const onRejection = (error: unknown) => {
     died.push(`a promise was rejected and nobody heard: ${error instanceof Error ? error.stack : String(error)}`)
   }
+  const transitions: Record<string, number> = {}
+  const onTransition = (message: unknown) => {
+    const { from, event } = message as { from: string; event: string }
+    const name = transitionName(from, event)
+    transitions[name] = (transitions[name] ?? 0) + 1
+  }
   process.on('unhandledRejection', onRejection)
+  callTransitions.subscribe(onTransition)
   enter(time)
   try {
     const evidence = await live(plan, laboratory, time)
@@ -76,11 +88,13 @@ export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> 
       trace: time.trace,
       digest: createHash('sha256').update(time.trace.join('\n')).digest('hex'),
       virtualMs: time.nowMs,
+      transitions,
       accepted: evidence.calls.filter(({ heard }) => heard.some(({ kind }) => kind === 'accepted')).length,
     }
   } finally {
     enter(undefined)
     process.off('unhandledRejection', onRejection)
+    callTransitions.unsubscribe(onTransition)
   }
 }
 

@@ -20,6 +20,8 @@ export interface Found {
   readonly virtualMs: number
   /** Calls that were accepted. */
   readonly accepted: number
+  /** How often each transition of a relay call was seen, by `from > event`. */
+  readonly transitions: Readonly<Record<string, number>>
   readonly cpuMs: number
   /** Of a run that failed, after it was made smaller; or everything, where it is traced. */
   readonly story?: string

@@ -61,6 +61,8 @@ export class Weather {
     this.#lagging.clear()
     cluster.isCutOff = false
     this.#inclusion = plan.world.inclusion
+    // A reorganisation may have taken back what ended their poverty.
+    for (let account = 0; account < plan.world.accounts; account++) this.#fund(account, RICH_WEI)
     for (const server of servers) if (!server.process.isAlive) server.start()
     for (const node of nodes) this.#propagateTo(node)
   }

@@ -1,6 +1,7 @@
 import type { Fees } from '../../ethereum/sign-transaction.ts'
 import type { AttemptsTable } from '../database/tables.ts'
 import { storeAttempt } from '../ledger/attempts.ts'
+import { nextNonceState } from '../ledger/lifecycle.ts'
 import { callDataOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
@@ -13,13 +14,13 @@ export interface Attempts {
    *
    * @returns whether the node did not refuse it
    */
-  replace(relay: OpenRelay, signer: SignerAccount, kind: AttemptsTable['kind'], fees: Fees): Promise<boolean>
+  replace(relay: TriedRelay, signer: SignerAccount, kind: AttemptsTable['kind'], fees: Fees): Promise<boolean>
   /** Signs the call again with the account's next nonce, which is not below what the chain has used. */
   renew(relay: OpenRelay, signer: SignerAccount, fees: Fees, chainNonce: number): Promise<void>
 }
 
 /** Gas of a transaction that does nothing but use its nonce up. */
-const CANCEL_GAS = 21_000n
+export const CANCEL_GAS = 21_000n
 
 export function createAttempts({ chainId, database, broadcaster, plans, clock }: FollowerOptions): Attempts {
   /** @returns whether the node did not refuse it */
@@ -49,7 +50,11 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
   }
 
   return {
-    replace: (relay, signer, kind, fees) => send(relay, signer, kind, fees, relay.accountNonce),
+    replace: (relay, signer, kind, fees) => {
+      const carries = latest(relay).kind === 'call' ? 'carries a call' : 'carries nothing'
+      nextNonceState(carries, kind === 'call' ? 'replaced' : 'cancelled')
+      return send(relay, signer, kind, fees, relay.accountNonce)
+    },
     renew: async (relay, signer, fees, chainNonce) => {
       await send(relay, signer, 'call', fees, { notBelow: chainNonce })
     },

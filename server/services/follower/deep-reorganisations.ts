@@ -1,7 +1,8 @@
-import type { Logger } from 'pino'
-import type { Queries } from '../database/database.ts'
 import { nextNonceOf, reopen } from '../ledger/open-relays.ts'
+import { accountKey } from '../relayer/account-queue.ts'
 import type { Ages } from './ages.ts'
+import { CANCEL_GAS } from './attempts.ts'
+import type { FollowerOptions } from './follower-options.ts'
 
 /** Notices reorganisations that went deeper than `chain.confirmations`, by the nonces that an account has lost. */
 export interface DeepReorganisations {
@@ -16,34 +17,49 @@ export interface DeepReorganisations {
   look(account: string, chainNonce: number, firstOpen: number | undefined): Promise<boolean>
 }
 
-export interface DeepReorganisationsOptions {
-  readonly db: Queries
-  readonly ages: Ages
-  readonly log: Logger
-  /** Time for which the nonce must be missing: a node that lags behind shows the same. */
-  readonly lostAfterMs: number
-}
+export type DeepReorganisationsOptions = Pick<
+  FollowerOptions,
+  'chainId' | 'database' | 'upstream' | 'broadcaster' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
+> & { readonly ages: Ages }
 
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
-  const { db, ages, log, lostAfterMs } = options
+  const { chainId, database, upstream, broadcaster, signerOf, ages, log, lostAfterMs } = options
   /** By account: the missing nonce that was logged last. */
   const logged = new Map<string, number>()
+
+  /**
+   * Something that is not in the ledger had used these nonces, and the chain has taken that back. Everything behind them
+   * waits: each is used up by a transaction that does nothing else, unless a node has something with it.
+   */
+  async function useUp(account: string, below: number): Promise<void> {
+    const signer = signerOf(account)
+    const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
+    if (!signer || known >= below) return
+    const fees = await options.fees.current()
+    const what = { chainId, to: account, gasLimit: CANCEL_GAS, data: '0x', fees }
+    const missing = Array.from({ length: below - known }, (_, index) => signer.sign({ ...what, nonce: known + index }))
+    await database.exclusively(accountKey(account), () => broadcaster.send(missing))
+  }
+
   return {
     look: async (account, chainNonce, firstOpen) => {
-      const below = firstOpen ?? (await nextNonceOf(db, account)) ?? chainNonce
+      const below = firstOpen ?? (await nextNonceOf(database.db, account)) ?? chainNonce
       const isMissing = chainNonce < below
       const missingForMs = ages.see(`missing: ${account}`, isMissing ? ['a nonce'] : [])('a nonce')
       if (!isMissing) return false
       if (missingForMs < lostAfterMs) return true
-      const reopened = await reopen(db, account, { from: chainNonce, below })
+      const reopened = await reopen(database.db, account, { from: chainNonce, below })
       const found = { signer: account, chainNonce, below, reopened }
-      if (reopened > 0)
+      if (reopened > 0) {
         log.error(found, 'a reorganisation went deeper than chain.confirmations: its relays are sent again')
-      else if (logged.get(account) !== chainNonce) {
-        logged.set(account, chainNonce)
-        log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it')
+        return true
       }
-      return reopened > 0
+      if (logged.get(account) !== chainNonce) {
+        logged.set(account, chainNonce)
+        log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it: it is used up')
+      }
+      await useUp(account, below)
+      return true
     },
   }
 }

@@ -29,7 +29,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const { db } = database
   const ages = createAges(clock)
   const repairs = createRepairs({ ...options, ages })
-  const deepReorganisations = createDeepReorganisations({ ...options, db, ages })
+  const deepReorganisations = createDeepReorganisations({ ...options, ages })
   /** By account: the head at which its mined relays were last found in place. */
   const checkedAt = new Map<string, string>()
   /** By account: the nonce of its first open relay, when it was last looked at. */

@@ -5,6 +5,7 @@ import { retryOnConflict } from '../database/database-fault.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockStoredAccounts, toAccount } from './account-rows.ts'
+import { callStateOf, isFinal, nextCallState, statusOf, type CallEvent } from './lifecycle.ts'
 import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-relays.ts'
 
 /** What a relay came to, for logs and metrics. */
@@ -29,12 +30,10 @@ export interface Change {
   /** What is taken of the account now; null: what was reserved. */
   readonly cost: bigint | null
   readonly gasUsed: bigint
-  readonly set: {
-    readonly status: RelayStatus
-    /** Absent: as it was. */
-    readonly mined?: MinedIn | null
-    readonly final?: boolean
-  }
+  /** What has happened to it: see `lifecycle.ts`. */
+  readonly events: readonly CallEvent[]
+  /** Absent: as it was. */
+  readonly mined?: MinedIn | null
 }
 
 /** What has to be known of a relay to change it. */
@@ -152,20 +151,21 @@ function draftChanges(
       after.set(relay.profile, moved.account)
       charged = moved.taken
     }
-    const { set } = decided
-    const more = Number(set.status === 'reverted') - Number(relay.status === 'reverted')
+    const state = decided.events.reduce(nextCallState, callStateOf(relay))
+    const status = statusOf(state)
+    const more = Number(status === 'reverted') - Number(relay.status === 'reverted')
     if (more !== 0) reverts.set(relay.profile, (reverts.get(relay.profile) ?? 0) + more)
     relays.push({
       hash: relay.hash,
       version: relay.version,
-      status: set.status,
-      mined: set.mined === undefined ? minedIn(relay) : set.mined,
-      final: set.final ?? relay.final,
+      status,
+      mined: decided.mined === undefined ? minedIn(relay) : decided.mined,
+      final: isFinal(state),
       reserved: decided.cost === null ? charged : reserved,
       charged: decided.cost === null ? null : charged,
     })
     const { hash, profile, plan } = relay
-    settlements.push({ relay: hash, profile, plan, status: set.status, charged, gasUsed: decided.gasUsed })
+    settlements.push({ relay: hash, profile, plan, status, charged, gasUsed: decided.gasUsed })
   }
   const charges = accounts
     .map(({ profile, period, used }) => ({ profile, period, amount: (after.get(profile)?.used ?? used) - used }))

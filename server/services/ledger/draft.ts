@@ -14,6 +14,7 @@ import {
   type BudgetUse,
   type UnregisteredLimits,
 } from './budgets.ts'
+import { nextCallState } from './lifecycle.ts'
 import type { NewRelay, NewRelays } from './store-relays.ts'
 import type { Queries } from '../database/database.ts'
 
@@ -54,6 +55,7 @@ export function createDraft(options: DraftOptions): Draft {
     const { call, identity, gasLimit, signer } = acceptance
     const nonce = nonces.get(signer.address) ?? 0
     nonces.set(signer.address, nonce + 1)
+    nextCallState('unknown', 'accepted')
     const { hash, raw } = signer.sign({
       chainId,
       nonce,

@@ -3,6 +3,7 @@ import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.
 import type { Queries } from '../database/database.ts'
 import { transactionData, type Fees } from '../../ethereum/sign-transaction.ts'
 import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
+import { callStateOf, nextCallState } from './lifecycle.ts'
 import type { MinedIn } from './store-relays.ts'
 import type { NonceRange } from './unsent.ts'
 
@@ -145,7 +146,7 @@ function feesOf({ max_fee_per_gas, max_priority_fee_per_gas }: AttemptRow): Fees
  * @returns how many they are
  */
 export async function reopen(db: Queries, account: string, { from, below }: NonceRange): Promise<number> {
-  const { numUpdatedRows } = await db
+  const reopened = await db
     .updateTable('relays')
     .set({ final: false })
     .where('account', '=', account)
@@ -153,8 +154,10 @@ export async function reopen(db: Queries, account: string, { from, below }: Nonc
     .where('account_nonce', '<', below)
     .where('final', '=', true)
     .where('mined_hash', 'is not', null)
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+    .returning(['status', 'mined_hash'])
+    .execute()
+  for (const row of reopened) nextCallState(callStateOf({ ...row, final: true }), 'reopened')
+  return reopened.length
 }
 
 /** The nonce that the account's next transaction gets; undefined: the ledger does not know the account. */

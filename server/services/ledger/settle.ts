@@ -1,6 +1,7 @@
 import { anyOf, type AttemptsTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { planOf } from '../quotas/account.ts'
+import { callStateOf, nextCallState } from './lifecycle.ts'
 import { changeRelays, type ChangeOptions, type Settlement } from './change-relays.ts'
 
 /** A mined transaction of a relay. */
@@ -33,18 +34,15 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
   return changeRelays(db, [...byRelay.keys()], options, (relay) => {
     const one = byRelay.get(relay.hash)
     if (!one || relay.final) return undefined
-    const status = one.kind === 'cancel' ? 'abandoned' : one.succeeded ? 'succeeded' : 'reverted'
+    const outcome = one.kind === 'cancel' ? 'cancelled' : one.succeeded ? 'executed' : 'failed'
     const isExpired = relay.expires_at !== null && BigInt(relay.expires_at) < options.chainSeconds
     // What is cancelled for another reason is not the profile's doing.
     const isFree = one.kind === 'cancel' && !isExpired
     return {
       cost: isFree ? 0n : planOf(relay, options.plans).settle(one),
       gasUsed: one.gasUsed,
-      set: {
-        status,
-        final: one.final,
-        mined: { hash: one.attempt, blockNumber: one.blockNumber, blockHash: one.blockHash, gasUsed: one.gasUsed },
-      },
+      events: one.final ? [outcome, 'confirmed'] : [outcome],
+      mined: { hash: one.attempt, blockNumber: one.blockNumber, blockHash: one.blockHash, gasUsed: one.gasUsed },
     }
   })
 }
@@ -53,34 +51,27 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
 export async function unsettle(db: Queries, relays: readonly string[], options: ChangeOptions): Promise<Settlement[]> {
   return changeRelays(db, relays, options, (relay) => {
     if (relay.final || relay.mined_hash === null) return undefined
-    return {
-      cost: null,
-      gasUsed: 0n,
-      set: {
-        // An abandoned one stays so: its nonce has to be used up again, no more.
-        status: relay.status === 'abandoned' ? 'abandoned' : 'pending',
-        mined: null,
-      },
-    }
+    return { cost: null, gasUsed: 0n, events: ['dropped'], mined: null }
   })
 }
 
 /** Gives relays up that will never be mined: nothing is charged. */
 export async function abandon(db: Queries, relays: readonly string[], options: ChangeOptions): Promise<Settlement[]> {
   return changeRelays(db, relays, options, (relay) =>
-    relay.final || relay.mined_hash !== null
-      ? undefined
-      : { cost: 0n, gasUsed: 0n, set: { status: 'abandoned', final: true } },
+    relay.final || relay.mined_hash !== null ? undefined : { cost: 0n, gasUsed: 0n, events: ['lost'] },
   )
 }
 
 /** Marks relays as deep enough in the chain to stay. */
 export async function finalise(db: Queries, relays: readonly string[]): Promise<void> {
   if (relays.length === 0) return
-  await db
+  const confirmed = await db
     .updateTable('relays')
     .set({ final: true })
     .where('hash', '=', anyOf(relays))
     .where('mined_hash', 'is not', null)
+    .where('final', '=', false)
+    .returning(['status', 'mined_hash'])
     .execute()
+  for (const row of confirmed) nextCallState(callStateOf({ ...row, final: false }), 'confirmed')
 }

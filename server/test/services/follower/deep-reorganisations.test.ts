@@ -97,4 +97,17 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await start()
     await expectMinedAgain(hashes)
   })
+  it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {
+    await server.close()
+    const from = chain.signers[0]
+    await chain.node.request('anvil_impersonateAccount', from)
+    await chain.node.request('eth_sendTransaction', { from, to: from, value: '0x0' })
+    await start()
+    const hashes = await executeThree()
+    await chain.node.request('anvil_reorg', 6, [])
+    expect(Number(await chain.node.request('eth_getTransactionCount', from, 'latest'))).to.equal(0)
+    await chain.node.request('anvil_stopImpersonatingAccount', from)
+    await expectMinedAgain(hashes)
+    expect(Number(await chain.node.request('eth_getTransactionCount', from, 'latest'))).to.equal(4)
+  })
 })
