@@ -245,6 +245,9 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
 
 function optionsOf(flags: Flags, where: Where): CheckOptions {
   if (!flags.relay && !flags.ethRpc) throw new UsageError('--no-relay and --no-eth-rpc leave nothing to judge')
+  if (flags.record && !flags.report.some(({ format }) => format === 'json')) {
+    throw new UsageError('--record writes into the JSON report: add --report json=<file>')
+  }
   const only = flags.only.length === 0 ? undefined : flags.only.join()
   const { maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
   // A user repeats a partial run often, and the testbed of the command is known not to send calls later.

@@ -69,6 +69,7 @@ describe('the command check', () => {
       expect(code, args.join(' ')).to.equal(2)
       expect(stderr.trim().split('\n'), stderr).to.have.length(1)
     }
+    expect((await check('http://127.0.0.1:1', '--record')).stderr).to.include('add --report json=<file>')
   })
 
   it('ends with 0 when all that was asked for holds, 1 when not, 3 when it could not be tested', async () => {

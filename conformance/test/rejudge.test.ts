@@ -57,6 +57,21 @@ describe('a recorded run, judged again', () => {
     }
   })
 
+  it('ends where somebody interrupted it', async () => {
+    await using server = await serve((_request, response) => {
+      response.setHeader('content-type', 'application/json').end('{"jsonrpc":"2.0","id":1,"result":"0x1"}')
+    })
+    const interrupted = new AbortController()
+    const report = await check({
+      ...{ relayUrl: server.url, only: 'eth-rpc.envelope', record: true, signal: interrupted.signal },
+      progress: { checked: () => interrupted.abort() },
+    })
+    expect(report.clauses.flatMap(({ tests }) => tests)).to.have.length(1)
+    const again = await rejudge(report)
+    expect(compareJudgements(report, again)).to.deep.equal({ changed: [], open: [] })
+    expect(again.report.notes).to.deep.equal(report.notes)
+  })
+
   it('shows a judgement that the record does not bear out', async () => {
     const before = await stored('reference.json.gz')
     const [first, ...others] = before.clauses

@@ -202,6 +202,28 @@ describe('verify', () => {
     expect(missed).to.deep.equal([])
   })
 
+  it('compares no words with a report of another version, and cannot tell what that version asked otherwise', async () => {
+    const other: Report = { ...report, suite: { ...report.suite, version: '0.0.1' }, notes: ['in other words'] }
+    const said = await verify(resealed(other), chain)
+    expect([said.findings, said.open]).to.deep.equal([[], []])
+
+    const [first, ...others] = report.clauses
+    if (!first) throw new Error('the report has no clause')
+    const judged = await verify(resealed({ ...other, clauses: [{ ...first, status: 'failed' }, ...others] }), chain)
+    expect(judged.findings).to.deep.equal([`${first.id} was failed and is passed`])
+
+    const recording = unpackRecording(report.recording ?? '')
+    const scopes = Object.entries(recording.scopes).filter(([scope]) => !scope.startsWith('eth-rpc.eth_chainId'))
+    const cut = packRecording({ ...recording, scopes: Object.fromEntries(scopes) })
+    const asked = await verify(resealed({ ...other, recording: cut }), chain)
+    expect(asked.findings).to.deep.equal([])
+    expect(asked.open.join()).to.match(/^eth-rpc\.eth_chainId.*the record does not answer/)
+    const path = await written('other.json', resealed({ ...other, recording: cut }))
+    const { code, stdout } = await command(path, '--rpc-url', testbed.rpcUrl)
+    expect(code).to.equal(2)
+    expect(stdout).to.match(/^Nobody can tell whether the report is true \(it is of Touchstone 0\.0\.1\):/)
+  })
+
   async function command(...args: readonly string[]) {
     const written = { stdout: '', stderr: '' }
     const stream = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
