@@ -12,6 +12,8 @@ import { documentTitle, observationsOf, shownStatus, targetName, verdictTitle } 
 const messageLimit = 4000
 const observationLimit = 2000
 
+type LinkOf = (id: string) => string | undefined
+
 interface Section {
   readonly id: string
   readonly title: string
@@ -46,11 +48,11 @@ ${observationsOf(clause).map((text) => markup`<dd class="answer message">${short
 `
 }
 
-function checks(clauses: readonly ClauseResult[]): Markup {
+function checks(clauses: readonly ClauseResult[], linkOf?: LinkOf): Markup {
   const documents = [...new Set(clauses.map((clause) => clause.document))]
   return markup`${documents.map(
     (document) => markup`<h3 data-group="${document}">${document}: ${documentTitle[document]}</h3>
-${clauses.filter((clause) => clause.document === document).map(clauseArticle)}`,
+${clauses.filter((clause) => clause.document === document).map((clause) => clauseArticle(clause, linkOf?.(clause.id)))}`,
   )}`
 }
 
@@ -69,7 +71,7 @@ function failuresTitle(failed: readonly ClauseResult[]): string {
   return `Failures (${counts.flatMap(([count, level]) => (count === 0 ? [] : `${count} ${level}`)).join(', ')})`
 }
 
-function sections(report: Report): Section[] {
+function sections(report: Report, linkOf?: LinkOf): Section[] {
   const failed = report.clauses.filter((clause) => clause.status === 'failed')
   const observed = report.clauses.filter(({ status }) => status === 'observed')
   const found: (Section | false)[] = [
@@ -86,7 +88,7 @@ function sections(report: Report): Section[] {
     {
       id: 'clauses',
       title: `Clauses (${report.clauses.length})`,
-      content: markup`${clauseFilters(report.clauses.map((clause) => ({ ...clause, status: shownStatus(clause) })))}${checks(report.clauses)}`,
+      content: markup`${clauseFilters(report.clauses.map((clause) => ({ ...clause, status: shownStatus(clause) })))}${checks(report.clauses, linkOf)}`,
     },
     observed.length > 0 && {
       id: 'observations',
@@ -110,9 +112,11 @@ function rank(clause: ClauseResult): number {
 /**
  * The report as one HTML page that loads nothing: verdict, failures, counts, every clause with its checks and
  * exchanges, and observations. Whatever the target answered is text in the page.
+ *
+ * @param linkOf the page about a clause of all relays; undefined: there is none
  */
-export function renderHtml(report: Report): string {
-  const parts = sections(report)
+export function renderHtml(report: Report, linkOf?: LinkOf): string {
+  const parts = sections(report, linkOf)
   const links = parts.map(({ id, title }) => ({ href: `#${id}`, text: title }))
   return htmlPage({
     title: `${verdictTitle(report)}: ${targetName(report.target)}`,

@@ -85,14 +85,18 @@ ${check.exchanges.length === 0 ? markup`<p class="muted">No request was made.</p
 </details>`
 }
 
-/** A clause on one line that unfolds to its sentence and its checks. Failed checks are unfolded. */
-export function clauseArticle(clause: ClauseResult): Markup {
+/**
+ * A clause on one line that unfolds to its sentence and its checks. Failed checks are unfolded.
+ *
+ * @param href the page that says what other relays do; absent: there is none
+ */
+export function clauseArticle(clause: ClauseResult, href?: string): Markup {
   const status = shownStatus(clause)
   const { known } = clause
   return markup`<article aria-labelledby="${clause.id}" ${filterData({ ...clause, status })}>
 <details class="clause">
 <summary><span class="status ${status}">${statusSign[status]} ${status}</span> <h4 id="${clause.id}" tabindex="-1" class="id">${clauseName(clause.id)}</h4> <span class="muted">${clause.level}</span></summary>
-<p>${clause.text} <span class="muted">Section ${clause.section}.</span></p>
+<p>${clause.text} <span class="muted">Section ${clause.section}.</span>${href === undefined ? undefined : markup` <a href="${href}">All relays</a>`}</p>
 ${
   known &&
   markup`<p class="known">Known: ${known.reason}${

@@ -43,6 +43,9 @@ export function renderSite(reports: readonly Report[]): Map<string, string> {
   const relays = relaysOf(reports)
   const latest = relays.map(({ name, runs: [report] }): NamedReport => ({ name, report }))
   const clauses = [...new Map(latest.flatMap(({ report }) => report.clauses.map((one) => [one.id, one]))).values()]
+  const ids = new Set<string>(clauses.map(({ id }) => id))
+  /** From a run's page. An old run may have a clause that the latest runs do not have. */
+  const pageOfClause = (id: string) => (ids.has(id) ? `../../clauses/${id}.html` : undefined)
   return new Map([
     ['index.html', indexPage(relays, clauses)],
     ...(latest.length > 1
@@ -50,7 +53,7 @@ export function renderSite(reports: readonly Report[]): Map<string, string> {
       : []),
     ...relays.flatMap((relay) => [
       [`relays/${relay.slug}.html`, relayPage(relay)] as const,
-      ...relay.runs.map((report) => [runPath(relay, report), renderHtml(report)] as const),
+      ...relay.runs.map((report) => [runPath(relay, report), renderHtml(report, pageOfClause)] as const),
     ]),
     ...clauses.map((clause) => [`clauses/${clause.id}.html`, clausePage(clause, relays)] as const),
   ])
@@ -153,8 +156,37 @@ function indexPage(relays: readonly Relay[], clauses: readonly ClauseResult[]): 
 const statusesOf = (id: string, relays: readonly Relay[]) =>
   relays.flatMap(({ runs: [report] }) => report.clauses.filter((clause) => clause.id === id).map(shownStatus))
 
+/** The oldest of the runs in a row, up to the latest, in which the clause has its present status. */
+function sinceRun({ runs }: Relay, clause: ClauseResult): Report {
+  const present = shownStatus(clause)
+  let since = runs[0]
+  for (const run of runs) {
+    const then = run.clauses.find(({ id }) => id === clause.id)
+    // A run of a part of the clauses says nothing of the others.
+    if (!then) continue
+    if (shownStatus(then) !== present) break
+    since = run
+  }
+  return since
+}
+
+/** The clauses that fail, the longest first. */
+function failureRows(relay: Relay): (string | Markup)[][] {
+  return relay.runs[0].clauses
+    .filter(({ status }) => status === 'failed')
+    .map((clause) => ({ clause, since: sinceRun(relay, clause) }))
+    .sort((a, b) => (a.since.startedAt < b.since.startedAt ? -1 : 1))
+    .map(({ clause, since }) => [
+      markup`<a class="id" href="../clauses/${clause.id}.html">${clauseName(clause.id)}</a>`,
+      clause.level,
+      statusMarkup(shownStatus(clause)),
+      markup`<a href="../${runPath(relay, since)}#${clause.id}">${day(since)}</a>${since === relay.runs.at(-1) ? ', the first run' : ''}`,
+    ])
+}
+
 function relayPage(relay: Relay): string {
   const [report] = relay.runs
+  const failures = failureRows(relay)
   const changes = changesOf(relay)
   const rows = changes.map(({ clause, was, is }) => [
     markup`<a class="id" href="../clauses/${clause.id}.html">${clauseName(clause.id)}</a>`,
@@ -172,6 +204,12 @@ function relayPage(relay: Relay): string {
         rows.length > 0
           ? table('Changes', ['Clause', 'Level', 'Was', 'Is'], rows)
           : markup`<p>${relay.runs.length === 1 ? 'There is no run before.' : 'Nothing.'}</p>`,
+      ),
+      section(
+        'Failures',
+        failures.length > 0
+          ? table('Failures', ['Clause', 'Level', 'Status', 'Since'], failures)
+          : markup`<p>None.</p>`,
       ),
       section(
         'Runs',

@@ -53,6 +53,27 @@ describe('renderSite', () => {
     expect(textOf(pathOf('relays/two-example'))).to.include('There is no run before.')
   })
 
+  it('tells since when a clause fails, the longest first, over runs that did not check it', () => {
+    const dated = (day: number, ...clauses: Parameters<typeof reportOf>[0]) =>
+      reportOf(clauses, { ...target('old.example'), startedAt: `2026-03-0${day}T00:00:00.000Z` })
+    const pages = renderSite([
+      dated(1, clauseOf(chainId, failed), clauseOf(paging, passed), clauseOf(codes, failed)),
+      dated(2, clauseOf(chainId, failed), clauseOf(paging, failed), clauseOf(codes, passed)),
+      dated(3, clauseOf(paging, failed), clauseOf(codes, passed)),
+      dated(4, clauseOf(chainId, failed), clauseOf(paging, failed), clauseOf(codes, failed)),
+    ])
+    const page = [...pages].find(([path]) => path.startsWith('relays/'))?.[1] ?? ''
+    const [, table = ''] = /aria-label="Failures, a table">(.*?)<\/table>/s.exec(page) ?? []
+    const rows = [...table.matchAll(/clauses\/([\w.-]+)\.html.*?>(2026-[\d-]+)<\/a>([^<]*)/gs)].map((row) =>
+      row.slice(1),
+    )
+    expect(rows).to.deep.equal([
+      [chainId, '2026-03-01', ', the first run'],
+      [paging, '2026-03-02', ''],
+      [codes, '2026-03-04', ''],
+    ])
+  })
+
   it('tells on the page of a clause what it says of each relay, and why', () => {
     const text = textOf(`clauses/${chainId}.html`)
     expect(text).to.match(/one\.example \(documents\)\s+✗ failed\s+the answer holds 2500 entries/)
