@@ -37,3 +37,9 @@ export function groupByCause(failed: readonly ClauseResult[]): SharedCause[] {
     ),
   }))
 }
+
+/** `the same in 2 other checks: a number; a boolean` */
+export function sameIn(titles: readonly string[]): string {
+  const checks = `the same in ${titles.length} other check${titles.length === 1 ? '' : 's'}`
+  return `${checks}: ${[...new Set(titles)].join('; ')}`
+}

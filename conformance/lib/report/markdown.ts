@@ -1,4 +1,5 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import { groupByCause, sameIn } from './causes.ts'
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { escapeMarkdown, markdownFence } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
@@ -60,15 +61,24 @@ function failures(clauses: readonly ClauseResult[], status: ShownStatus, title: 
   return [
     `### ${title}`,
     '',
-    ...concerned.flatMap((clause) => [
-      `#### ${escapeMarkdown(clause.id)} (${clause.level}, section ${escapeMarkdown(clause.section)})`,
-      '',
-      `> ${text(clause.text)}`,
-      '',
-      ...(clause.known ? [`Known: ${text(clause.known.reason)} ${text(clause.known.link ?? '')}`, ''] : []),
-      ...clause.tests.filter((check) => check.status === 'failed').flatMap(failedCheck),
+    ...groupByCause(concerned).flatMap((cause) => [
+      ...cause.clauses.flatMap(failedClause),
+      ...cause.failures.flatMap(({ check, others }) => [
+        ...failedCheck(check),
+        ...(others.length > 0 ? [text(sameIn(others)), ''] : []),
+      ]),
       '',
     ]),
+  ]
+}
+
+function failedClause({ id, level, section, text: sentence, known }: ClauseResult): string[] {
+  return [
+    `#### ${escapeMarkdown(id)} (${level}, section ${escapeMarkdown(section)})`,
+    '',
+    `> ${text(sentence)}`,
+    '',
+    ...(known ? [`Known: ${text(known.reason)} ${text(known.link ?? '')}`, ''] : []),
   ]
 }
 

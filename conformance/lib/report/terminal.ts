@@ -1,5 +1,5 @@
 import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
-import { groupByCause } from './causes.ts'
+import { groupByCause, sameIn } from './causes.ts'
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { visibleControls } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
@@ -72,12 +72,6 @@ function failedCheck(page: Page, check: CheckResult): void {
   }
 }
 
-/** `the same in 2 other checks: a number; a boolean` */
-function sameIn(titles: readonly string[]): string {
-  const checks = `the same in ${titles.length} other check${titles.length === 1 ? '' : 's'}`
-  return shorten(`${checks}: ${[...new Set(titles)].join('; ')}`, messageLimit)
-}
-
 function failures(page: Page, clauses: readonly ClauseResult[], status: ShownStatus, title: string): void {
   const concerned = clauses.filter((clause) => shownStatus(clause) === status)
   if (concerned.length === 0) return
@@ -97,7 +91,7 @@ function failures(page: Page, clauses: readonly ClauseResult[], status: ShownSta
     }
     for (const { check, others } of cause.failures) {
       failedCheck(page, check)
-      if (others.length > 0) put(page, sameIn(others), '      ')
+      if (others.length > 0) put(page, shorten(sameIn(others), messageLimit), '      ')
     }
   }
 }

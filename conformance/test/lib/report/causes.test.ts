@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { groupByCause } from '../../../lib/report/causes.ts'
 import { renderHtml } from '../../../lib/report/html.ts'
+import { renderMarkdown } from '../../../lib/report/markdown.ts'
 import { renderTerminal } from '../../../lib/report/terminal.ts'
 import type { CheckError, CheckResult } from '../../../lib/report-types.ts'
 import { clauseOf, failed, passed, reportOf } from './sample-report.ts'
@@ -36,7 +37,7 @@ describe('failures with one cause', () => {
     expect(groupByCause(ids.map((id) => clauseOf(id, said(id))))).to.have.length(2)
   })
 
-  it('are shown once, with all of their clauses and checks, in the terminal and in the page', () => {
+  it('are shown once, with all of their clauses and checks, in each report for people', () => {
     const report = reportOf([one, two])
     const terminal = renderTerminal(report, { colour: false })
     expect(terminal.match(/expected {3}no hash/g)).to.have.length(1)
@@ -45,6 +46,10 @@ describe('failures with one cause', () => {
       expect(terminal).to.include(`✗ ${id}`)
       expect(terminal.replace(/\s+/g, ' ')).to.include(text)
     }
+    const markdown = renderMarkdown(report)
+    expect(markdown.match(/expected: no hash/g)).to.have.length(1)
+    expect(markdown).to.include('the same in 2 other checks: a number; null')
+    for (const { id } of [one, two]) expect(markdown).to.include(`#### ${id} (required`)
     const [, list = ''] = /<ul class="failures">(.*?)<\/section>/s.exec(renderHtml(report)) ?? []
     expect(list.match(/<dt>expected<\/dt>/g)).to.have.length(1)
     expect(list).to.include(`href="#${one.id}"`).and.include(`href="#${two.id}"`)
