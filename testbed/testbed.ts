@@ -124,14 +124,26 @@ async function removeFixture(file: string, rpcUrl: string): Promise<void> {
 
 /** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */
 export function testbedConfig(chain: RunningChain, port: number, config: TestbedOptions['config'] = {}): LoadedConfig {
-  const signerKeys = RELAYERS.map((index) => accountOf(chain, index).privateKey)
-  return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys, port, config })
+  return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys: relayerKeysOf(chain), port, config })
 }
 
+/** Keys of the chain's accounts that pay for relay calls. */
+export const relayerKeysOf = (chain: RunningChain) => RELAYERS.map((index) => accountOf(chain, index).privateKey)
+
+/** The chain's account that pays for what is deployed. */
+export const funderOf = (chain: RunningChain) => accountOf(chain, FUNDER)
+
 /** The same in front of any development node. */
-export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: DevelopmentOptions): LoadedConfig {
+export function developmentConfig(options: DevelopmentOptions): LoadedConfig {
+  const baseFolder = process.cwd()
+  const secrets = { signerKeys: options.signerKeys, keystores: [] }
+  return { config: parseConfig(developmentTree(options), 'testbed', baseFolder), secrets, baseFolder }
+}
+
+/** The same as it would stand in a configuration file. */
+export function developmentTree({ rpcUrl, port, config = {} }: Omit<DevelopmentOptions, 'signerKeys'>) {
   const { chain, ...others } = config
-  const tree = {
+  return {
     listen: { host: HOST, port },
     // A block per transaction: no other block would ever confirm the last one.
     chain: { rpcUrls: [rpcUrl], confirmations: 0, ...(chain as object | undefined) },
@@ -146,12 +158,10 @@ export function developmentConfig({ rpcUrl, signerKeys, port, config = {} }: Dev
     log: { level: 'warn' },
     ...others,
   }
-  const baseFolder = process.cwd()
-  return { config: parseConfig(tree, 'testbed', baseFolder), secrets: { signerKeys, keystores: [] }, baseFolder }
 }
 
 /** The chain's known accounts play all parts, so that addresses are the same each time. */
-function provisionTestbed(chain: RunningChain): Promise<Fixture> {
+export function provisionTestbed(chain: RunningChain): Promise<Fixture> {
   return provisionFixture(testSigner(chain, FUNDER), {
     rpcUrl: chain.rpcUrl,
     // Known only when the server listens.

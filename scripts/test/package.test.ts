@@ -212,6 +212,7 @@ describe('the published package, installed in an empty folder', function () {
 import { readAnswer, relayAssertions } from 'touchstone/chai'
 import { defineQuota, defineRelay, defineRpcMethod, ServiceError } from 'touchstone/plugin'
 import { createRelayClient, isRelayError, type RelayClient } from 'touchstone/client'
+import { startTestbed, type Testbed } from 'touchstone/testbed'
 import { walkLogs } from 'touchstone/walk-logs'
 import hardhatPlugin from 'touchstone/hardhat'
 
@@ -231,7 +232,9 @@ const client: RelayClient = createRelayClient({ relayUrl: 'http://127.0.0.1:9', 
 export const details = (thrown: unknown) => isRelayError(thrown, 'QUOTA_EXCEEDED') && thrown.details.available
 // @ts-expect-error there is no such code
 isRelayError(report, 'QUOTA_SPENT')
-const exported = [typeof client.execute, typeof walkLogs, typeof defineQuota, typeof defineRelay, typeof readAnswer, typeof relayAssertions, ServiceError.name]
+export const balanceOf = async (testbed: Testbed, address: string) =>
+  (await testbed.provider.request({ method: 'eth_getBalance', params: [address, 'latest'] })) as string
+const exported = [typeof client.execute, typeof startTestbed, typeof walkLogs, typeof defineQuota, typeof defineRelay, typeof readAnswer, typeof relayAssertions, ServiceError.name]
 report.catch(() => console.log(hardhatPlugin.id, ...exported))
 `,
     )
@@ -241,7 +244,7 @@ report.catch(() => console.log(hardhatPlugin.id, ...exported))
     expect(compiled.stdout).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
     expect(stdout, stderr).to.equal(
-      'UsageError\ntouchstone function function function function function function ServiceError\n',
+      'UsageError\ntouchstone function function function function function function function ServiceError\n',
     )
   })
 })

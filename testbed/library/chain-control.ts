@@ -1,0 +1,157 @@
+import { hexlify, randomBytes, toQuantity, type Eip1193Provider } from 'ethers'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { request } from 'undici'
+
+/** Methods that make blocks. Before each, the state is kept, so that the blocks behind it can be taken back. */
+const MINES = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine'])
+/** The most blocks that can be taken back. */
+const MOST_DEPTH = 64
+
+/**
+ * A Hardhat chain whose blocks can be made, and taken back. Hardhat cannot reorganise a chain, but goes back to a state that
+ * was kept. So all requests go through here, by `url` or `provider`, and each that may make a block keeps the state first.
+ */
+export class ChainControl {
+  readonly provider: Eip1193Provider
+  readonly #node: Eip1193Provider
+  readonly #server: Server
+  /** States by the number of their last block, ascending. */
+  readonly #kept: { readonly block: number; readonly id: string }[] = []
+  #turn: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param nodeUrl of the node itself, which nobody else may ask to make blocks */
+  static async start(node: Eip1193Provider, nodeUrl: string): Promise<ChainControl> {
+    const control = new ChainControl(node, nodeUrl)
+    await once(control.#server, 'listening')
+    await control.#keep()
+    return control
+  }
+
+  private constructor(node: Eip1193Provider, nodeUrl: string) {
+    this.#node = node
+    const forward = async (body: string): Promise<string> => {
+      const headers = { 'content-type': 'application/json' }
+      const send = async () => (await request(nodeUrl, { method: 'POST', headers, body })).body.text()
+      const calls = [JSON.parse(body) as { method?: string }].flat()
+      return calls.some(({ method = '' }) => MINES.has(method)) ? this.#mining(send) : send()
+    }
+    this.provider = {
+      request: (call) => (MINES.has(call.method) ? this.#mining(() => node.request(call)) : node.request(call)),
+    }
+    this.#server = createServer((incoming, response) => {
+      text(incoming)
+        .then(forward)
+        .then((answer) => response.setHeader('content-type', 'application/json').end(answer))
+        .catch(() => response.destroy())
+    }).listen(0, '127.0.0.1')
+  }
+
+  /** JSON-RPC over HTTP. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async mine(blocks: number): Promise<void> {
+    for (let block = 0; block < blocks; block++) await this.#mining(() => this.#ask('evm_mine'))
+  }
+
+  /** A block every so many seconds; null: one for each transaction, at once. */
+  async setBlockTime(seconds: number | null): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#inTurn(() => this.#ask('evm_setAutomine', seconds === null))
+    if (seconds === null) return
+    this.#timer = setInterval(() => void this.mine(1).catch(() => {}), seconds * 1000).unref()
+  }
+
+  /** Replaces the last blocks by one empty block more. @throws RangeError the chain has not so many, or they are not kept */
+  reorg(depth: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const from = (await this.#head()) - depth
+      const base = this.#kept.find(({ block }) => block === from)
+      if (!(depth >= 1) || !base)
+        throw new RangeError(`${depth} blocks cannot be taken back, ${this.#kept.length - 1} can`)
+      await this.#ask('evm_revert', base.id)
+      this.#kept.splice(this.#kept.indexOf(base))
+      for (let block = 0; block <= depth; block++) {
+        await this.#keep()
+        // Without it an empty block might be the one that was taken back.
+        await this.#ask('hardhat_setPrevRandao', hexlify(randomBytes(32)))
+        await this.#ask('evm_mine')
+      }
+    })
+  }
+
+  /** Removes what waits to be mined. @returns the hashes */
+  dropTransactions(): Promise<string[]> {
+    return this.#inTurn(async () => {
+      const { transactions } = await this.#ask<{ transactions: string[] }>('eth_getBlockByNumber', 'pending', false)
+      for (const hash of transactions) await this.#ask('hardhat_dropTransaction', hash)
+      return transactions
+    })
+  }
+
+  /** Sets the base fee of the next block to so many times the last one. */
+  spikeFees(factor: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const { baseFeePerGas } = await this.#ask<{ baseFeePerGas: string }>('eth_getBlockByNumber', 'latest', false)
+      const feeWei = (BigInt(baseFeePerGas) * BigInt(Math.round(factor * 1000))) / 1000n
+      await this.#ask('hardhat_setNextBlockBaseFeePerGas', toQuantity(feeWei))
+    })
+  }
+
+  /** Keeps the state. @returns its name */
+  snapshot(): Promise<string> {
+    return this.#inTurn(() => this.#ask<string>('evm_snapshot'))
+  }
+
+  /** Goes back to a state. @returns its new name, since each can be gone back to once. @throws RangeError there is none */
+  revert(snapshot: string): Promise<string> {
+    return this.#inTurn(async () => {
+      if (!(await this.#ask<boolean>('evm_revert', snapshot))) throw new RangeError('there is no such state')
+      this.#kept.splice(0)
+      await this.#keep()
+      return this.#ask<string>('evm_snapshot')
+    })
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    this.#server.closeAllConnections()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  async #ask<Result>(method: string, ...params: readonly unknown[]): Promise<Result> {
+    return (await this.#node.request({ method, params: [...params] })) as Result
+  }
+
+  async #head(): Promise<number> {
+    return Number(await this.#ask<string>('eth_blockNumber'))
+  }
+
+  /** One after the other: a state must be that of its block. */
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  #mining<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#inTurn(async () => {
+      await this.#keep()
+      return work()
+    })
+  }
+
+  async #keep(): Promise<void> {
+    const block = await this.#head()
+    const known = this.#kept.findIndex((one) => one.block >= block)
+    if (known !== -1) this.#kept.splice(known)
+    this.#kept.push({ block, id: await this.#ask('evm_snapshot') })
+    if (this.#kept.length > MOST_DEPTH + 1) this.#kept.shift()
+  }
+}

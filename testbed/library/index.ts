@@ -1,0 +1,180 @@
+import { BrowserProvider, Wallet, type Eip1193Provider } from 'ethers'
+import { createRelayClient, type RelayClient } from '../../client/index.ts'
+import { startChain } from '../../contracts/chain.ts'
+import type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
+import { deployProfile, handOver, setControllers } from '../../contracts/deploy/profile.ts'
+import { permissionSets } from '../../contracts/deploy/permissions.ts'
+import { createSender } from '../../contracts/deploy/sender.ts'
+import { startFaultyNode, type Fault } from '../faulty-node.ts'
+import { funderOf, provisionTestbed, relayerKeysOf } from '../testbed.ts'
+import { ChainControl } from './chain-control.ts'
+import { controlRelay } from './relay-control.ts'
+
+export type { Fault } from '../faulty-node.ts'
+export type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
+
+export interface TestbedOptions {
+  /** Members of the relay's configuration, in place of the testbed's own. */
+  readonly config?: Readonly<Record<string, unknown>>
+  /** Runs the relay in a process of its own, so that `killRelay` can kill it. Default: in this one, which starts faster. */
+  readonly process?: boolean
+}
+
+/** A profile for one test, with a controller of its own. */
+export interface TestProfile {
+  readonly address: string
+  readonly keyManager: string
+  readonly controller: KeyPair
+  /** Calls the relay for this controller. */
+  readonly client: RelayClient
+}
+
+/** What `load` goes back to: the chain and the relay's ledger. */
+export interface TestbedState {
+  readonly chain: string
+  readonly ledger: string
+}
+
+/** A chain with a profile on it, and a relay in front of it, for the tests of dapps, wallets and relays. */
+export interface Testbed extends AsyncDisposable {
+  readonly rpcUrl: string
+  readonly relayUrl: string
+  /** The same chain as an EIP-1193 provider, also for `hardhat_*` methods. */
+  readonly provider: Eip1193Provider
+  /** The profile, its controllers and the deployed contracts. */
+  readonly fixture: Fixture
+  /** Calls the relay for the controller that may do everything. */
+  readonly client: RelayClient
+  /** Makes empty blocks. */
+  mine(blocks?: number): Promise<void>
+  /** A block every so many seconds; null, as in the beginning: one for each transaction, at once. */
+  setBlockTime(seconds: number | null): Promise<void>
+  /** Replaces the last blocks, at most 64, by empty ones, one more than before. */
+  reorg(depth: number): Promise<void>
+  /** Removes the transactions that wait to be mined. @returns their hashes */
+  dropTransactions(): Promise<string[]>
+  /** Sets the base fee of the next block to so many times the last one. */
+  spikeFees(factor: number): Promise<void>
+  /** The relay's node goes wrong in this way, until the result is called. Others see the chain as it is. */
+  breakNode(fault: Fault): Promise<() => Promise<void>>
+  /** Stops the relay as an operator does. */
+  stopRelay(): Promise<void>
+  /** Kills the relay's process. It needs the option `process`. */
+  killRelay(): Promise<void>
+  /** Starts the relay again, at the same URL and with the same ledger. */
+  startRelay(): Promise<void>
+  /** Deploys another profile, whose controller has these permissions (LSP6); absent: all. */
+  profile(options?: { readonly permissions?: bigint }): Promise<TestProfile>
+  /** Keeps chain and ledger as they are. The relay is stopped for that, and started again. */
+  dump(): Promise<TestbedState>
+  /** Goes back to a state, once. @returns the state, to go back to once more */
+  load(state: TestbedState): Promise<TestbedState>
+  close(): Promise<void>
+}
+
+/** Blocks on top of a call until the relay holds it to be final: fewer than that can be taken back and are told of. */
+const CONFIRMATIONS = 12
+
+/**
+ * Starts a chain with LUKSO's contracts and a relay in front of it, on free ports. Testbeds are independent of each other.
+ *
+ * @example
+ * await using testbed = await startTestbed()
+ * const { transactionHash } = await testbed.client.execute({ to, data: '0x', value: 1n })
+ */
+export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  const closers: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const closer of closers.splice(0).toReversed()) await closer()
+  }
+  try {
+    return await start(options, closers, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function start(
+  { config, process: isProcess = false }: TestbedOptions,
+  closers: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Testbed> {
+  const node = await startChain()
+  closers.push(() => node.close())
+  const provisioned = await provisionTestbed(node)
+  const chain = await ChainControl.start(node.provider, node.rpcUrl)
+  closers.push(() => chain.close())
+  const relayNode = await startFaultyNode(chain.url)
+  closers.push(() => relayNode.close())
+  const development = {
+    rpcUrl: relayNode.url,
+    signerKeys: relayerKeysOf(node),
+    config: { chain: { confirmations: CONFIRMATIONS }, ...config },
+  }
+  const relay = await controlRelay(development, isProcess)
+  closers.push(() => relay.close())
+  const fixture: Fixture = {
+    ...provisioned,
+    chain: { ...provisioned.chain, rpcUrl: chain.url },
+    server: { relayUrl: relay.url, ethRpcBaseUrl: relay.url },
+  }
+  const clientOf = (profile: string, { privateKey }: KeyPair) =>
+    createRelayClient({ relayUrl: relay.url, node: chain.url, profile, controller: new Wallet(privateKey) })
+
+  /** Does something while the relay does not run. */
+  const meanwhile = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await relay.stop()
+    const result = await work()
+    await relay.start()
+    return result
+  }
+
+  return {
+    rpcUrl: chain.url,
+    relayUrl: relay.url,
+    provider: chain.provider,
+    fixture,
+    client: clientOf(fixture.profile.address, fixture.controllers.full),
+    mine: (blocks = 1) => chain.mine(blocks),
+    setBlockTime: (seconds) => chain.setBlockTime(seconds),
+    reorg: (depth) => chain.reorg(depth),
+    dropTransactions: () => chain.dropTransactions(),
+    spikeFees: (factor) => chain.spikeFees(factor),
+    breakNode: async (fault) => {
+      await relayNode.setFault(fault)
+      return () => relayNode.setFault(undefined)
+    },
+    stopRelay: () => relay.stop(),
+    killRelay: () => relay.kill(),
+    startRelay: () => relay.start(),
+    profile: async ({ permissions = permissionSets.full } = {}) => {
+      const profile = await deployOther(
+        new Wallet(funderOf(node).privateKey, new BrowserProvider(chain.provider)),
+        permissions,
+      )
+      return { ...profile, client: clientOf(profile.address, profile.controller) }
+    },
+    dump: () => meanwhile(async () => ({ chain: await chain.snapshot(), ledger: await relay.copyLedger() })),
+    load: (state) =>
+      meanwhile(async () => {
+        await relay.restoreLedger(state.ledger)
+        return { ...state, chain: await chain.revert(state.chain) }
+      }),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function deployOther(funder: Wallet, permissions: bigint): Promise<Omit<TestProfile, 'client'>> {
+  const sender = await createSender(funder)
+  const profile = await deployProfile(sender)
+  const [controller, owner] = [Wallet.createRandom(), Wallet.createRandom()]
+  await setControllers(sender, profile, [
+    { address: controller.address, permissions },
+    // Hands the profile over to its key manager, which the controller may not be allowed to do.
+    { address: owner.address, permissions: permissionSets.full },
+  ])
+  await handOver(sender, profile, owner.privateKey)
+  return { ...profile, controller: { address: controller.address, privateKey: controller.privateKey } }
+}

@@ -1,0 +1,39 @@
+import { expect } from 'chai'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const root = join(import.meta.dirname, '../../..')
+const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
+
+describe('docs/testbed.md', function () {
+  this.timeout(120_000)
+  let folder: string
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'touchstone-testbed-docs-'))
+    // The sources, under the package's name.
+    const entry = join(folder, 'node_modules/touchstone')
+    await mkdir(entry, { recursive: true })
+    await writeFile(join(entry, 'package.json'), '{"name":"touchstone","exports":{"./testbed":"./testbed.js"}}')
+    await writeFile(join(entry, 'testbed.js'), `export * from '${join(root, 'testbed/library/index.ts')}'\n`)
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+    const page = await readFile(join(root, 'docs/testbed.md'), 'utf8')
+    for (const [, name = '', text = ''] of page.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)) {
+      await writeFile(join(folder, name), text)
+    }
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  for (const [runner, args, passed] of [
+    ['node:test', ['--test', 'relay.node.test.ts'], /^# pass 1$|^ℹ pass 1$/m],
+    ['mocha', [mocha, '--exit', 'relay.mocha.test.ts'], /1 passing/],
+  ] as const) {
+    it(`shows a test that passes with ${runner}`, async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [...args], { cwd: folder })
+      expect(stdout).to.match(passed)
+    })
+  }
+})
