@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
+import { clientClauses } from './clients/suites/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
 const usage = `Usage: touchstone clauses [prefix] [--short] [--json]
@@ -33,7 +34,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const suites = new Map((await loadSuites()).map(({ id, checks }) => [id, checks]))
+  const suites = new Map<ClauseId, readonly { readonly title: string }[]>([
+    ...(await loadSuites()).map(({ id, checks }) => [id, checks] as const),
+    ...clientClauses.map((clause) => [clause.id, [clause]] as const),
+  ])
   const rows = (Object.keys(clauses) as ClauseId[])
     .filter((id) => isSelected(id, only))
     .map((id) => ({ id, ...clauses[id], checks: (suites.get(id) ?? []).map(({ title }) => title) }))

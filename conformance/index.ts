@@ -148,7 +148,7 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
   const base = relayUrl && relayBaseOf(relayUrl, edition)
-  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null }
+  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null, client: false }
   const loaded = ofRequirements(await loadSuites(), options.requirements)
   const suites = (options.checks ? ofChecks(loaded, options.checks) : loaded).filter(
     ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     needs: ['server', 'chain'],
   },
   check: { does: 'the conformance suite against any relay; without a URL, against a testbed', module: './check.ts' },
+  'judge-client': { does: 'runs a client of relays, and judges what it sends', module: './judge-client.ts' },
   doctor: { does: 'looks at what a run of check depends on, in a second', module: '../conformance/doctor-cli.ts' },
   serve: {
     does: 'the reference server alone, in front of any Ethereum node',

@@ -1,8 +1,9 @@
+import client from './clauses/client.json' with { type: 'json' }
 import ethRpc from './clauses/eth-rpc.json' with { type: 'json' }
 import relay from './clauses/relay.json' with { type: 'json' }
 
 /** The permanent id of a normative sentence; what is not a row of `specs/clauses/*.json` does not compile. */
-export type ClauseId = keyof typeof ethRpc | keyof typeof relay
+export type ClauseId = keyof typeof ethRpc | keyof typeof relay | keyof typeof client
 
 /**
  * - `required`: the document says it; a target that breaks it is not conformant.
@@ -17,11 +18,11 @@ export type ClauseLevel = 'required' | 'recommended' | 'unspecified'
  */
 export type ClauseNeed = 'chain' | 'fixture' | 'spend' | 'clock' | 'fuzz'
 
-/** One normative sentence of one of the two documents. */
+/** One normative sentence: of one of the two documents, or of both documents about those who call a relay (`client`). */
 export interface Clause {
-  readonly document: 'eth-rpc' | 'relay'
+  readonly document: 'eth-rpc' | 'relay' | 'client'
   readonly level: ClauseLevel
-  /** Sections of the document, e.g. `2, 5.1`: the rule or step stands after the dot. */
+  /** Sections of the document, e.g. `2, 5.1`: the rule or step stands after the dot. `client` names the document too: `relay 2`. */
   readonly section: string
   /** What holds; for `unspecified`, what is asked. */
   readonly text: string
@@ -44,4 +45,5 @@ function ofDocument(document: Clause['document'], rows: Rows): [string, Clause][
 export const clauses = Object.fromEntries([
   ...ofDocument('eth-rpc', ethRpc as Rows),
   ...ofDocument('relay', relay as Rows),
+  ...ofDocument('client', client as Rows),
 ]) as Readonly<Record<ClauseId, Clause>>

@@ -126,7 +126,7 @@ async function receive({ statusCode, headers, body }: Dispatcher.ResponseData): 
 }
 
 /** What the report keeps of an exchange: no signatures and no credentials. */
-function recordOf(
+export function recordOf(
   sent: HttpRequest,
   hidden: Readonly<Record<string, string>>,
   received: Received | undefined,

@@ -1,4 +1,4 @@
-import type { ClauseId, ClauseLevel } from '../../specs/index.ts'
+import type { Clause, ClauseId, ClauseLevel } from '../../specs/index.ts'
 
 /**
  * Whose reading is judged. `documents`: the two documents as they are. `lip`: the public text of LSP15, with a quota window of
@@ -96,7 +96,7 @@ export interface KnownFailure {
 /** A clause and its checks. */
 export interface ClauseResult {
   readonly id: ClauseId
-  readonly document: 'eth-rpc' | 'relay'
+  readonly document: Clause['document']
   readonly level: ClauseLevel
   /** Sections of the document. */
   readonly section: string
@@ -148,7 +148,12 @@ export interface Report {
     /** The set of requirements; absent in reports of version 0.1. */
     readonly requirements?: string
   }
-  readonly target: { readonly relayUrl: string | null; readonly ethRpcUrl: string | null }
+  readonly target: {
+    readonly relayUrl: string | null
+    readonly ethRpcUrl: string | null
+    /** The command of the client that was judged; the URLs are then those that it was given. Absent: a relay was judged. */
+    readonly client?: string
+  }
   /** ISO 8601, UTC. */
   readonly startedAt: string
   readonly durationMs: number

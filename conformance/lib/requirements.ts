@@ -15,8 +15,9 @@ export function requirementsOf(suites: readonly ClauseSuite[]): RequirementSet {
   const checks = new Map<string, readonly string[]>(
     suites.map(({ id, checks }) => [id, checks.map(({ title }) => title)]),
   )
+  const ofRelays = Object.entries(clauses).filter(([, { document }]) => document !== 'client')
   return Object.fromEntries(
-    Object.entries(clauses).map(([id, { level, text, editions = {} }]) => {
+    ofRelays.map(([id, { level, text, editions = {} }]) => {
       const sentences = Object.entries({ documents: text, ...editions }).map(([name, one]) => [
         name,
         hashOfSentence(one),

@@ -25,7 +25,7 @@ function errorOf({ message, expected, actual, answer }: Fault, exchanges: readon
  * Turns what a check threw into its outcome. A fault of the suite itself makes the check untestable and accuses
  * nobody.
  */
-function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[]): Outcome {
+export function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[]): Outcome {
   if (error instanceof Untestable) {
     const { message: reason, because } = error
     return { status: 'untestable', reason, ...(because === undefined ? {} : { because }) }

@@ -43,9 +43,11 @@ export function ofChecks(
 /** About the gas of one relay call of the suite: `setData` of a short value through the key manager. */
 const gasOfCall = 120_000
 
-/** How many required clauses both documents have. */
-export function countRequired(): number {
-  return Object.values(clauses).filter(({ level }) => level === 'required').length
+/** How many required clauses both documents have for a relay, or for a client. */
+export function countRequired(whom: 'relay' | 'client' = 'relay'): number {
+  return Object.values(clauses).filter(
+    ({ level, document }) => level === 'required' && (document === 'client') === (whom === 'client'),
+  ).length
 }
 
 /** @param maxTransactions the budget of the run; 0 when the run is read-only or has no fixture to sign with */

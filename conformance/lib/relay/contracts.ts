@@ -13,6 +13,7 @@ export const profileAbi = new Interface([
 /** The functions and the event of a key manager (LSP6, LSP25) that the suite uses. */
 export const keyManagerAbi = new Interface([
   'function getNonce(address from, uint128 channelId) view returns (uint256)',
+  'function execute(bytes payload) payable returns (bytes)',
   'function executeRelayCall(bytes signature, uint256 nonce, uint256 validityTimestamps, bytes payload) payable returns (bytes)',
   'function executeRelayCallBatch(bytes[] signatures, uint256[] nonces, uint256[] validityTimestamps, uint256[] values, bytes[] payloads) payable returns (bytes[])',
   'event PermissionsVerified(address indexed signer, uint256 indexed value, bytes4 indexed selector)',

@@ -135,7 +135,7 @@ export function renderMarkdown(report: Report): string {
     ),
     '<details><summary>All clauses</summary>',
     '',
-    ...(['eth-rpc', 'relay'] as const).flatMap((document) => {
+    ...(['eth-rpc', 'relay', 'client'] as const).flatMap((document) => {
       const rows = clauses
         .filter((clause) => clause.document === document)
         .map((clause) => {

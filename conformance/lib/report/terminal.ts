@@ -101,7 +101,7 @@ function again(page: Page, report: Report, command: string): void {
   const failed = report.clauses.filter((clause) => shownStatus(clause) === 'failed')
   if (failed.length === 0) return
   const required = failed.filter(({ level }) => level === 'required')
-  const line = `${command} --only ${(required.length > 0 ? required : failed).map(({ id }) => id).join(',')}`
+  const line = `${command} --only ${(required.length > 0 ? required : failed).map(({ id }) => id).join(',')}${clientOf(report)}`
   heading(page, 'Failed')
   for (const { id, level } of failed) {
     page.lines.push(
@@ -112,8 +112,14 @@ function again(page: Page, report: Report, command: string): void {
   page.lines.push(`  again: ${visibleControls(line)}`)
 }
 
+/** The command of the client, which stands behind all options. */
+function clientOf({ target: { client } }: Report): string {
+  return client === undefined ? '' : ` -- ${client}`
+}
+
 /** The command that checks the target of a report, as far as the report tells it. */
-function commandFor({ target: { relayUrl, ethRpcUrl } }: Report): string {
+function commandFor({ target: { relayUrl, ethRpcUrl, client } }: Report): string {
+  if (client !== undefined) return 'npx touchstone judge-client'
   if (relayUrl === null) return `npx touchstone check ${ethRpcUrl} --no-relay`
   const other = ethRpcUrl === null ? ' --no-eth-rpc' : ethRpcUrl === relayUrl ? '' : ` --eth-rpc-url ${ethRpcUrl}`
   return `npx touchstone check ${relayUrl}${other}`

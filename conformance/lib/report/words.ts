@@ -32,10 +32,12 @@ export const verdictWord: Readonly<Record<Verdict, string>> = {
 export const documentTitle: Readonly<Record<ClauseResult['document'], string>> = {
   'eth-rpc': 'Ethereum-compatible JSON-RPC interface',
   relay: 'Transaction relay service interface',
+  client: 'What both documents say of the callers of a relay',
 }
 
-/** The URLs of the target, as one short text. */
+/** The URLs of the target, or the command of the client, as one short text. */
 export function targetName(target: Report['target']): string {
+  if (target.client !== undefined) return target.client
   const urls = [target.relayUrl, target.ethRpcUrl].filter((url) => url !== null)
   return [...new Set(urls)].join(' and ') || 'no target'
 }

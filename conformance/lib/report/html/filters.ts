@@ -60,7 +60,7 @@ ${boxes(
   'document',
   'Document',
   clauses.map((clause) => clause.document),
-  ['eth-rpc', 'relay'],
+  ['eth-rpc', 'relay', 'client'],
 )}
 ${boxes(
   'level',

@@ -1,0 +1,138 @@
+import { requestObject } from '../altered/lib/relay.ts'
+import { hashIn, isAccepted, isHash, normalHash } from '../lib/relay/hash.ts'
+import { readCall, type CallForm } from './call-form.ts'
+import type { CallFacts, Recorded, Recording } from './recording.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Path without query. Repeated slashes count as one, and those at the end as none: base URLs end as they like. */
+export const pathOf = ({ request }: Pick<Recorded, 'request'>): string =>
+  `/${(request.path.split('?')[0] ?? '')
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/')}`
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A browser asks before it sends (CORS). That is no request of the client. */
+const isPreflight = ({ request }: Recorded): boolean => request.method === 'OPTIONS'
+
+const isRpc = (value: unknown): boolean => isObject(value) && ('jsonrpc' in value || 'params' in value)
+
+/** A request by which the client means POST /execute: by its path, or by its body at another path. */
+export interface ExecuteRequest {
+  readonly recorded: Recorded
+  readonly form: CallForm
+}
+
+/** A call whose signature is a controller's, and which could be read as a whole. */
+export interface SignedCall extends ExecuteRequest {
+  readonly facts: CallFacts & Required<Pick<CallFacts, 'signer' | 'nextNonce' | 'keyManager'>>
+  readonly nonce: bigint
+  readonly channel: bigint
+  readonly payload: string
+}
+
+/** Whether two calls use one nonce of one controller. */
+export const haveSameNonce = (a: SignedCall, b: SignedCall): boolean =>
+  a.nonce === b.nonce && a.facts.signer === b.facts.signer && a.facts.keyManager === b.facts.keyManager
+
+/** Whether two requests are one call: the key manager executes it once. The signature may have other bytes. */
+export const isSameCall = (a: SignedCall, b: SignedCall): boolean =>
+  haveSameNonce(a, b) && a.payload === b.payload && a.form.validity?.value === b.form.validity?.value
+
+/** The hash that the client was told; undefined: none. */
+export function toldHash({ recorded: { answer } }: ExecuteRequest): string | undefined {
+  const hash = isAccepted(answer) ? hashIn(answer) : undefined
+  return isHash(hash) ? normalHash(hash) : undefined
+}
+
+export function executeRequests({ requests }: Recording): ExecuteRequest[] {
+  return requests
+    .filter((recorded) => {
+      if (isPreflight(recorded)) return false
+      const body = requestObject(recorded.request)
+      return pathOf(recorded).endsWith('/execute') || ('transaction' in body && !isRpc(body))
+    })
+    .map((recorded) => ({ recorded, form: readCall(recorded.request) }))
+}
+
+/** Those that were signed as the documents want it. Each repetition is one of its own. */
+export function signedCalls(recording: Recording): SignedCall[] {
+  return executeRequests(recording).flatMap((request) => {
+    const { recorded, form } = request
+    const { call: facts } = recorded
+    const { nonce, payload } = form
+    if (!facts || facts.instead || !nonce || payload === undefined) return []
+    const { signer, nextNonce, keyManager } = facts
+    if (signer === undefined || nextNonce === undefined || keyManager === undefined) return []
+    const whole = { ...facts, signer, nextNonce, keyManager }
+    return [{ ...request, facts: whole, nonce: nonce.value, channel: nonce.value >> 128n, payload }]
+  })
+}
+
+/** A request by which the client means POST /quota. */
+export interface QuotaRequest {
+  readonly recorded: Recorded
+  readonly body: Json
+}
+
+export function quotaRequests({ requests }: Recording): QuotaRequest[] {
+  return requests
+    .filter((recorded) => {
+      const body = requestObject(recorded.request)
+      const looksLikeOne = 'timestamp' in body && 'signature' in body && !('transaction' in body)
+      return !isPreflight(recorded) && (pathOf(recorded).endsWith('/quota') || looksLikeOne)
+    })
+    .map((recorded) => ({ recorded, body: requestObject(recorded.request) }))
+}
+
+/** One call of a JSON-RPC method. A batch holds several. */
+export interface RpcCall {
+  readonly recorded: Recorded
+  readonly envelope: Json
+  /** A string, or undefined when `method` is none. */
+  readonly method: string | undefined
+  /** The parameters; empty when they are left out or no array. */
+  readonly params: readonly unknown[]
+  /** What the client got for it. */
+  readonly result: unknown
+  readonly isBatched: boolean
+}
+
+/** Requests by which the client means JSON-RPC: by the path, or by the body at another one. */
+export function rpcRequests({ requests }: Recording): { readonly recorded: Recorded }[] {
+  return requests
+    .filter((recorded) => {
+      const { json } = recorded.request
+      const looksLikeOne = Array.isArray(json) ? json.some(isRpc) : isRpc(json)
+      const asks = recorded.request.text !== '' || /[?&]method=/.test(recorded.request.path)
+      return !isPreflight(recorded) && (looksLikeOne || (pathOf(recorded).endsWith('/eth-rpc') && asks))
+    })
+    .map((recorded) => ({ recorded }))
+}
+
+function resultFor(answer: unknown, id: unknown): unknown {
+  const answers = Array.isArray(answer) ? (answer as unknown[]) : [answer]
+  return answers.filter(isObject).find((one) => one['id'] === id)?.['result']
+}
+
+/** Every call of a method, in the order of the requests. What is no object is left out. */
+export function rpcCalls(recording: Recording): RpcCall[] {
+  return rpcRequests(recording).flatMap(({ recorded }) => {
+    const { json } = recorded.request
+    const isBatched = Array.isArray(json)
+    return (isBatched ? (json as unknown[]) : [json]).filter(isObject).map((envelope) => {
+      const { method, params, id } = envelope
+      return {
+        recorded,
+        envelope,
+        method: typeof method === 'string' ? method : undefined,
+        params: Array.isArray(params) ? (params as unknown[]) : [],
+        result: resultFor(recorded.answer.json, id),
+        isBatched,
+      }
+    })
+  })
+}

@@ -1,0 +1,134 @@
+import { isAddress, isHex, readInteger } from '../call-form.ts'
+import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
+import { isObject, pathOf, quotaRequests, type QuotaRequest } from '../requests.ts'
+
+const kind = 'request to POST /quota'
+
+/** Seconds since 1970 reach this in the year 5138; milliseconds have been beyond it since 1973. */
+const leastMilliseconds = 10n ** 11n
+/** By which the clocks of two programs on one machine, and rounding to seconds, may differ. */
+const slackSeconds = 1
+
+const judgeRequests = (t: ClientContext, wrongOf: (request: QuotaRequest) => Wrong | undefined): void =>
+  judgeEach(t, kind, quotaRequests(t.recording), wrongOf)
+
+/** Those with a timestamp. */
+const timed = ({ recording }: ClientContext) =>
+  quotaRequests(recording).filter(({ body }) => body['timestamp'] !== undefined)
+
+/** Those with a timestamp that is a number in whatever type. */
+const numbered = (t: ClientContext) =>
+  timed(t).flatMap((request) => {
+    const read = readInteger(request.body['timestamp'])
+    return read ? [{ ...request, timestamp: read.value }] : []
+  })
+
+/** Those whose signature was judged. */
+const signed = ({ recording }: ClientContext) =>
+  quotaRequests(recording).flatMap((request) =>
+    request.recorded.quota ? [{ ...request, quota: request.recorded.quota }] : [],
+  )
+
+function judgeMessage(
+  t: ClientContext,
+  clause: 'client.quota.hash' | 'client.quota.bound-to-message',
+  expected: string,
+): void {
+  const known = signed(t).filter(({ quota }) => quota.signer !== undefined)
+  judgeEach(t, `${kind} that a controller signed`, known, ({ quota: { instead, signer } }) =>
+    instead?.clause === clause
+      ? { message: 'the signature is over something else', expected, actual: `${instead.what}, signed by ${signer}` }
+      : undefined,
+  )
+}
+
+function wrongPost({ recorded, recorded: { request } }: QuotaRequest): Wrong | undefined {
+  const isThere = request.method === 'POST' && pathOf(recorded) === '/quota'
+  if (isThere && isObject(request.json)) return undefined
+  return {
+    message: isThere ? 'the body is no JSON object' : 'the request is sent to another place',
+    expected: 'POST /quota with one JSON object',
+    actual: isThere ? request.text.slice(0, 200) : `${request.method} ${request.path}`,
+  }
+}
+
+function wrongMembers({ body }: QuotaRequest): Wrong | undefined {
+  const { address, timestamp, signature } = body
+  const wrong = [
+    ...(isAddress(address) ? [] : [`address: ${show(address)}`]),
+    ...(timestamp === undefined ? ['timestamp: absent'] : []),
+    ...(isHex(signature) ? [] : [`signature: ${show(signature)}`]),
+  ]
+  if (wrong.length === 0) return undefined
+  return {
+    message: 'a member is absent or of another form',
+    expected: 'address, timestamp, signature',
+    actual: wrong.join(', '),
+  }
+}
+
+function wrongSeconds({ timestamp }: { timestamp: bigint }): Wrong | undefined {
+  if (timestamp < leastMilliseconds) return undefined
+  return { message: 'timestamp is not in seconds', expected: 'a time in seconds', actual: `${timestamp}` }
+}
+
+/** What POST /quota is sent. */
+export default [
+  clientClause('client.quota.post', 'each request goes to POST /quota, with an object', (t) =>
+    judgeRequests(t, wrongPost),
+  ),
+
+  clientClause('client.quota.members', 'each body has every member', (t) => judgeRequests(t, wrongMembers)),
+
+  clientClause('client.quota.timestamp-integer', 'each timestamp is of integer type', (t) =>
+    judgeEach(t, `${kind} with a timestamp`, timed(t), ({ body: { timestamp } }) =>
+      readInteger(timestamp)?.form === 'integer'
+        ? undefined
+        : { message: 'timestamp is of no integer type', expected: 'an integer', actual: show(timestamp) },
+    ),
+  ),
+
+  clientClause('client.quota.timestamp-seconds', 'each timestamp is in seconds', (t) =>
+    judgeEach(t, `${kind} with a number as timestamp`, numbered(t), wrongSeconds),
+  ),
+
+  clientClause('client.quota.window', 'each timestamp is that of its arrival', (t) => {
+    const allowedSeconds = t.edition === 'lip' ? 300 : 5
+    const items = numbered(t).filter((item) => wrongSeconds(item) === undefined)
+    judgeEach(t, `${kind} with a timestamp in seconds`, items, ({ timestamp, recorded: { arrivedMs } }) => {
+      const offSeconds = Number(timestamp) - arrivedMs / 1000
+      if (Math.abs(offSeconds) <= allowedSeconds + slackSeconds) return undefined
+      return {
+        message: 'timestamp is not the current time',
+        expected: `the time of the arrival, within ${allowedSeconds} seconds`,
+        actual: `${Math.abs(offSeconds).toFixed(1)} seconds ${offSeconds < 0 ? 'before' : 'after'} it`,
+      }
+    })
+  }),
+
+  clientClause('client.quota.hash', 'each signature is over the hash of the document', (t) =>
+    judgeMessage(
+      t,
+      'client.quota.hash',
+      'keccak256 of address and timestamp in solidity packing, as a personal message',
+    ),
+  ),
+
+  clientClause('client.quota.bound-to-message', 'each signature is over the address and the time of its request', (t) =>
+    judgeMessage(t, 'client.quota.bound-to-message', 'the address and the timestamp of the request'),
+  ),
+
+  clientClause('client.quota.sign-permission', 'each signer holds SIGN', (t) =>
+    judgeEach(t, `${kind} whose members can be read`, signed(t), ({ quota: { signer, instead, holdsSign } }) => {
+      if (instead || holdsSign) return undefined
+      const expected = 'a signature of a controller with SIGN on the profile at address'
+      if (signer !== undefined)
+        return { message: 'the controller that signed does not hold SIGN', expected, actual: signer }
+      return {
+        message: 'the signature leads to no controller of the profile, over any message that clients are known to sign',
+        expected,
+        actual: 'a signature of somebody else, or over something else',
+      }
+    }),
+  ),
+]
