@@ -12,7 +12,7 @@ import { readExpectedFailures } from './lib/expected-failures.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { onInterrupt } from './lib/on-interrupt.ts'
 import { parsePositiveInteger } from './lib/options.ts'
-import type { Edition, Report } from './lib/report-types.ts'
+import { editions, type Edition, type Report } from './lib/report-types.ts'
 import { type ReportFormat, reportFormats, reportRenderers } from './lib/report/formats.ts'
 import { assertWritable, type Output, parseOutput, writeOutput } from './lib/report/output.ts'
 import { createTerminalProgress } from './lib/report/terminal-progress.ts'
@@ -85,9 +85,7 @@ function createCommand(): Command {
     .option('--fixture <file>', 'with --relay-url: the profile and the controllers that the client may use')
     .option('--provoke <steps>', `what is done with each new call in turn`, parseSteps, defaultSteps)
     .option('--only <clause>', 'a clause id, or the beginning of one; repeatable', append, [])
-    .addOption(
-      new Option('--edition <name>', 'the edition of the documents').choices(['documents', 'lip']).default('documents'),
-    )
+    .addOption(new Option('--edition <name>', 'the edition of the documents').choices(editions).default('documents'))
     .option('--expected-failures <file>', 'a file with the clauses that are known to fail: a list of id, reason, link')
     .option('--timeout-ms <ms>', 'how long the command may take', parsePositiveInteger, 120_000)
     .option('--verbose', 'also show the observations')

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { getAddress } from 'ethers'
 import { hangUp, respond, type AlteredRequest, type AlteredResponse, type Forward } from '../altered/define.ts'
 import { requestObject } from '../altered/lib/relay.ts'
 import { serveAlteration } from '../altered/serve.ts'
@@ -53,7 +54,12 @@ function factsOf(chain: ChainTruth, controllers: readonly string[]) {
     const { address, signature, timestamp } = requestObject(request)
     const time = readInteger(timestamp)
     if (!path.endsWith('/quota') || !isAddress(address) || !isHex(signature) || !time) return {}
-    const message = { address: normalHex(address), signature: normalHex(signature), timestamp: time.value }
+    const message = {
+      address: normalHex(address),
+      spelled: address,
+      signature: normalHex(signature),
+      timestamp: time.value,
+    }
     return { quota: await factsOfQuota(chain, message, controllers) }
   }
 }
@@ -206,7 +212,7 @@ export async function startJudgingRelay(options: JudgingRelayOptions): Promise<J
   const accounts = Object.values(fixture.controllers)
   const look = factsOf(
     chain,
-    accounts.map(({ address }) => address),
+    accounts.map(({ address }) => getAddress(address)),
   )
   const choose = createScript(steps)
   const requests: Recorded[] = []

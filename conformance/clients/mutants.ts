@@ -209,7 +209,6 @@ const ofConduct: readonly ClientMutant[] = [
   {
     clause: 'client.execute.validity-lossless',
     fault: 'It sends the window as a double.',
-    also: ['client.execute.signature'],
     act: async (client) => {
       const message = await client.message({ validityTimestamps: validityOf(1, nowSeconds() + 3600) })
       const { address, transaction } = client.sign(message)

@@ -1,6 +1,7 @@
 import type { ClauseId } from '../../specs/index.ts'
 import type { AlteredRequest, AlteredResponse } from '../altered/define.ts'
 import type { Answer } from '../lib/answer.ts'
+import type { QuotaReading } from '../lib/relay/message.ts'
 
 /**
  * What the judging relay does with a call that the reference server would serve. A relay may do each of these, since
@@ -42,6 +43,8 @@ export interface QuotaFacts {
   /** As in {@link CallFacts}. */
   readonly signer?: string
   readonly instead?: Instead
+  /** Which of the messages that relays are known to take was signed; absent: none of them. */
+  readonly reading?: QuotaReading
   /** Whether the signer holds SIGN. */
   readonly holdsSign: boolean
 }

@@ -12,7 +12,7 @@ import {
 } from 'ethers'
 import type { ChainTruth } from '../lib/chain-truth.ts'
 import { readData, readNonce, readOwner } from '../lib/relay/contracts.ts'
-import { olderDigests, relayDigest, type RelayMessage } from '../lib/relay/message.ts'
+import { olderDigests, relayDigest, type QuotaReading, type RelayMessage } from '../lib/relay/message.ts'
 import type { CallForm } from './call-form.ts'
 import type { CallFacts, Instead, QuotaFacts } from './recording.ts'
 
@@ -33,6 +33,8 @@ const executeAbi = new Interface(['function execute(uint256 operation, address t
 interface Candidate {
   readonly digest: string
   readonly instead?: Instead
+  /** Its name, where it is a message for the quota that relays are known to take. */
+  readonly reading?: QuotaReading
 }
 
 /** The permissions of an address on the profile; zero: it is no controller. */
@@ -47,13 +49,13 @@ async function findSigner(
   { profile, signature, known }: { profile: string; signature: string; known: readonly string[] },
   candidates: Iterable<Candidate>,
 ) {
-  for (const { digest, instead } of candidates) {
+  for (const { digest, instead, reading } of candidates) {
     const signer = recover(digest, signature)
     if (signer === undefined) return undefined
-    // Of what is signed wrongly, only those are looked for whom the client was given: a question to the node costs time.
-    if (instead && !known.includes(signer)) continue
+    // Of what no relay takes, only those are looked for whom the client was given: a question to the node costs time.
+    if (instead && reading === undefined && !known.includes(signer)) continue
     const permissions = await permissionsOf(chain, profile, signer)
-    if (permissions !== 0n) return { signer, permissions, ...(instead && { instead }) }
+    if (permissions !== 0n) return { signer, permissions, ...(instead && { instead }), ...(reading && { reading }) }
   }
   return undefined
 }
@@ -187,14 +189,26 @@ async function ownerOf(chain: ChainTruth, profile: string): Promise<string | und
   return owner
 }
 
+interface QuotaRequestMessage {
+  /** In the form of {@link normalHex}. */
+  readonly address: string
+  /** As the body spells it. */
+  readonly spelled: string
+  readonly timestamp: bigint
+}
+
 /** What clients are known to sign for the quota, the message of the document first. */
-function* quotaCandidates(address: string, timestamp: bigint, controllers: readonly string[]): Generator<Candidate> {
+function* quotaCandidates(
+  { address, spelled, timestamp }: QuotaRequestMessage,
+  controllers: readonly string[],
+): Generator<Candidate> {
   const of = (clause: Instead['clause'], what: string): { instead: Instead } => ({ instead: { clause, what } })
   const packed = (whose: string, when: bigint) => solidityPackedKeccak256(['address', 'uint256'], [whose, when])
   const personal = (whose: string, when: bigint) => hashMessage(getBytes(packed(whose, when)))
-  yield { digest: personal(address, timestamp) }
+  yield { digest: personal(address, timestamp), reading: 'personal message' }
   yield {
     digest: packed(address, timestamp),
+    reading: 'raw digest',
     ...of('client.quota.hash', 'the packed hash, without the personal message'),
   }
   yield {
@@ -206,8 +220,9 @@ function* quotaCandidates(address: string, timestamp: bigint, controllers: reado
     digest: hashMessage(getBytes(encoded)),
     ...of('client.quota.hash', 'the hash of the ABI encoding, not packed'),
   }
-  for (const text of [getAddress(address), address, ...controllers]) {
+  for (const text of new Set([spelled, getAddress(address), address, ...controllers])) {
     yield {
+      ...(text === spelled && { reading: 'text' as const }),
       digest: hashMessage(`${text}:${timestamp}`),
       ...of('client.quota.hash', 'the text <address>:<timestamp> as a personal message'),
     }
@@ -231,21 +246,21 @@ function* quotaCandidates(address: string, timestamp: bigint, controllers: reado
  * What the chain knows about a request for the quota: who signed it, over which message, and whether that is a
  * controller with the SIGN permission.
  *
- * @param address of the body, in the form of {@link normalHex}
  * @throws Untestable when the node does not answer
  */
 export async function factsOfQuota(
   chain: ChainTruth,
-  { address, timestamp, signature }: { address: string; timestamp: bigint; signature: string },
+  { signature, ...message }: QuotaRequestMessage & { readonly signature: string },
   controllers: readonly string[],
 ): Promise<QuotaFacts> {
+  const { address, timestamp } = message
   if ((await ownerOf(chain, address)) === undefined || timestamp >> 256n !== 0n) return { holdsSign: false }
   const found = await findSigner(
     chain,
     { profile: address, signature, known: controllers },
-    quotaCandidates(address, timestamp, controllers),
+    quotaCandidates(message, controllers),
   )
   if (!found) return { holdsSign: false }
-  const { signer, permissions, instead } = found
-  return { signer, holdsSign: (permissions & signPermission) !== 0n, ...(instead && { instead }) }
+  const { permissions, ...facts } = found
+  return { ...facts, holdsSign: (permissions & signPermission) !== 0n }
 }

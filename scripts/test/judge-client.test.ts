@@ -3,10 +3,11 @@ import { clauses, type ClauseId } from '../../specs/index.ts'
 import { judgeClient, type Given } from '../../conformance/clients/judge-client.ts'
 import { lawfulClients } from '../../conformance/clients/lawful.ts'
 import { clientMutants } from '../../conformance/clients/mutants.ts'
-import { createPlainClient } from '../../conformance/clients/plain-client.ts'
+import { createPlainClient, type PlainClient } from '../../conformance/clients/plain-client.ts'
 import type { Step } from '../../conformance/clients/recording.ts'
-import type { CheckStatus, Report } from '../../conformance/index.ts'
+import { UsageError, type CheckStatus, type Edition, type Report } from '../../conformance/index.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
+import { publicRequests } from './support/public-requests.ts'
 
 const withStatus = ({ clauses: found }: Report, status: CheckStatus): string[] =>
   found.filter((clause) => clause.status === status).map(({ id }) => id)
@@ -25,11 +26,15 @@ describe('judge-client', () => {
   })
   after(() => testbed.close())
 
-  const judge = (steps: readonly Step[], act: (given: Given) => Promise<unknown>): Promise<Report> =>
-    judgeClient(
-      { serverUrl: testbed.relayUrl, fixture: testbed.fixture, steps, client: 'test', timeoutMs: 10_000 },
-      async (given) => void (await act(given)),
-    )
+  function judge(
+    steps: readonly Step[],
+    act: (given: Given) => Promise<unknown>,
+    edition: Edition = 'documents',
+  ): Promise<Report> {
+    const { relayUrl: serverUrl, fixture } = testbed
+    const options = { serverUrl, fixture, steps, client: 'test', timeoutMs: 10_000, edition }
+    return judgeClient(options, async (given) => void (await act(given)))
+  }
 
   for (const { clause, fault, also = [], provoked = [], act } of clientMutants) {
     it(`catches by ${clause}: ${fault}`, async () => {
@@ -49,6 +54,43 @@ describe('judge-client', () => {
       expect(withStatus(report, 'passed').filter((clause) => named.includes(clause as ClauseId))).not.to.be.empty
     })
   }
+
+  describe('judges each request of public clients', () => {
+    for (const { form, send, wrong } of publicRequests) {
+      it(`${form}: ${wrong.join(', ') || 'nothing wrong'}`, async () => {
+        const report = await judge([], async (given) => send(await createPlainClient(given)))
+        expect(report.traffic.requests).to.equal(1)
+        expect(withStatus(report, 'failed'), accusations(report).join()).to.deep.equal(wrong)
+      })
+    }
+  })
+
+  it('judges by the edition', async () => {
+    const text = publicRequests.find(({ form }) => form.includes('personal_sign of the text'))
+    const old = publicRequests.find(({ form }) => form.includes('200 seconds'))
+    const failed = async (edition: Edition, send?: (client: PlainClient) => Promise<unknown>) =>
+      withStatus(await judge([], async (given) => send?.(await createPlainClient(given)), edition), 'failed')
+    expect(await failed('lip', old?.send)).to.deep.equal([])
+    expect(await failed('lukso-2026-02', text?.send)).to.deep.equal(['client.quota.post'])
+    expect(await failed('lukso-2026-02', (client) => client.quota())).to.deep.equal([
+      'client.quota.post',
+      'client.quota.hash',
+    ])
+  })
+
+  it('judges nobody when the relay behind does not answer', async () => {
+    const { fixture } = testbed
+    const options = { serverUrl: 'http://127.0.0.1:1', fixture, steps: [], client: 'test', timeoutMs: 10_000 }
+    const judging = judgeClient(options, async (given) => void (await (await createPlainClient(given)).execute()))
+    expect(await judging.catch((error: unknown) => error)).to.be.instanceOf(UsageError)
+  })
+
+  it('shows no private key', async () => {
+    const { privateKey } = testbed.fixture.controllers.full
+    const report = await judge([], async (given) => (await createPlainClient(given)).quota({ privateKey }))
+    expect(withStatus(report, 'failed')).to.deep.equal(['client.auth.no-key'])
+    expect(JSON.stringify(report)).not.to.include(privateKey.slice(2))
+  })
 
   it('has a mutant for every clause with a verdict', () => {
     const judged = (Object.keys(clauses) as ClauseId[]).filter(

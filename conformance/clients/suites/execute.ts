@@ -1,3 +1,4 @@
+import { editionTerms } from '../../lib/editions.ts'
 import { Untestable } from '../../lib/outcome.ts'
 import { requestObject, transactionOf } from '../../altered/lib/relay.ts'
 import { isAddress, isHex, readInteger } from '../call-form.ts'
@@ -10,15 +11,19 @@ const kind = 'call to POST /execute'
 const judgeRequests = (t: ClientContext, wrongOf: (request: ExecuteRequest) => Wrong | undefined): void =>
   judgeEach(t, kind, executeRequests(t.recording), wrongOf)
 
-function wrongPost({ recorded: { request }, recorded }: ExecuteRequest): Wrong | undefined {
-  const isThere = request.method === 'POST' && pathOf(recorded) === '/execute'
-  if (isThere && isObject(requestObject(request)['transaction'])) return undefined
-  return {
-    message: isThere ? 'the body is no object with the object transaction' : 'the call is sent to another place',
-    expected: 'POST /execute with { address, transaction: { … } }',
-    actual: isThere ? request.text.slice(0, 200) : `${request.method} ${request.path}`,
+const wrongPost =
+  (path: string) =>
+  (item: ExecuteRequest): Wrong | undefined => {
+    const { recorded } = item
+    const { request } = recorded
+    const isThere = request.method === 'POST' && pathOf(recorded) === path
+    if (isThere && isObject(requestObject(request)['transaction'])) return undefined
+    return {
+      message: isThere ? 'the body is no object with the object transaction' : 'the call is sent to another place',
+      expected: `POST ${path} with { address, transaction: { … } }`,
+      actual: isThere ? request.text.slice(0, 200) : `${request.method} ${request.path}`,
+    }
   }
-}
 
 function wrongMembers({ recorded: { request } }: ExecuteRequest): Wrong | undefined {
   const [body, transaction] = [requestObject(request), transactionOf(request)]
@@ -73,16 +78,16 @@ function wrongMessage(of: Instead['clause'], expected: string) {
       : undefined
 }
 
-/** Whether the body writes the nonce as a double beyond 2^53 is written: an exponent in place of the last digits. */
-const isRounded = ({ recorded: { request } }: ExecuteRequest): boolean =>
-  readInteger(transactionOf(request)['nonce'])?.form === 'rounded'
+/** Whether the body writes a member as a double beyond 2^53 is written: an exponent in place of the last digits. */
+const isRounded = ({ recorded: { request } }: ExecuteRequest, member: 'nonce' | 'validityTimestamps'): boolean =>
+  readInteger(transactionOf(request)[member])?.form === 'rounded'
 
 /** Whole calls that a controller has signed, over whatever message. */
 const signedBySome = (t: ClientContext) => whole(t).filter(({ recorded: { call } }) => call?.signer !== undefined)
 
 export default [
   clientClause('client.execute.post', 'each call goes to POST /execute, with the object transaction', (t) =>
-    judgeRequests(t, wrongPost),
+    judgeRequests(t, wrongPost(`${editionTerms[t.edition].pathPrefix}/execute`)),
   ),
 
   clientClause('client.execute.members', 'each body has every required member', (t) => judgeRequests(t, wrongMembers)),
@@ -107,7 +112,9 @@ export default [
         recorded: { call },
         form,
       } = item
-      if (call?.signer !== undefined || isRounded(item)) return undefined
+      // What was signed cannot be known of a number that has lost digits, which is a clause of its own.
+      if (call?.signer !== undefined || isRounded(item, 'nonce') || isRounded(item, 'validityTimestamps'))
+        return undefined
       const bytes = ((form.signature?.length ?? 2) - 2) / 2
       return {
         message: 'the signature is not that of a controller, over none of the messages that clients are known to sign',
@@ -158,7 +165,7 @@ export default [
     judgeEach(t, `${kind} with an integer nonce`, telling, (item) => {
       const { call, request } = item.recorded
       const signed = call?.instead?.clause === 'client.execute.nonce-lossless' ? call.instead.what : undefined
-      if (signed === undefined && !isRounded(item)) return undefined
+      if (signed === undefined && !isRounded(item, 'nonce')) return undefined
       return {
         message: 'transaction.nonce has lost digits: beyond 2^53 a double rounds',
         expected: signed ?? 'all digits of the nonce that was signed',

@@ -1,5 +1,7 @@
+import { editionTerms } from '../../lib/editions.ts'
 import { isAddress, isHex, readInteger } from '../call-form.ts'
 import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
+import type { QuotaReading } from '../../lib/relay/message.ts'
 import { isObject, pathOf, quotaRequests, type QuotaRequest } from '../requests.ts'
 
 const kind = 'request to POST /quota'
@@ -29,28 +31,44 @@ const signed = ({ recording }: ClientContext) =>
     request.recorded.quota ? [{ ...request, quota: request.recorded.quota }] : [],
   )
 
-function judgeMessage(
-  t: ClientContext,
-  clause: 'client.quota.hash' | 'client.quota.bound-to-message',
-  expected: string,
-): void {
-  const known = signed(t).filter(({ quota }) => quota.signer !== undefined)
-  judgeEach(t, `${kind} that a controller signed`, known, ({ quota: { instead, signer } }) =>
-    instead?.clause === clause
-      ? { message: 'the signature is over something else', expected, actual: `${instead.what}, signed by ${signer}` }
-      : undefined,
-  )
+/** Those that a controller signed, over whatever message. */
+const signedByController = (t: ClientContext) => signed(t).filter(({ quota }) => quota.signer !== undefined)
+
+const messages: Readonly<Record<QuotaReading, string>> = {
+  'personal message': 'keccak256 of address and timestamp in solidity packing, as a personal message',
+  text: 'the text <address>:<timestamp> as a personal message, with the address as the body spells it',
+  'raw digest': 'the packed hash, without the personal message',
+  'controller address': 'the address of the controller, and the timestamp',
 }
 
-function wrongPost({ recorded, recorded: { request } }: QuotaRequest): Wrong | undefined {
-  const isThere = request.method === 'POST' && pathOf(recorded) === '/quota'
-  if (isThere && isObject(request.json)) return undefined
-  return {
-    message: isThere ? 'the body is no JSON object' : 'the request is sent to another place',
-    expected: 'POST /quota with one JSON object',
-    actual: isThere ? request.text.slice(0, 200) : `${request.method} ${request.path}`,
-  }
+function judgeHash(t: ClientContext): void {
+  const wanted = editionTerms[t.edition].quotaMessage
+  judgeEach(t, `${kind} that a controller signed`, signedByController(t), ({ quota: { instead, signer, reading } }) => {
+    if (reading === wanted || instead?.clause === 'client.quota.bound-to-message') return undefined
+    const actual = `${instead?.what ?? messages['personal message']}, signed by ${signer}`
+    return { message: 'the signature is over something else', expected: messages[wanted], actual }
+  })
 }
+
+function judgeBound(t: ClientContext): void {
+  judgeEach(t, `${kind} that a controller signed`, signedByController(t), ({ quota: { instead, signer } }) => {
+    if (instead?.clause !== 'client.quota.bound-to-message') return undefined
+    const expected = 'the address and the timestamp of the request'
+    return { message: 'the signature is over something else', expected, actual: `${instead.what}, signed by ${signer}` }
+  })
+}
+
+const wrongPost =
+  (path: string) =>
+  ({ recorded, recorded: { request } }: QuotaRequest): Wrong | undefined => {
+    const isThere = request.method === 'POST' && pathOf(recorded) === path
+    if (isThere && isObject(request.json)) return undefined
+    return {
+      message: isThere ? 'the body is no JSON object' : 'the request is sent to another place',
+      expected: `POST ${path} with one JSON object`,
+      actual: isThere ? request.text.slice(0, 200) : `${request.method} ${request.path}`,
+    }
+  }
 
 function wrongMembers({ body }: QuotaRequest): Wrong | undefined {
   const { address, timestamp, signature } = body
@@ -75,7 +93,7 @@ function wrongSeconds({ timestamp }: { timestamp: bigint }): Wrong | undefined {
 /** What POST /quota is sent. */
 export default [
   clientClause('client.quota.post', 'each request goes to POST /quota, with an object', (t) =>
-    judgeRequests(t, wrongPost),
+    judgeRequests(t, wrongPost(`${editionTerms[t.edition].pathPrefix}/quota`)),
   ),
 
   clientClause('client.quota.members', 'each body has every member', (t) => judgeRequests(t, wrongMembers)),
@@ -93,7 +111,8 @@ export default [
   ),
 
   clientClause('client.quota.window', 'each timestamp is that of its arrival', (t) => {
-    const allowedSeconds = t.edition === 'lip' ? 300 : 5
+    const { halfWindowSeconds, outsideSeconds } = editionTerms[t.edition]
+    const allowedSeconds = halfWindowSeconds ?? outsideSeconds
     const items = numbered(t).filter((item) => wrongSeconds(item) === undefined)
     judgeEach(t, `${kind} with a timestamp in seconds`, items, ({ timestamp, recorded: { arrivedMs } }) => {
       const offSeconds = Number(timestamp) - arrivedMs / 1000
@@ -106,16 +125,12 @@ export default [
     })
   }),
 
-  clientClause('client.quota.hash', 'each signature is over the hash of the document', (t) =>
-    judgeMessage(
-      t,
-      'client.quota.hash',
-      'keccak256 of address and timestamp in solidity packing, as a personal message',
-    ),
-  ),
+  clientClause('client.quota.hash', 'each signature is over the hash of the document', judgeHash),
 
-  clientClause('client.quota.bound-to-message', 'each signature is over the address and the time of its request', (t) =>
-    judgeMessage(t, 'client.quota.bound-to-message', 'the address and the timestamp of the request'),
+  clientClause(
+    'client.quota.bound-to-message',
+    'each signature is over the address and the time of its request',
+    judgeBound,
   ),
 
   clientClause('client.quota.sign-permission', 'each signer holds SIGN', (t) =>
