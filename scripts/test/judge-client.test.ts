@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { clauses, type ClauseId } from '../../specs/index.ts'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { clauses, type Clause, type ClauseId, type ClauseLevel } from '../../specs/index.ts'
 import { judgeClient, type Given } from '../../conformance/clients/judge-client.ts'
 import { lawfulClients } from '../../conformance/clients/lawful.ts'
 import { clientMutants } from '../../conformance/clients/mutants.ts'
@@ -11,6 +17,13 @@ import { publicRequests } from './support/public-requests.ts'
 
 const withStatus = ({ clauses: found }: Report, status: CheckStatus): string[] =>
   found.filter((clause) => clause.status === status).map(({ id }) => id)
+
+const root = path.join(import.meta.dirname, '../..')
+
+const runCommand = (...args: string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
+  promisify(execFile)(process.execPath, [path.join(root, 'scripts/touchstone.ts'), 'judge-client', ...args], {
+    cwd: root,
+  })
 
 /** What is wrong, with the reasons, for the message of a test that fails. */
 const accusations = ({ clauses: found }: Report): string[] =>
@@ -90,6 +103,78 @@ describe('judge-client', () => {
     const report = await judge([], async (given) => (await createPlainClient(given)).quota({ privateKey }))
     expect(withStatus(report, 'failed')).to.deep.equal(['client.auth.no-key'])
     expect(JSON.stringify(report)).not.to.include(privateKey.slice(2))
+  })
+
+  it('runs the client of its page, and finds nothing wrong', async () => {
+    const folder = await mkdtemp(path.join(root, 'node_modules/.client-'))
+    try {
+      const page = await readFile(path.join(root, 'docs/judge-client.md'), 'utf8')
+      const [, name = '', code = ''] = /^```js (\S+)\n([^]*?)^```$/m.exec(page) ?? []
+      const own = pathToFileURL(path.join(root, 'client/index.ts')).href
+      const program = path.join(folder, name)
+      await writeFile(program, code.replace("'touchstone/client'", `'${own}'`))
+      const [, options = ''] = /npm run judge-client -- (--only \S+) -- node my-client.mjs/.exec(page) ?? []
+      const file = (format: string): string => path.join(folder, `report.${format}`)
+      const reports = ['json', 'html', 'junit'].flatMap((format) => ['--report', `${format}=${file(format)}`])
+      const { stdout } = await runCommand(...options.split(' '), ...reports, '--', process.execPath, program)
+      expect(stdout).to.include("unit: 'gas'").and.to.include('Passed: ')
+      const report = JSON.parse(await readFile(file('json'), 'utf8')) as Report
+      expect([...withStatus(report, 'failed'), ...withStatus(report, 'untestable')]).to.deep.equal([])
+      expect(report.verdict).to.equal('passed')
+      for (const format of ['html', 'junit'])
+        expect(await readFile(file(format), 'utf8')).to.include('client.execute.nonce')
+      const row = /^\| `touchstone\/client` .*$/m.exec(await readFile(path.join(root, 'README.md'), 'utf8'))?.[0] ?? ''
+      const { required, recommended } = report.summary
+      const of = (passed: number): string => `| ${passed} of ${passed} `
+      expect(row.replaceAll(/ +/g, ' ')).to.include(`| passed ${of(required.passed)}${of(recommended.passed)}`)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
+  it('counts the clauses of the reference server in README.md', async () => {
+    const row = /^\| the reference server .*$/m.exec(await readFile(path.join(root, 'README.md'), 'utf8'))?.[0] ?? ''
+    // `check` sends random requests with --fuzz alone.
+    const isJudged = (clause: Clause): boolean => clause.document !== 'client' && !clause.needs.includes('fuzz')
+    const count = (level: ClauseLevel): number =>
+      Object.values(clauses).filter((clause) => isJudged(clause) && clause.level === level).length
+    const of = (all: number): string => `| ${all} of ${all} `
+    expect(row.replaceAll(/ +/g, ' ')).to.include(`| conformant ${of(count('required'))}${of(count('recommended'))}`)
+  })
+
+  it('says in one line what is wrong with its arguments', async () => {
+    const refused = async (...args: string[]) => {
+      const { code, stderr } = await runCommand(...args).catch((error: { code: number; stderr: string }) => ({
+        ...error,
+      }))
+      return `${code} ${stderr}`
+    }
+    const [none, lone, step, file] = await Promise.all([
+      refused(),
+      refused('--relay-url', 'http://127.0.0.1:1', '--', 'node'),
+      refused('--provoke', 'late', '--', 'node'),
+      refused('--relay-url', 'http://127.0.0.1:1', '--fixture', 'none.json', '--', 'node'),
+    ])
+    expect(none).to.match(/^2 error: missing required argument 'command'\n$/)
+    expect(lone).to.match(/^2 touchstone judge-client: --relay-url needs --fixture: .*\n$/)
+    expect(step).to.match(/^2 error: .*'late' is invalid\. none, or some of served, lost, .*\n$/)
+    expect(file).to.match(/^2 touchstone judge-client: the fixture none\.json cannot be read \(ENOENT\)\n$/)
+  })
+
+  it('ends a command that does not end, and says so', async () => {
+    const fixtureFile = path.join(await mkdtemp(path.join(tmpdir(), 'touchstone-')), 'fixture.json')
+    await writeFile(fixtureFile, JSON.stringify(testbed.fixture))
+    const where = ['--relay-url', testbed.relayUrl, '--fixture', fixtureFile]
+    const run = (...rest: string[]) =>
+      runCommand(...where, ...rest).catch((error: { code: number; stdout: string }) => error)
+    const [endless, missing] = await Promise.all([
+      run('--timeout-ms', '300', '--', process.execPath, '-e', 'setInterval(() => {}, 1000)'),
+      run('--', '/no/such/command'),
+    ])
+    expect(endless).to.include({ code: 3 })
+    expect(endless.stdout).to.include('note: the command was ended after 300 ms')
+    expect(missing).to.include({ code: 2 })
+    await rm(path.dirname(fixtureFile), { recursive: true })
   })
 
   it('has a mutant for every clause with a verdict', () => {
