@@ -180,6 +180,17 @@ export const lawfulClients: readonly LawfulClient[] = [
     },
   },
   {
+    id: 'replaces-a-lost-call',
+    clauses: ['client.execute.nonce'],
+    allowedBy: 'A nonce serves once, so of two calls with the nonce of a lost one a single one is executed.',
+    provoked: ['lost'],
+    act: async (client) => {
+      const nonce = await client.nonce()
+      await client.execute({ nonce })
+      return client.execute({ nonce })
+    },
+  },
+  {
     id: 'patient',
     clauses: ['client.limits.retry-after'],
     allowedBy: 'Retry-After says when a request may come again at the earliest.',
