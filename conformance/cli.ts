@@ -286,6 +286,10 @@ function withoutCredentials(word: string): string {
   return /^https?:/.test(url) && URL.canParse(url) ? `${option}${redactUrl(url)}` : word
 }
 
+/** A word as a shell takes it. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
 /** The command that checks the same target again, without the options that select clauses or name reports. */
 function commandOf(argv: readonly string[]): string {
   const isLeftOut = /^--(only|report|write-expected-failures|header)$/
@@ -294,7 +298,7 @@ function commandOf(argv: readonly string[]): string {
     if (isLeftOut.test(word) || isLeftOut.test(argv[index - 1] ?? '')) continue
     if (!/^--(only|report|write-expected-failures|header)=/.test(word)) kept.push(withoutCredentials(word))
   }
-  const quoted = kept.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+  const quoted = kept.map(shellWord)
   const secret = argv.some((word) => /^--header(=|$)/.test(word)) ? [`--header '…'`] : []
   const command = process.env['npm_lifecycle_event'] === 'check' ? 'npm run check --' : 'npx touchstone check'
   return [command, ...quoted, ...secret].join(' ')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { packageVersion } from '../specs/index.ts'
-import type { CheckDependencies } from './cli.ts'
+import { shellWord, type CheckDependencies } from './cli.ts'
 import { judgeClient, type Given } from './clients/judge-client.ts'
 import { provocations, type Step } from './clients/recording.ts'
 import { readExpectedFailures } from './lib/expected-failures.ts'
@@ -181,7 +181,7 @@ async function judge(command: readonly string[], flags: Flags, dependencies: Che
     const { serverUrl, fixture } = where
     const { provoke: steps, edition, timeoutMs } = flags
     const only = flags.only.length === 0 ? null : flags.only.join()
-    const client = command.join(' ')
+    const client = command.map(shellWord).join(' ')
     return await judgeClient(
       { serverUrl, fixture, steps, client, only, edition, timeoutMs, ...(expected && { expectedFailures: expected }) },
       async (given) => {

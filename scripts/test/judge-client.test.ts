@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { JsonRpcProvider } from 'ethers'
+import { createPublicClient, http } from 'viem'
+import { Web3 } from 'web3'
 import { clauses, type Clause, type ClauseId, type ClauseLevel } from '../../specs/index.ts'
 import { judgeClient, type Given } from '../../conformance/clients/judge-client.ts'
 import { lawfulClients } from '../../conformance/clients/lawful.ts'
@@ -74,6 +77,40 @@ describe('judge-client', () => {
         const report = await judge([], async (given) => send(await createPlainClient(given)))
         expect(report.traffic.requests).to.equal(1)
         expect(withStatus(report, 'failed'), accusations(report).join()).to.deep.equal(wrong)
+      })
+    }
+  })
+
+  describe('spares libraries as they are', () => {
+    const libraries: Readonly<Record<string, (url: string, address: `0x${string}`) => Promise<unknown>>> = {
+      async ethers(url, address) {
+        const provider = new JsonRpcProvider(url)
+        await Promise.all([provider.getBlockNumber(), provider.getBalance(address), provider.getLogs({ address })])
+        provider.destroy()
+      },
+      async viem(url, address) {
+        const client = createPublicClient({ transport: http(url) })
+        await Promise.all([client.getBlockNumber(), client.getBalance({ address }), client.getLogs({ address })])
+        await client.getTransactionReceipt({ hash: `0x${'1'.repeat(64)}` }).catch(() => undefined)
+      },
+      async web3(url, address) {
+        const { eth } = new Web3(url)
+        await Promise.all([eth.getBlockNumber(), eth.getBalance(address), eth.getPastLogs({ address })])
+      },
+      // A browser asks whether it may send (CORS), and a health check looks at the root.
+      async browser(url) {
+        await fetch(url, { method: 'OPTIONS', headers: { origin: 'https://dapp.example' } })
+        await fetch(new URL('/', url))
+        await fetch(url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' })
+      },
+    }
+    for (const [name, use] of Object.entries(libraries)) {
+      it(name, async () => {
+        const report = await judge([], ({ relayUrl, fixture }) =>
+          use(`${relayUrl}/api/eth-rpc`, fixture.profile.address as `0x${string}`),
+        )
+        expect(accusations(report)).to.deep.equal([])
+        expect(withStatus(report, 'passed')).to.include('client.eth-rpc.endpoint')
       })
     }
   })
