@@ -156,7 +156,9 @@ async function runCommand(
     kill ??= setTimeout(() => child.kill('SIGKILL'), endingMs)
   }
   const timer = setTimeout(() => end(`the command was ended after ${timeoutMs} ms`), timeoutMs)
-  signal.addEventListener('abort', () => end('the run was interrupted'))
+  const interrupt = (): void => end('the run was interrupted')
+  signal.addEventListener('abort', interrupt)
+  if (signal.aborted) interrupt()
   try {
     const [code, by] = (await once(child, 'exit')) as [number | null, string | null]
     if (code === 0) return why

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -23,10 +24,10 @@ const withStatus = ({ clauses: found }: Report, status: CheckStatus): string[] =
 
 const root = path.join(import.meta.dirname, '../..')
 
+const commandLine = [path.join(root, 'scripts/touchstone.ts'), 'judge-client']
+
 const runCommand = (...args: string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
-  promisify(execFile)(process.execPath, [path.join(root, 'scripts/touchstone.ts'), 'judge-client', ...args], {
-    cwd: root,
-  })
+  promisify(execFile)(process.execPath, [...commandLine, ...args], { cwd: root })
 
 /** What is wrong, with the reasons, for the message of a test that fails. */
 const accusations = ({ clauses: found }: Report): string[] =>
@@ -211,6 +212,23 @@ describe('judge-client', () => {
     expect(endless).to.include({ code: 3 })
     expect(endless.stdout).to.include('note: the command was ended after 300 ms')
     expect(missing).to.include({ code: 2 })
+
+    const args = [
+      ...commandLine,
+      ...where,
+      '--',
+      process.execPath,
+      '-e',
+      'console.log("begun"); setInterval(() => {}, 1000)',
+    ]
+    const interrupted = spawn(process.execPath, args, { cwd: root })
+    const printed: string[] = []
+    interrupted.stdout.setEncoding('utf8').on('data', (text: string) => printed.push(text))
+    await once(interrupted.stdout, 'data')
+    interrupted.kill('SIGINT')
+    const [code] = (await once(interrupted, 'close')) as [number]
+    expect(code).to.equal(3)
+    expect(printed.join('')).to.include('note: the run was interrupted')
     await rm(path.dirname(fixtureFile), { recursive: true })
   })
 
