@@ -30,8 +30,6 @@ export interface JudgingRelayOptions {
 export interface JudgingRelay {
   /** The base URL that the client is given, for both documents. */
   readonly url: string
-  /** Resolves when no request is under way. */
-  idle(): Promise<void>
   /**
    * What the client did, with what the chain tells about it.
    *
@@ -152,13 +150,16 @@ interface Contracts {
   readonly keyManagers: ReadonlySet<string>
 }
 
-/** What a transaction has a profile do: by `execute` of its key manager, or called itself by a controller (LSP20). */
-function payloadIn({ to, input }: ChainTransaction, { profiles, keyManagers }: Contracts): string | undefined {
-  const called = to?.toLowerCase() ?? ''
-  if (profiles.has(called)) return input.toLowerCase()
-  if (!keyManagers.has(called) || !input.startsWith(directSelector)) return undefined
+/** What a transaction had a profile do: by `execute` of its key manager, or called itself by a controller (LSP20). */
+function payloadIn({ to, input }: ChainTransaction, { profiles }: Contracts): string {
+  if (profiles.has(to?.toLowerCase() ?? '')) return input.toLowerCase()
   const [payload] = keyManagerAbi.decodeFunctionData('execute', input) as unknown as [string]
   return payload.toLowerCase()
+}
+
+function isDirect({ to, input }: ChainTransaction, { profiles, keyManagers }: Contracts): boolean {
+  const called = to?.toLowerCase() ?? ''
+  return profiles.has(called) || (keyManagers.has(called) && input.startsWith(directSelector))
 }
 
 /** What somebody had one of the profiles execute without the relay, after a block. */
@@ -170,14 +171,13 @@ async function findDirectExecutions(
   const found: DirectExecution[] = []
   const head = contracts.profiles.size === 0 ? 0 : await headOf(chain)
   for (let blockNumber = afterBlock + 1; blockNumber <= head; blockNumber++) {
-    const block = (await chain.send('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, true])) as {
+    const { transactions } = (await chain.send('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, true])) as {
       readonly transactions: readonly ChainTransaction[]
     }
-    for (const transaction of block.transactions) {
-      const payload = payloadIn(transaction, contracts)
-      const { hash } = transaction
-      if (payload !== undefined && (await isExecuted(chain, hash)))
-        found.push({ transactionHash: hash, blockNumber, payload })
+    for (const transaction of transactions.filter((each) => isDirect(each, contracts))) {
+      const { hash: transactionHash } = transaction
+      if (!(await isExecuted(chain, transactionHash))) continue
+      found.push({ transactionHash, blockNumber, payload: payloadIn(transaction, contracts) })
     }
   }
   return found
@@ -204,77 +204,70 @@ async function executedOf(chain: ChainTruth, requests: readonly Recorded[]): Pro
   return executed
 }
 
+function contractsOf(requests: readonly Recorded[]): Contracts {
+  const called = requests.filter(({ call }) => call?.keyManager !== undefined)
+  return {
+    profiles: new Set(called.flatMap(({ request }) => readCall(request).address ?? [])),
+    keyManagers: new Set(called.flatMap(({ call }) => call?.keyManager?.toLowerCase() ?? [])),
+  }
+}
+
+/** Does one piece of work after the other, in the order of the calls. */
+function inOrder(): <Value>(work: () => Promise<Value>) => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+}
+
 /** Starts a relay that records its callers, at a free port of this machine, in front of one that serves. */
 export async function startJudgingRelay(options: JudgingRelayOptions): Promise<JudgingRelay> {
   const { serverUrl, fixture, steps, retryAfterSeconds = 1 } = options
   const chain = await connectChain(fixture.chain.rpcUrl)
   const firstBlock = await headOf(chain)
   const accounts = Object.values(fixture.controllers)
-  const look = factsOf(
-    chain,
-    accounts.map(({ address }) => getAddress(address)),
-  )
+  const controllers = accounts.map(({ address }) => getAddress(address))
+  const look = factsOf(chain, controllers)
   const choose = createScript(steps)
-  const requests: Recorded[] = []
+  // The relay behind gets the requests in the order in which the client sent them.
+  const lookInOrder = inOrder()
+  const underWay = new Set<Promise<Recorded>>()
+  const arrived: Promise<Recorded>[] = []
   const broken: unknown[] = []
-  const underWay = new Set<Promise<unknown>>()
 
-  async function handle(request: AlteredRequest, forward: Forward): Promise<AlteredResponse> {
+  async function handle(request: AlteredRequest, forward: Forward): Promise<Recorded & { response: AlteredResponse }> {
     const arrivedMs = Date.now()
-    // The place is taken at once, so that requests are recorded in the order of their arrival.
-    const place = requests.push(undefined as never) - 1
-    const facts = await look(request)
+    const facts = await lookInOrder(() => look(request))
     const outcome = await serve(request, forward, choose(request, facts), retryAfterSeconds)
-    const { response, served, provoked } = outcome
     const headBlock = await headOf(chain)
     const answeredMs = Date.now()
-    requests[place] = {
-      request,
-      arrivedMs,
-      answeredMs,
-      answer: answerOf(relay.url, request, response, answeredMs - arrivedMs),
-      headBlock,
-      ...facts,
-      ...(served && { served }),
-      ...(provoked && { provoked }),
-    }
-    return response
+    const answer = answerOf(relay.url, request, outcome.response, answeredMs - arrivedMs)
+    return { request, arrivedMs, answeredMs, answer, headBlock, ...facts, ...outcome }
   }
 
-  const relay = await serveAlteration(
-    {
-      every: (request, forward) => {
-        const handling = handle(request, forward)
-        underWay.add(handling)
-        void handling.catch(() => undefined).finally(() => underWay.delete(handling))
-        return handling
-      },
-    },
-    { serverUrl, fixture },
-    (error) => broken.push(error),
-  )
-
-  async function idle(): Promise<void> {
-    while (underWay.size > 0) await Promise.allSettled(underWay)
+  const every = async (request: AlteredRequest, forward: Forward): Promise<AlteredResponse> => {
+    const handling = handle(request, forward)
+    arrived.push(handling)
+    underWay.add(handling)
+    return (await handling.finally(() => underWay.delete(handling))).response
   }
+  const relay = await serveAlteration({ every }, { serverUrl, fixture }, (error) => broken.push(error))
 
   return {
     url: relay.url,
-    idle,
     async finish(cutShort) {
-      await idle()
+      while (underWay.size > 0) await Promise.allSettled(underWay)
       const [error] = broken
-      if (error !== undefined)
+      if (error !== undefined) {
         throw new Untestable(`the judging relay failed: ${error instanceof Error ? error.message : 'no reason'}`)
-      const called = requests.filter(({ call }) => call?.keyManager !== undefined)
-      const contracts = {
-        profiles: new Set(called.flatMap(({ request }) => readCall(request).address ?? [])),
-        keyManagers: new Set(called.flatMap(({ call }) => call?.keyManager?.toLowerCase() ?? [])),
       }
+      const requests = await Promise.all(arrived)
       return {
-        requests: [...requests],
+        requests,
         executed: await executedOf(chain, requests),
-        directExecutions: await findDirectExecutions(chain, contracts, firstBlock),
+        directExecutions: await findDirectExecutions(chain, contractsOf(requests), firstBlock),
         privateKeys: accounts.map(({ privateKey }) => privateKey),
         ...(cutShort !== undefined && { cutShort }),
       }

@@ -2,8 +2,7 @@ import { getAddress, hexlify, Signature, toBeHex } from 'ethers'
 import type { ClauseId } from '../../specs/index.ts'
 import { randomChannel } from '../lib/relay/call.ts'
 import { signQuota } from '../lib/relay/message.ts'
-import { lastOfFirstPage, nextPage } from './mutants.ts'
-import { nowSeconds, validityOf, type PlainClient } from './plain-client.ts'
+import { lastOfFirstPage, nextPage, nowSeconds, validityOf, type PlainClient } from './plain-client.ts'
 import type { Step } from './recording.ts'
 
 /** A client that keeps every sentence of both documents, and differs from others where they leave it free. */

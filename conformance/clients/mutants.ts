@@ -5,7 +5,7 @@ import type { Account } from '../lib/fixture.ts'
 import { NumberLiteral } from '../lib/lossless-json.ts'
 import { randomChannel } from '../lib/relay/call.ts'
 import { relayDigest, signQuota, strangerAccount, type QuotaReading } from '../lib/relay/message.ts'
-import { nowSeconds, validityOf, type PlainClient } from './plain-client.ts'
+import { nextPage, nowSeconds, validityOf, type PlainClient } from './plain-client.ts'
 import type { Step } from './recording.ts'
 
 /** A client that breaks one sentence on purpose. */
@@ -44,26 +44,6 @@ function quotaAt(
   const message = { address: client.fixture.profile.address, timestamp }
   return client.quota({ ...message, signature: signQuota(message, controller, reading) })
 }
-
-const emitterOf = ({ fixture }: PlainClient): object => {
-  const { emitter, fromBlock, toBlock } = fixture.logs ?? { emitter: fixture.profile.address, fromBlock: 0, toBlock: 0 }
-  return { address: emitter, fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
-}
-
-/** The last entry of the first page. */
-export async function lastOfFirstPage(client: PlainClient): Promise<{ logIndex: string; blockNumber: string }> {
-  const page = await client.rpc('eth_getLogs', [emitterOf(client)])
-  const { result = [] } = (page?.json ?? {}) as { result?: { logIndex: string; blockNumber: string }[] }
-  const last = result.at(-1)
-  if (!last) throw new Error('the fixture has no logs')
-  return last
-}
-
-/** Asks for the page after the first one. */
-export const nextPage = async (
-  client: PlainClient,
-  keysOf: (last: { logIndex: string; blockNumber: string }) => object,
-) => client.rpc('eth_getLogs', [{ ...emitterOf(client), paging_options: keysOf(await lastOfFirstPage(client)) }])
 
 const ofExecute: readonly ClientMutant[] = [
   {

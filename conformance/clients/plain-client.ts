@@ -98,3 +98,24 @@ export async function createPlainClient({ relayUrl, fixture }: Given): Promise<P
   }
   return client
 }
+
+/** A filter that selects more than a page. */
+const emitterOf = ({ fixture }: PlainClient): object => {
+  const { emitter, fromBlock, toBlock } = fixture.logs ?? { emitter: fixture.profile.address, fromBlock: 0, toBlock: 0 }
+  return { address: emitter, fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
+}
+
+/** The last entry of the first page. */
+export async function lastOfFirstPage(client: PlainClient): Promise<{ logIndex: string; blockNumber: string }> {
+  const page = await client.rpc('eth_getLogs', [emitterOf(client)])
+  const { result = [] } = (page?.json ?? {}) as { result?: { logIndex: string; blockNumber: string }[] }
+  const last = result.at(-1)
+  if (!last) throw new Error('the fixture has no logs')
+  return last
+}
+
+/** Asks for the page after the first one. */
+export const nextPage = async (
+  client: PlainClient,
+  keysOf: (last: { logIndex: string; blockNumber: string }) => object,
+) => client.rpc('eth_getLogs', [{ ...emitterOf(client), paging_options: keysOf(await lastOfFirstPage(client)) }])
