@@ -151,7 +151,7 @@ describe('judge-client', () => {
       const own = pathToFileURL(path.join(root, 'client/index.ts')).href
       const program = path.join(folder, name)
       await writeFile(program, code.replace("'touchstone/client'", `'${own}'`))
-      const [, options = ''] = /npm run judge-client -- (--only \S+) -- node my-client.mjs/.exec(page) ?? []
+      const [, options = ''] = /npx touchstone judge-client (--only \S+) -- node my-client.mjs/.exec(page) ?? []
       const file = (format: string): string => path.join(folder, `report.${format}`)
       const reports = ['json', 'html', 'junit'].flatMap((format) => ['--report', `${format}=${file(format)}`])
       const { stdout } = await runCommand(...options.split(' '), ...reports, '--', process.execPath, program)
