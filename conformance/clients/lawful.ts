@@ -251,6 +251,18 @@ export const lawfulClients: readonly LawfulClient[] = [
     },
   },
   {
+    id: 'other-endpoints',
+    clauses: ['client.execute.post', 'client.eth-rpc.endpoint', 'client.quota.post'],
+    allowedBy: 'A relay may serve more than the documents say, at other paths.',
+    act: async (client) => {
+      const body = client.sign(await client.message())
+      await client.post('/simulate', body)
+      await client.post('/status', { address: body.address, timestamp: nowSeconds(), signature: '0x' })
+      await client.post('/bundler', { jsonrpc: '2.0', id: 1, method: 'eth_supportedEntryPoints', params: [] })
+      return client.post('/execute', body)
+    },
+  },
+  {
     id: 'headers-of-its-own',
     clauses: ['client.execute.no-credential', 'client.auth.no-key'],
     allowedBy: 'No sentence speaks of other headers, and a random text is no credential.',

@@ -15,12 +15,27 @@ export const pathOf = ({ request }: Pick<Recorded, 'request'>): string =>
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A browser asks before it sends (CORS). That is no request of the client. */
-const isPreflight = ({ request }: Recorded): boolean => request.method === 'OPTIONS'
+/** How many parameters the document of JSON-RPC requires of each method that it lists. */
+export const requiredParameters: Readonly<Record<string, number>> = {
+  eth_blockNumber: 0,
+  eth_chainId: 0,
+  eth_gasPrice: 0,
+  eth_getBalance: 2,
+  eth_getLogs: 1,
+  eth_getTransactionByHash: 1,
+  eth_getTransactionReceipt: 1,
+  eth_maxPriorityFeePerGas: 0,
+}
 
-const isRpc = (value: unknown): boolean => isObject(value) && ('jsonrpc' in value || 'params' in value)
+/** A browser asks before it sends (CORS), and programs ask whether somebody is there. Neither asks for what a document has. */
+const isProbe = ({ request: { method, path, text } }: Recorded): boolean =>
+  method === 'OPTIONS' || (['GET', 'HEAD'].includes(method) && text === '' && !path.includes('?'))
 
-/** A request by which the client means POST /execute: by its path, or by its body at another path. */
+/** Whether a body is a call of a method of the document, at whatever path. Other methods may be those of another service. */
+const isListedCall = (value: unknown): boolean =>
+  isObject(value) && typeof value['method'] === 'string' && Object.hasOwn(requiredParameters, value['method'])
+
+/** A request by which the client means POST /execute, by its path. Of other paths the document says nothing. */
 export interface ExecuteRequest {
   readonly recorded: Recorded
   readonly form: CallForm
@@ -50,11 +65,7 @@ export function toldHash({ recorded: { answer } }: ExecuteRequest): string | und
 
 export function executeRequests({ requests }: Recording): ExecuteRequest[] {
   return requests
-    .filter((recorded) => {
-      if (isPreflight(recorded)) return false
-      const body = requestObject(recorded.request)
-      return pathOf(recorded).endsWith('/execute') || ('transaction' in body && !isRpc(body))
-    })
+    .filter((recorded) => pathOf(recorded).endsWith('/execute') && !isProbe(recorded))
     .map((recorded) => ({ recorded, form: readCall(recorded.request) }))
 }
 
@@ -72,7 +83,7 @@ export function signedCalls(recording: Recording): SignedCall[] {
   })
 }
 
-/** A request by which the client means POST /quota. */
+/** A request by which the client means POST /quota, by its path. */
 export interface QuotaRequest {
   readonly recorded: Recorded
   readonly body: Json
@@ -80,11 +91,7 @@ export interface QuotaRequest {
 
 export function quotaRequests({ requests }: Recording): QuotaRequest[] {
   return requests
-    .filter((recorded) => {
-      const body = requestObject(recorded.request)
-      const looksLikeOne = 'timestamp' in body && 'signature' in body && !('transaction' in body)
-      return !isPreflight(recorded) && (pathOf(recorded).endsWith('/quota') || looksLikeOne)
-    })
+    .filter((recorded) => pathOf(recorded).endsWith('/quota') && !isProbe(recorded))
     .map((recorded) => ({ recorded, body: requestObject(recorded.request) }))
 }
 
@@ -106,9 +113,8 @@ export function rpcRequests({ requests }: Recording): { readonly recorded: Recor
   return requests
     .filter((recorded) => {
       const { json } = recorded.request
-      const looksLikeOne = Array.isArray(json) ? json.some(isRpc) : isRpc(json)
-      const asks = recorded.request.text !== '' || /[?&]method=/.test(recorded.request.path)
-      return !isPreflight(recorded) && (looksLikeOne || (pathOf(recorded).endsWith('/eth-rpc') && asks))
+      const isListed = Array.isArray(json) ? json.some(isListedCall) : isListedCall(json)
+      return !isProbe(recorded) && (isListed || pathOf(recorded).endsWith('/eth-rpc'))
     })
     .map((recorded) => ({ recorded }))
 }

@@ -102,6 +102,7 @@ describe('judge-client', () => {
       async browser(url) {
         await fetch(url, { method: 'OPTIONS', headers: { origin: 'https://dapp.example' } })
         await fetch(new URL('/', url))
+        await fetch(new URL('/quota', url))
         await fetch(url, { method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' })
       },
     }

@@ -1,21 +1,9 @@
 import { Untestable } from '../../lib/outcome.ts'
 import { isAddress } from '../call-form.ts'
 import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
-import { isObject, pathOf, rpcCalls, rpcRequests, type RpcCall } from '../requests.ts'
+import { isObject, pathOf, requiredParameters, rpcCalls, rpcRequests, type RpcCall } from '../requests.ts'
 
 const kind = 'request in JSON-RPC'
-
-/** How many parameters the document requires of each method that it lists. */
-const required: Readonly<Record<string, number>> = {
-  eth_blockNumber: 0,
-  eth_chainId: 0,
-  eth_gasPrice: 0,
-  eth_getBalance: 2,
-  eth_getLogs: 1,
-  eth_getTransactionByHash: 1,
-  eth_getTransactionReceipt: 1,
-  eth_maxPriorityFeePerGas: 0,
-}
 
 const isInteger = (value: unknown): value is number | bigint => typeof value === 'bigint' || Number.isInteger(value)
 
@@ -27,7 +15,9 @@ const judgeCalls = (t: ClientContext, wrongOf: (call: RpcCall) => Wrong | undefi
   judgeEach(t, kind, rpcCalls(t.recording), wrongOf)
 
 const callsOf = ({ recording }: ClientContext, isMeant: (method: string) => boolean): RpcCall[] =>
-  rpcCalls(recording).filter(({ method }) => method !== undefined && Object.hasOwn(required, method) && isMeant(method))
+  rpcCalls(recording).filter(
+    ({ method }) => method !== undefined && Object.hasOwn(requiredParameters, method) && isMeant(method),
+  )
 
 /** The standard of JSON-RPC allows that params are left out; nodes also take null. */
 const areLeftOut = ({ envelope: { params } }: RpcCall): boolean => params === undefined || params === null
@@ -169,7 +159,7 @@ export default [
   }),
 
   clientClause('client.eth-rpc.params-empty', 'params are empty where a method takes none', (t) => {
-    const calls = callsOf(t, (method) => required[method] === 0).filter((call) => !areLeftOut(call))
+    const calls = callsOf(t, (method) => requiredParameters[method] === 0).filter((call) => !areLeftOut(call))
     judgeEach(t, 'call with params of a method that takes none', calls, ({ params, method }) =>
       params.length === 0
         ? undefined
@@ -178,11 +168,11 @@ export default [
   }),
 
   clientClause('client.eth-rpc.params-required', 'all required parameters are there', (t) => {
-    const calls = callsOf(t, (method) => (required[method] ?? 0) > 0).filter(
+    const calls = callsOf(t, (method) => (requiredParameters[method] ?? 0) > 0).filter(
       (call) => areLeftOut(call) || Array.isArray(call.envelope['params']),
     )
     judgeEach(t, 'call of a method that takes parameters', calls, ({ params, method = '' }) => {
-      const count = required[method] ?? 0
+      const count = requiredParameters[method] ?? 0
       const isFilter = method !== 'eth_getLogs' || isObject(params[0])
       if (params.length >= count && isFilter) return undefined
       const expected = method === 'eth_getLogs' ? 'a filter object' : `${count}, in their order`
@@ -236,7 +226,7 @@ export default [
     const calls = rpcCalls(t.recording)
     if (calls.length === 0) throw new Untestable(`not seen: the client sent no ${kind}`)
     const others = calls.flatMap(({ method }) =>
-      method === undefined || Object.hasOwn(required, method) ? [] : [method],
+      method === undefined || Object.hasOwn(requiredParameters, method) ? [] : [method],
     )
     t.observe([...new Set(others)].join(', ') || 'none')
   }),

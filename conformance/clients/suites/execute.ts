@@ -82,6 +82,10 @@ function wrongMessage(of: Instead['clause'], expected: string) {
 const isRounded = ({ recorded: { request } }: ExecuteRequest, member: 'nonce' | 'validityTimestamps'): boolean =>
   readInteger(transactionOf(request)[member])?.form === 'rounded'
 
+/** Whole calls without a number that has lost digits, which is a clause of its own: what was signed cannot be known then. */
+const recoverable = (t: ClientContext) =>
+  whole(t).filter((item) => !isRounded(item, 'nonce') && !isRounded(item, 'validityTimestamps'))
+
 /** Whole calls that a controller has signed, over whatever message. */
 const signedBySome = (t: ClientContext) => whole(t).filter(({ recorded: { call } }) => call?.signer !== undefined)
 
@@ -107,14 +111,8 @@ export default [
   ),
 
   clientClause('client.execute.signature', 'each signature is that of a controller of the profile', (t) =>
-    judgeEach(t, `whole ${kind} for a profile`, whole(t), (item) => {
-      const {
-        recorded: { call },
-        form,
-      } = item
-      // What was signed cannot be known of a number that has lost digits, which is a clause of its own.
-      if (call?.signer !== undefined || isRounded(item, 'nonce') || isRounded(item, 'validityTimestamps'))
-        return undefined
+    judgeEach(t, `whole ${kind} for a profile`, recoverable(t), ({ recorded: { call }, form }) => {
+      if (call?.signer !== undefined) return undefined
       const bytes = ((form.signature?.length ?? 2) - 2) / 2
       return {
         message: 'the signature is not that of a controller, over none of the messages that clients are known to sign',
