@@ -212,11 +212,11 @@ export const lawfulClients: readonly LawfulClient[] = [
     },
   },
   {
-    id: 'quota-of-four-seconds-ago',
+    id: 'quota-of-three-seconds-ago',
     clauses: ['client.quota.window', 'client.quota.hash'],
     allowedBy: 'The window is plus or minus 5 seconds.',
     act: async (client) => {
-      for (const timestamp of [nowSeconds() - 4, nowSeconds() + 4]) {
+      for (const timestamp of [nowSeconds() - 3, nowSeconds() + 4]) {
         const address = client.fixture.profile.address.toLowerCase()
         const signature = signQuota({ address, timestamp }, client.fixture.controllers.full)
         await client.quota({ address, timestamp, signature })
