@@ -27,8 +27,8 @@ export async function compileContracts(sourceHash: string): Promise<Record<Contr
     await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
     const compiled = await Promise.all(
       contractNames.map(async (name) => {
-        const { abi, bytecode } = await hre.artifacts.readArtifact(name)
-        const artifact: Artifact = { abi: abi as object[], bytecode, sourceHash }
+        const { abi, bytecode, deployedBytecode } = await hre.artifacts.readArtifact(name)
+        const artifact: Artifact = { abi: abi as object[], bytecode, deployedBytecode, sourceHash }
         const draft = join(workFolder, `${name}.json`)
         await writeFile(draft, JSON.stringify(artifact, null, 2) + '\n')
         await rename(draft, join(artifactsFolder, `${name}.json`))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
 /** The contracts of this folder. */
-export const contractNames = ['Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
+export const contractNames = ['Bundler', 'Hostile', 'Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
 
 export type ContractName = (typeof contractNames)[number]
 
@@ -10,6 +10,8 @@ export interface Artifact {
   readonly abi: readonly object[]
   /** Creation code, hex. */
   readonly bytecode: string
+  /** The code that the chain keeps, hex. */
+  readonly deployedBytecode: string
   /** What it was compiled from, see `loadArtifact`. */
   readonly sourceHash: string
 }

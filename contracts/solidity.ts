@@ -9,7 +9,12 @@ export const solidity: NonNullable<HardhatUserConfig['solidity']> = {
       // solc from npm: Hardhat would otherwise download a list of compilers.
       path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
       // Paris has no PUSH0: the contracts can be provisioned on any chain.
-      settings: { evmVersion: 'paris', optimizer: { enabled: true, runs: 200 } },
+      settings: {
+        evmVersion: 'paris',
+        optimizer: { enabled: true, runs: 200 },
+        // The server knows the bundler by the hash of its code, which no comment and no path shall change.
+        metadata: { bytecodeHash: 'none', appendCBOR: false },
+      },
     },
   ],
 }

@@ -62,6 +62,8 @@ export async function openRelayWorld() {
     target,
     targetAddress,
     profileAddress: addresses.address,
+    keyManagerAddress: addresses.keyManager,
+    callData,
     /** Payload of the profile: a call of the target. */
     executeTarget: (functionName: string, ...values: unknown[]) =>
       profileInterface.encodeFunctionData('execute', [

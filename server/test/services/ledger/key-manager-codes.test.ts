@@ -5,7 +5,7 @@ import { permissionSets } from '../../../../contracts/deploy/permissions.ts'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { createKeyManagerCodes, publishedCodes } from '../../../services/ledger/key-manager-codes.ts'
-import { deployImpostor } from '../../support/impostor.ts'
+import { deployImpostor } from '../../../../contracts/deploy/impostor.ts'
 import { deployOlderProfile } from '../../support/older-profile.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 

@@ -1,7 +1,7 @@
 import { AbiCoder, concat, Interface, ZeroAddress } from 'ethers'
-import { loadArtifact } from '../../../contracts/artifacts.ts'
-import type { Profile } from '../../../contracts/deploy/profile.ts'
-import type { Sender } from '../../../contracts/deploy/sender.ts'
+import { loadArtifact } from '../artifacts.ts'
+import type { Profile } from './profile.ts'
+import type { Sender } from './sender.ts'
 
 export const impostorInterface = new Interface([
   'function calls() view returns (uint256)',
@@ -18,4 +18,13 @@ export async function deployImpostor(sender: Sender, roles: Partial<Profile> = {
   const { address: impostor, deployed } = sender.deploy(concat([bytecode, parameters]))
   await deployed
   return { address: roles.address ?? impostor, keyManager: roles.keyManager ?? impostor }
+}
+
+/** Deploys a profile, and the impostor that poses as its key manager. */
+export async function deployFalseProfile(sender: Sender): Promise<Profile> {
+  const { keyManager } = await deployImpostor(sender)
+  const { address } = await deployImpostor(sender, { keyManager })
+  const data = impostorInterface.encodeFunctionData('claim', [address])
+  await sender.mined(await sender.send({ to: keyManager, data }))
+  return { address, keyManager }
 }
