@@ -16,6 +16,7 @@ import type { Clock } from './services/clock.ts'
 import { openDatabase, schemaOf, type Database } from './services/database/database.ts'
 import { createFollower } from './services/follower/follower.ts'
 import { startJobs, type Jobs, type JobsOptions } from './services/jobs/jobs.ts'
+import type { BundleLimits } from './services/ledger/draft.ts'
 import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './services/ledger/opening.ts'
 import { accountsWithOpenRelays } from './services/ledger/open-relays.ts'
 import { isLeftOut, refusalOf } from './services/ledger/refusals.ts'
@@ -27,6 +28,7 @@ import { createProfiles } from './services/profiles/profiles.ts'
 import { createPlans, type Plans } from './services/quotas/plans.ts'
 import { createQuotas } from './services/ledger/quotas.ts'
 import { createBroadcaster } from './services/relayer/broadcast.ts'
+import { findBundler } from './services/relayer/bundler.ts'
 import { createExpiryCheck } from './services/relayer/expiry.ts'
 import { createFeeSource } from './services/relayer/fees.ts'
 import { createRelayer, type Relayer } from './services/relayer/relayer.ts'
@@ -134,7 +136,8 @@ async function compose(options: ComposeOptions, closers: Closers) {
   const parts = createParts(options, nodes, ledger, closers)
   const jobs = await startFollowing(options, nodes, ledger, parts)
   closers.push(() => jobs.close())
-  const relayer = openRelayer(options, nodes, ledger, parts, jobs, closers)
+  const bundles = await findBundler(nodes.confirmed, config.relay, nodes.chainId)
+  const relayer = openRelayer(options, nodes, ledger, { ...parts, bundles }, jobs, closers)
   const relays = createRelays({ database, plans })
   const nowMs = () => clock.nowMs()
   gaugeState(metrics, { db: database.db, upstream: nodes.metered, chain, signers, relays, jobs, nowMs, log })
@@ -302,7 +305,14 @@ function openRelayer(
   { config, clock, log }: ComposeOptions,
   { chainId, budgeted }: Nodes,
   { database, plans, signers }: Ledger,
-  { broadcaster, simulator, profiles, fees, relayTracing }: Parts,
+  {
+    broadcaster,
+    simulator,
+    profiles,
+    fees,
+    relayTracing,
+    bundles,
+  }: Parts & { readonly bundles: BundleLimits | undefined },
   jobs: Jobs,
   closers: Closers,
 ): Relayer {
@@ -327,6 +337,7 @@ function openRelayer(
     gasCap: BigInt(config.relay.gasCap),
     maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei),
     maxTransactionBytes: config.relay.maxTransactionBytes,
+    bundles,
     clock,
     log,
     onStored: (account) => jobs.request(account),

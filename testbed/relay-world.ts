@@ -2,6 +2,8 @@ import { computeAddress, HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
 import { Pool } from 'undici'
 import { TEST_MNEMONIC } from '../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../contracts/deploy/profile.ts'
+import { deployBundler } from '../contracts/deploy/bundler.ts'
+import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { relayNonce, signRelayCall } from '../contracts/lsp25.ts'
 import { postText } from '../server/services/node/post-text.ts'
@@ -11,6 +13,8 @@ export interface RelayWorld {
   readonly rpcUrl: string
   readonly chainId: number
   readonly fixture: Fixture
+  /** Of the contract that makes several calls in one transaction. */
+  readonly bundler: string
   /** Keys of accounts with native coin that nobody else uses. */
   readonly signerKeys: readonly string[]
   /** Their addresses. */
@@ -25,15 +29,17 @@ export async function provisionWorld(rpcUrl: string): Promise<RelayWorld> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
   try {
     const { chainId } = await provider.getNetwork()
-    const fixture = await provisionFixture(new Wallet(testKey(0), provider), {
+    const deployer = new Wallet(testKey(0), provider)
+    const fixture = await provisionFixture(deployer, {
       rpcUrl,
       relayUrl: '',
       ethRpcBaseUrl: '',
       profileFundsWei: 10n ** 18n,
     })
+    const bundler = await deployBundler(await createSender(deployer))
     const signerKeys = SIGNERS.map(testKey)
     const signers = signerKeys.map((key) => computeAddress(key))
-    return { rpcUrl, chainId: Number(chainId), fixture, signerKeys, signers }
+    return { rpcUrl, chainId: Number(chainId), fixture, bundler, signerKeys, signers }
   } finally {
     provider.destroy()
   }
@@ -44,10 +50,24 @@ export function testKey(index: number): string {
   return HDNodeWallet.fromPhrase(TEST_MNEMONIC, undefined, `m/44'/60'/0'/0/${index}`).privateKey
 }
 
-/** A signed relay call: the body for `POST /execute`, and the call data that comes of it. */
-export function signedCall({ fixture, chainId }: RelayWorld, channel: bigint, id: bigint) {
+/** Members of a server's configuration with which calls that wait for an account share a transaction. */
+export const bundling = ({ bundler }: RelayWorld) => ({ relay: { bundle: { contract: bundler } } })
+
+const SOME_KEY = `0x${'ab'.repeat(32)}`
+
+/**
+ * A signed relay call: the body for `POST /execute`, and the call data that comes of it.
+ *
+ * @param dataKey that it sets; absent: the same for all calls
+ */
+export function signedCall(
+  { fixture, chainId }: Pick<RelayWorld, 'fixture' | 'chainId'>,
+  channel: bigint,
+  id: bigint,
+  dataKey = SOME_KEY,
+) {
   const { profile, controllers } = fixture
-  const payload = profileInterface.encodeFunctionData('setData', [`0x${'ab'.repeat(32)}`, `0x${hex(id)}`])
+  const payload = profileInterface.encodeFunctionData('setData', [dataKey, `0x${hex(id)}`])
   const nonce = relayNonce(channel, id)
   const signature = signRelayCall(
     { keyManager: profile.keyManager, chainId, nonce, payload },

@@ -131,16 +131,16 @@ function prefix(length: number, offset: 0x80 | 0xc0): Buffer {
 }
 
 /**
- * Call data of a transaction that `signTransaction` has signed: the ledger keeps it nowhere else.
+ * Receiver and call data of a transaction that `signTransaction` has signed: the ledger keeps them nowhere else.
  *
  * @param raw signed bytes, hex
- * @returns hex
+ * @returns the address in lower case, and hex
  * @throws TypeError when it is no transaction of type 2 and no legacy one
  */
-export function transactionData(raw: string): string {
+export function transactionCall(raw: string): { readonly to: string; readonly data: string } {
   const isType2 = raw.startsWith('0x02')
   const fields = decodeRlp(isType2 ? `0x${raw.slice(4)}` : raw)
-  const data = Array.isArray(fields) ? fields[isType2 ? 7 : 5] : undefined
-  if (typeof data !== 'string') throw new TypeError('not a signed transaction')
-  return data
+  const [to, data] = Array.isArray(fields) ? [fields[isType2 ? 5 : 3], fields[isType2 ? 7 : 5]] : []
+  if (typeof to !== 'string' || typeof data !== 'string') throw new TypeError('not a signed transaction')
+  return { to, data }
 }

@@ -1,6 +1,8 @@
+import { getAddress } from 'ethers'
 import type { ExecuteRequest } from '../../specs/index.ts'
 import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
+import type { CallFilter } from '../services/ledger/relays.ts'
 import { servicesFor, type LoadedRelay, type Registry } from '../core/registry.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
 import { StaleProfileError } from '../services/relayer/judge.ts'
@@ -94,12 +96,13 @@ function toRequest({ address, transaction }: ExecuteRequest): RelayRequest {
 function uint256(value: number | string, field: string): bigint {
   const integer = BigInt(value)
   if (integer < 1n << 256n) return integer
-  throw new ServiceError('INVALID_REQUEST', `${field} must fit into 256 bits`, {
-    details: { fields: [{ field, problem: 'must fit into 256 bits' }] },
-  })
+  throw invalidField(field, 'must fit into 256 bits')
 }
 
-/** `GET /transactions/{hash}`: what became of a relay call, by the hash of any of its attempts. An addition. */
+/**
+ * `GET /transactions/{hash}`: what became of a relay call, by the hash of any of its attempts. An addition. Where calls share
+ * a transaction, `?profile=&signer=&nonce=` says which one is meant.
+ */
 export function transactionRoute({ relays }: Pick<Services, 'relays'>): Route {
   return {
     method: 'GET',
@@ -107,9 +110,36 @@ export function transactionRoute({ relays }: Pick<Services, 'relays'>): Route {
     handle: async (ctx) => {
       const hash = ctx.path.slice(ctx.path.lastIndexOf('/') + 1).toLowerCase()
       if (!/^0x[0-9a-f]{64}$/.test(hash)) throw new ServiceError('INVALID_REQUEST', 'the hash has 32 bytes in hex')
-      const status = await relays.status(hash)
-      if (!status) throw new ServiceError('NOT_FOUND', `no transaction ${hash} was sent from here`)
+      const wanted = callFilter(new URLSearchParams(ctx.querystring))
+      const status = await relays.status(hash, wanted)
+      if (!status) {
+        const isAny = Object.keys(wanted).length === 0
+        throw new ServiceError(
+          'NOT_FOUND',
+          `no transaction ${hash} ${isAny ? 'was' : 'with this call was'} sent from here`,
+        )
+      }
       ctx.body = status
     },
   }
 }
+
+/** @throws ServiceError INVALID_REQUEST */
+function callFilter(query: URLSearchParams): CallFilter {
+  const [profile, signer, nonce] = ['profile', 'signer', 'nonce'].map((name) => query.get(name))
+  if (nonce != null && !/^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(nonce))
+    throw invalidField('nonce', 'must be a nonce')
+  return {
+    ...(profile != null && { profile: addressIn('profile', profile) }),
+    ...(signer != null && { signer: addressIn('signer', signer) }),
+    ...(nonce != null && { nonce: uint256(nonce, 'nonce') }),
+  }
+}
+
+function addressIn(field: string, text: string): string {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw invalidField(field, 'must be an address')
+  return getAddress(text.toLowerCase())
+}
+
+const invalidField = (field: string, problem: string) =>
+  new ServiceError('INVALID_REQUEST', `${field} ${problem}`, { details: { fields: [{ field, problem }] } })

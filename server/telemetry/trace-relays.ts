@@ -27,15 +27,17 @@ const MAX_REMEMBERED = 10_000
  */
 export function traceRelays(tracing: Tracing): RelayTracing {
   const contexts = new WeakMap<object, TraceContext>()
+  /** By the relay. */
   const stored = new Map<string, Remembered>()
+  /** The relays of transactions that are to be sent. */
+  const relaysOf = new Map<string, readonly string[]>()
   const parentsOf = (calls: readonly object[]) =>
     calls.map((call) => contexts.get(call)).filter((context) => context !== undefined)
 
-  function remember(hash: string, context: TraceContext | undefined): void {
+  function remember({ relay, hash }: { relay: string; hash: string }, context: TraceContext | undefined): void {
     if (!context) return
-    stored.set(hash, { context, storedMs: Date.now() })
-    const [oldest] = stored.keys()
-    if (stored.size > MAX_REMEMBERED && oldest !== undefined) stored.delete(oldest)
+    keep(stored, relay, { context, storedMs: Date.now() })
+    keep(relaysOf, hash, [...(relaysOf.get(hash) ?? []), relay])
   }
 
   return {
@@ -60,13 +62,15 @@ export function traceRelays(tracing: Tracing): RelayTracing {
           const outcomes = await work()
           outcomes.forEach((outcome, index) => {
             const call = calls[index]
-            if (outcome.kind === 'stored' && call) remember(outcome.hash, contexts.get(call))
+            if (outcome.kind === 'stored' && call) remember(outcome, contexts.get(call))
           })
           return outcomes
         })
       },
       send: (hashes, work) => {
-        const parents = hashes.map((hash) => stored.get(hash)?.context).filter((context) => context !== undefined)
+        const relays = hashes.flatMap((hash) => relaysOf.get(hash) ?? [])
+        for (const hash of hashes) relaysOf.delete(hash)
+        const parents = relays.map((relay) => stored.get(relay)?.context).filter((context) => context !== undefined)
         return tracing.span('broadcast', { parents, attributes: count(hashes) }, work)
       },
     },
@@ -81,6 +85,13 @@ export function traceRelays(tracing: Tracing): RelayTracing {
       if (status !== 'pending') stored.delete(relay)
     },
   }
+}
+
+/** Sets an entry, and forgets the oldest one when there are too many. */
+function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
+  all.set(key, value)
+  const [oldest] = all.keys()
+  if (all.size > MAX_REMEMBERED && oldest !== undefined) all.delete(oldest)
 }
 
 const count = (calls: readonly unknown[]) => ({ 'touchstone.relay.calls': calls.length })

@@ -168,6 +168,22 @@ export interface components {
                  * @default null
                  */
                 readonly minValiditySeconds: number | null;
+                /**
+                 * @description Several relay calls in one transaction, where they wait for the same account at the same moment.
+                 * @default {}
+                 */
+                readonly bundle: {
+                    /**
+                     * @description Address of the bundler, the contract that makes the calls of a bundle: `touchstone bundler deploy`; null: each call has a transaction of its own.
+                     * @default null
+                     */
+                    readonly contract: string | null;
+                    /**
+                     * @description Most calls in one transaction.
+                     * @default 16
+                     */
+                    readonly maxCalls: number;
+                };
             };
             /**
              * @description What profiles may spend.

@@ -963,7 +963,7 @@ export interface components {
         readonly "relay.execute.zero": null | 0 | string;
         /**
          * TransactionStatus
-         * @description State of the call that an attempt with this hash carries.
+         * @description State of the call that an attempt with this hash carries. Where calls share a transaction, of all of them: the query `?profile=&signer=&nonce=` says which one is meant.
          * @example {
          *       "status": "pending",
          *       "transactionHash": "0xe670ec64341771606e55d6b4ca35a1a6b75ee3d5145a99d05921026d1527331e",
@@ -996,13 +996,56 @@ export interface components {
          *         "unit": "gas"
          *       }
          *     }
+         * @example {
+         *       "status": "mixed",
+         *       "transactionHash": "0xe670ec64341771606e55d6b4ca35a1a6b75ee3d5145a99d05921026d1527331e",
+         *       "attempts": [
+         *         {
+         *           "transactionHash": "0xe670ec64341771606e55d6b4ca35a1a6b75ee3d5145a99d05921026d1527331e",
+         *           "signedAt": 1767225600
+         *         }
+         *       ],
+         *       "block": {
+         *         "number": 436,
+         *         "hash": "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+         *       },
+         *       "gasUsed": 90000,
+         *       "charged": {
+         *         "amount": 90000,
+         *         "unit": "gas"
+         *       },
+         *       "calls": [
+         *         {
+         *           "profile": "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+         *           "signer": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+         *           "nonce": "1",
+         *           "status": "succeeded",
+         *           "gasUsed": 50000,
+         *           "charged": {
+         *             "amount": 50000,
+         *             "unit": "gas"
+         *           }
+         *         },
+         *         {
+         *           "profile": "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+         *           "signer": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+         *           "nonce": "340282366920938463463374607431768211456",
+         *           "status": "reverted",
+         *           "gasUsed": 40000,
+         *           "charged": {
+         *             "amount": 40000,
+         *             "unit": "gas"
+         *           }
+         *         }
+         *       ]
+         *     }
          */
         readonly "relay.transactions.response": {
             /**
-             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise, the node keeps refusing it, or its time is over: then the transaction that used the nonce up is charged.
+             * @description pending: accepted, not mined yet. succeeded, reverted: mined. abandoned: never to be mined, since its nonce was used otherwise, the node keeps refusing it, or its time is over: then the transaction that used the nonce up is charged. mixed: the calls of a bundle have come to different ends, see `calls`.
              * @enum {string}
              */
-            readonly status: "pending" | "succeeded" | "reverted" | "abandoned";
+            readonly status: "pending" | "succeeded" | "reverted" | "abandoned" | "mixed";
             /** @description Hash of the mined attempt; before, of the latest. */
             readonly transactionHash: components["schemas"]["common.hash32"];
             /** @description Every transaction that carried the call, oldest first: the same account nonce, rising fees. */
@@ -1016,14 +1059,32 @@ export interface components {
                 readonly number: number;
                 readonly hash: components["schemas"]["common.hash32"];
             };
-            /** @description Gas used by the mined transaction; null before. */
+            /** @description Gas used by the mined transaction; of a call in a bundle, its part; null before. */
             readonly gasUsed: null | number;
-            /** @description What the quota of the profile was charged; null before the settlement. */
+            /** @description What the quota of the profile was charged; null before the settlement. For several calls of a bundle their sum; null where they are charged in different units. */
             readonly charged: null | {
                 readonly amount: number;
                 /** @enum {string} */
                 readonly unit: "gas" | "lyx" | "transactionCount";
             };
+            /** @description Only where several calls share the transaction (`relay.bundle`): those that the query leaves, in the order in which they are made. */
+            readonly calls?: readonly {
+                readonly profile: components["schemas"]["common.address"];
+                /** @description The controller that signed the call. */
+                readonly signer: components["schemas"]["common.address"];
+                /** @description Decimal. */
+                readonly nonce: string;
+                /** @enum {string} */
+                readonly status: "pending" | "succeeded" | "reverted" | "abandoned";
+                /** @description The call's part of the gas that the transaction used; null before it is mined. */
+                readonly gasUsed: null | number;
+                /** @description What the quota of the profile was charged; null before the settlement. */
+                readonly charged: null | {
+                    readonly amount: number;
+                    /** @enum {string} */
+                    readonly unit: "gas" | "lyx" | "transactionCount";
+                };
+            }[];
         };
         /**
          * @description None.

@@ -68,13 +68,13 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: `${follower}/receipts.ts`,
-        find: `relay.attempts.toReversed()`,
-        replace: `relay.attempts.slice(-1)`,
+        find: `attempts.toReversed()`,
+        replace: `attempts.slice(-1)`,
       },
       {
         file: `${follower}/follower.ts`,
-        find: `passed.map(({ hash }) => findMined(upstream, { hash, attempts: [{ hash, kind: 'call' }] }, lastFinalBlock)),`,
-        replace: `passed.map(async (): Promise<undefined> => undefined),`,
+        find: `findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),`,
+        replace: `Promise.resolve(void transaction),`,
       },
     ],
   },
@@ -108,8 +108,10 @@ export const plantedFaults: readonly PlantedFault[] = [
         file: `${follower}/repairs.ts`,
         find: `      await sendMissing(waiting, options)`,
         replace: `      const signer = options.signerOf(account)
-      for (const relay of relays.filter((one) => one.accountNonce >= waiting.knownNonce && waiting.ageMs(one) >= options.resendAfterMs)) {
-        if (signer) await attempts.renew(relay, signer, await options.fees.current(), at.chainNonce)
+      const unsent = relays.filter((one) => one.accountNonce >= waiting.knownNonce && waiting.ageMs(one) >= options.resendAfterMs)
+      for (const group of Map.groupBy(unsent, ({ transaction }) => transaction).values()) {
+        const renewed = { relays: group, carried: group }
+        if (signer) await attempts.renew(renewed, signer, await options.fees.current(), at.chainNonce)
       }
       void sendMissing`,
       },
@@ -143,7 +145,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: `${ledger}/settle.ts`,
-        find: `one.kind === 'cancel' && !isExpired`,
+        find: `one.kind === 'cancel' && (!isExpired || one.gasUsed === 0n)`,
         replace: `one.kind === 'cancel'`,
       },
     ],
@@ -156,6 +158,28 @@ export const plantedFaults: readonly PlantedFault[] = [
         file: `${ledger}/attempts.ts`,
         find: `const nonce = Math.max(Number(next_nonce), chainNonce)`,
         replace: `const nonce = Math.max(Number(next_nonce), chainNonce) + 1`,
+      },
+    ],
+  },
+  {
+    id: 'bundle-believed-as-one',
+    mistake: 'a transaction that succeeds is held for the success of every call that it carries',
+    edits: [
+      {
+        file: `${follower}/receipts.ts`,
+        find: `succeeded: results[index]?.succeeded ?? false`,
+        replace: `succeeded`,
+      },
+    ],
+  },
+  {
+    id: 'bundle-charged-to-each',
+    mistake: 'every call of a bundle is charged the gas of the whole receipt',
+    edits: [
+      {
+        file: `${follower}/receipts.ts`,
+        find: `gasUsed: parts[index] ?? 0n`,
+        replace: `gasUsed`,
       },
     ],
   },

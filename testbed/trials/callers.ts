@@ -1,4 +1,4 @@
-import { createPoster, signedCall, type RelayWorld } from '../relay-world.ts'
+import { createPoster, signedCall } from '../relay-world.ts'
 
 /** Clients that send one call after the other, each in a channel of its own, and try again until they are answered. */
 export interface Callers {
@@ -20,7 +20,7 @@ export interface Acknowledged {
 }
 
 export interface CallersOptions {
-  readonly world: RelayWorld
+  readonly world: Parameters<typeof signedCall>[0]
   readonly workers: number
   /** First channel; the workers take the ones after it. */
   readonly firstChannel: bigint

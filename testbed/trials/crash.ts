@@ -8,7 +8,7 @@ import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts
 import { auditFromOutside } from './outside-audit.ts'
 import type { PostgresServer } from '../postgres.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
-import { provisionWorld } from '../relay-world.ts'
+import { bundling, provisionWorld } from '../relay-world.ts'
 
 export interface CrashOptions {
   readonly node: NodeKind
@@ -21,6 +21,8 @@ export interface CrashOptions {
   /** Server processes on the one database; they are killed in turn. Default 1. */
   readonly servers?: number
   readonly workers?: number
+  /** Whether calls share transactions, of one signer. */
+  readonly bundles?: boolean
   /** A server lives for a random time up to this one before it is killed. Default 1,000. */
   readonly lifeMs?: number
   readonly onProgress?: (line: string) => void
@@ -44,7 +46,16 @@ const isTurn = (kill: number, kills: number, events: number) =>
  * the chain.
  */
 export async function runCrashTest(options: CrashOptions): Promise<CrashResult> {
-  const { kills, database, servers = 1, workers = 8, lifeMs = 1_000, databaseUrl, onProgress = () => {} } = options
+  const {
+    kills,
+    database,
+    servers = 1,
+    workers = 8,
+    lifeMs = 1_000,
+    databaseUrl,
+    bundles = false,
+    onProgress = () => {},
+  } = options
   const begun = performance.now()
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-crash-'))
   const node = await startNode(options.node)
@@ -55,8 +66,8 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
       startServerProcess({
         // Both ways to the node are cut off.
         rpcUrl: databaseUrl === null ? node.url : byWebSocket(node.url),
-        signerKeys: world.signerKeys,
-        config: { database: { folder: join(folder, 'ledger') } },
+        signerKeys: bundles ? world.signerKeys.slice(0, 1) : world.signerKeys,
+        config: { database: { folder: join(folder, 'ledger') }, ...(bundles && bundling(world)) },
         ...(databaseUrl !== null && { databaseUrl }),
       })
     running.push(...(await Promise.all(Array.from({ length: servers }, start))))

@@ -1,4 +1,7 @@
+import { getAddress } from 'ethers'
 import { sql } from 'kysely'
+import { bundleResults, decodeBundle } from '../../contracts/deploy/bundler.ts'
+import { keyManagerInterface } from '../../contracts/deploy/profile.ts'
 import { openDatabase, schemaOf, type Queries } from '../../server/services/database/database.ts'
 import type { Acknowledged } from './callers.ts'
 import type { RelayWorld } from '../relay-world.ts'
@@ -45,10 +48,12 @@ async function check(world: RelayWorld, db: Queries, acknowledged: readonly Ackn
   const relays = await db.selectFrom('relays').selectAll().execute()
   const attempts = await db.selectFrom('attempts').select(['hash', 'relay', 'kind']).execute()
   const byHash = new Map(attempts.map((attempt) => [attempt.hash, attempt]))
-  const relayByHash = new Map(relays.map((relay) => [relay.hash, relay]))
+  // Calls of a bundle share its hash: their nonces tell them apart.
+  const nameOf = (transaction: string, nonce: bigint) => `${transaction} ${nonce}`
+  const relayByName = new Map(relays.map((one) => [nameOf(one.bundle ?? one.hash, BigInt(one.nonce)), one]))
 
-  for (const hash of new Set(acknowledged.map((call) => call.hash))) {
-    const relay = relayByHash.get(byHash.get(hash)?.relay ?? '')
+  for (const { hash, nonce } of acknowledged) {
+    const relay = relayByName.get(nameOf(byHash.get(hash)?.relay ?? '', nonce))
     if (!relay) faults.push(`acknowledged ${hash} is lost`)
     else if (relay.status !== 'succeeded') faults.push(`acknowledged ${hash} is ${relay.status}`)
   }
@@ -59,12 +64,14 @@ async function check(world: RelayWorld, db: Queries, acknowledged: readonly Ackn
   const seenCalls = new Map<string, number>()
   let gasUsed = 0n
   const transactions = await minedTransactions(world)
-  for (const { hash, receipt } of transactions) {
-    const attempt = byHash.get(hash)
-    if (!attempt) faults.push(`the ledger does not know ${hash}`)
-    gasUsed += BigInt(receipt.gasUsed)
-    if (receipt.status === '0x1' && attempt?.kind === 'call') {
-      seenCalls.set(attempt.relay, (seenCalls.get(attempt.relay) ?? 0) + 1)
+  for (const transaction of transactions) {
+    const attempt = byHash.get(transaction.hash)
+    if (!attempt) faults.push(`the ledger does not know ${transaction.hash}`)
+    gasUsed += BigInt(transaction.receipt.gasUsed)
+    for (const nonce of executedBy(transaction)) {
+      const relay = relayByName.get(nameOf(attempt?.relay ?? '', nonce))
+      if (!relay) faults.push(`${transaction.hash} executes a call that the ledger does not know: ${nonce}`)
+      else seenCalls.set(relay.hash, (seenCalls.get(relay.hash) ?? 0) + 1)
     }
   }
   for (const { hash, status } of relays) {
@@ -110,26 +117,44 @@ export async function waitUntilSettled(relayUrl: string, deadlineMs: number): Pr
 interface Receipt {
   readonly status: string
   readonly gasUsed: string
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+}
+
+/** A transaction as the chain has it. */
+export interface MinedTransaction {
+  readonly hash: string
+  readonly to: string
+  readonly input: string
+  readonly receipt: Receipt
+}
+
+/** The nonces of the relay calls that a transaction has executed: one, or those of a bundle. */
+export function executedBy({ to, input, receipt }: MinedTransaction): bigint[] {
+  if (receipt.status !== '0x1') return []
+  const bundle = decodeBundle(input)
+  const results = bundle && bundleResults(receipt, getAddress(to))
+  const executed = bundle ? bundle.filter((_, index) => results?.[index]?.success) : [{ data: input }]
+  return executed.flatMap(({ data }) => {
+    const call = keyManagerInterface.parseTransaction({ data })
+    return call ? [call.args.getValue('nonce') as bigint] : []
+  })
 }
 
 /** All transactions on the chain that the relayer's accounts have sent. */
-export async function minedTransactions(
-  world: RelayWorld,
-  firstBlock = 0,
-): Promise<{ hash: string; input: string; receipt: Receipt }[]> {
+export async function minedTransactions(world: RelayWorld, firstBlock = 0): Promise<MinedTransaction[]> {
   const signers = new Set(world.signers.map((address) => address.toLowerCase()))
   const last = Number(await rpc<string>(world, 'eth_blockNumber', []))
-  const found: { hash: string; input: string; receipt: Receipt }[] = []
+  const found: MinedTransaction[] = []
   for (let number = firstBlock; number <= last; number++) {
-    const block = await rpc<{ transactions: { hash: string; from: string; input: string }[] } | null>(
+    const block = await rpc<{ transactions: { hash: string; from: string; to: string; input: string }[] } | null>(
       world,
       'eth_getBlockByNumber',
       [`0x${number.toString(16)}`, true],
     )
     if (block === null) throw new Error(`the node has no block ${number} of ${last}`)
-    for (const { hash, from, input } of block.transactions) {
+    for (const { hash, from, to, input } of block.transactions) {
       if (!signers.has(from.toLowerCase())) continue
-      found.push({ hash, input, receipt: await rpc<Receipt>(world, 'eth_getTransactionReceipt', [hash]) })
+      found.push({ hash, to, input, receipt: await rpc<Receipt>(world, 'eth_getTransactionReceipt', [hash]) })
     }
   }
   return found

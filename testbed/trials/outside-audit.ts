@@ -1,7 +1,6 @@
 import { signQuota } from '../../contracts/lsp25.ts'
-import { keyManagerInterface } from '../../contracts/deploy/profile.ts'
 import type { Acknowledged } from './callers.ts'
-import { minedTransactions } from './invariants.ts'
+import { executedBy, minedTransactions } from './invariants.ts'
 import { createPoster, type RelayWorld } from '../relay-world.ts'
 
 export interface OutsideAudit {
@@ -34,20 +33,18 @@ export async function auditFromOutside(
   const executed = new Map<bigint, number>()
   let gasUsed = 0n
   const transactions = await minedTransactions(world, afterBlock + 1)
-  for (const { hash, input, receipt } of transactions) {
+  for (const transaction of transactions) {
+    const { hash, receipt } = transaction
     gasUsed += BigInt(receipt.gasUsed)
     if (receipt.status !== '0x1') faults.push(`${hash} has reverted`)
-    const call = keyManagerInterface.parseTransaction({ data: input })
-    if (call === null || receipt.status !== '0x1') continue
-    const nonce = call.args.getValue('nonce') as bigint
-    executed.set(nonce, (executed.get(nonce) ?? 0) + 1)
+    for (const nonce of executedBy(transaction)) executed.set(nonce, (executed.get(nonce) ?? 0) + 1)
   }
   for (const [nonce, times] of executed) {
     if (times > 1) faults.push(`the call with nonce ${nonce} is executed ${times} times`)
   }
   for (const { hash, nonce } of acknowledged) {
     if (!executed.has(nonce)) faults.push(`acknowledged ${hash} with nonce ${nonce} is not executed`)
-    const told = (await (await fetch(`${relayUrl}/transactions/${hash}`)).json()) as { status?: string }
+    const told = (await (await fetch(`${relayUrl}/transactions/${hash}?nonce=${nonce}`)).json()) as { status?: string }
     if (told.status !== 'succeeded') faults.push(`acknowledged ${hash} is told as ${JSON.stringify(told)}`)
   }
   const charged = await quotaSpent(world, relayUrl)

@@ -3,7 +3,7 @@ import { startCallers } from './callers.ts'
 import { waitUntilSettled } from './invariants.ts'
 import { auditFromOutside, type OutsideAudit } from './outside-audit.ts'
 import { startNode, startServerProcess, type Started } from '../processes.ts'
-import { provisionWorld } from '../relay-world.ts'
+import { bundling, provisionWorld } from '../relay-world.ts'
 import { createRpcClient, type RpcClient } from '../rpc.ts'
 
 export interface ReorganisationOptions {
@@ -11,6 +11,8 @@ export interface ReorganisationOptions {
   /** How often the chain is reorganised. */
   readonly reorganisations: number
   readonly workers?: number
+  /** Whether calls share transactions, of two signers. */
+  readonly bundles?: boolean
 }
 
 export interface ReorganisationResult extends OutsideAudit {
@@ -34,7 +36,7 @@ const SETTLE_DEADLINE_MS = 120_000
  * audited by the chain and by HTTP in the end. By anvil: Hardhat does not reorganise.
  */
 export async function runReorganisationTest(options: ReorganisationOptions): Promise<ReorganisationResult> {
-  const { databaseUrl, reorganisations, workers = 8 } = options
+  const { databaseUrl, reorganisations, workers = 8, bundles = false } = options
   const node = await startNode('anvil')
   const chain = createRpcClient(node.url, 1)
   let server: Started | undefined
@@ -45,8 +47,8 @@ export async function runReorganisationTest(options: ReorganisationOptions): Pro
     await chain.call('anvil_mine', `0x${DEEPEST.toString(16)}`)
     server = await startServerProcess({
       rpcUrl: node.url,
-      signerKeys: world.signerKeys,
-      config: { chain: { rpcUrls: [node.url], confirmations: CONFIRMATIONS } },
+      signerKeys: bundles ? world.signerKeys.slice(0, 2) : world.signerKeys,
+      config: { chain: { rpcUrls: [node.url], confirmations: CONFIRMATIONS }, ...(bundles && bundling(world)) },
       ...(databaseUrl !== null && { databaseUrl }),
     })
     const { url } = server

@@ -3,7 +3,7 @@ import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
-import { provisionWorld } from '../relay-world.ts'
+import { bundling, provisionWorld } from '../relay-world.ts'
 
 export interface SharingOptions {
   readonly node: NodeKind
@@ -11,6 +11,8 @@ export interface SharingOptions {
   /** In all. */
   readonly calls: number
   readonly workers?: number
+  /** Whether calls share transactions. */
+  readonly bundles?: boolean
   /** Kills one of the two servers (SIGKILL) when so many calls are acknowledged; absent: none. */
   readonly killAfter?: number
 }
@@ -25,13 +27,19 @@ const SETTLE_DEADLINE_MS = 60_000
 
 /** Two servers with the same signers on one PostgreSQL; one may be killed midway. Compares the ledger with the chain. */
 export async function runSharingTest(options: SharingOptions): Promise<SharingResult> {
-  const { databaseUrl, calls, workers = 20, killAfter } = options
+  const { databaseUrl, calls, workers = 20, killAfter, bundles = false } = options
   const node = await startNode(options.node)
   const running: Started[] = []
   try {
     const world = await provisionWorld(node.url)
     const rpcUrl = byWebSocket(node.url)
-    const start = () => startServerProcess({ rpcUrl, signerKeys: world.signerKeys, databaseUrl })
+    const start = () =>
+      startServerProcess({
+        rpcUrl,
+        signerKeys: world.signerKeys,
+        databaseUrl,
+        config: bundles ? bundling(world) : {},
+      })
     const [first, second] = await Promise.all([start(), start()])
     running.push(first, second)
     let killed: Promise<void> | undefined

@@ -45,7 +45,10 @@ export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */
 export interface RelaysTable {
-  /** Hash of the first attempt, which the caller was told. */
+  /**
+   * Hash of the first attempt, which carries the call: what the caller was told. Of a call in a bundle `<bundle>/<place>`, a
+   * name that only the ledger uses.
+   */
   hash: string
   /** Hash over what makes two requests the same call, whatever their spelling. */
   identity: string
@@ -79,12 +82,16 @@ export interface RelaysTable {
   created_at_ms: Integer
   /** Of the HTTP request, for the log of what follows. */
   request_id: string | null
+  /** Hash of the first attempt of a bundle, which several calls share: what their callers were told; null: none. */
+  bundle: ColumnType<string | null, string | null | undefined, never>
+  /** Of the call in the first attempt of the bundle, from 0 on; null: it is in none. */
+  place: ColumnType<number | null, number | null | undefined, never>
 }
 
 /** Every transaction that was signed. */
 export interface AttemptsTable {
   hash: string
-  /** `relays.hash`. */
+  /** `relays.bundle`, or `relays.hash` of a call in no bundle: hash of the first attempt. */
   relay: string
   /** `call` carries the relay call; `cancel` only uses up the account's nonce. */
   kind: 'call' | 'cancel'
@@ -98,6 +105,8 @@ export interface AttemptsTable {
   max_priority_fee_per_gas: Uint256 | null
   /** When it was signed, in Unix milliseconds. */
   created_at_ms: Integer
+  /** Places of the calls of a bundle that it carries, in the order in which it makes them; null: it is none of a bundle. */
+  carries: ColumnType<number[] | null, number[] | null | undefined, never>
 }
 
 /** Account nonces of the relayer. */
@@ -132,6 +141,9 @@ export interface Tables {
 
 /** Queries of these tables. */
 export type Queries = Kysely<Tables>
+
+/** The transaction that carries a relay, by the hash of its first attempt: `attempts.relay`. */
+export const transactionOf = sql<string>`coalesce(relays.bundle, relays.hash)`
 
 /**
  * `= any(array)`: a list as one parameter. The statement is the same for every length, and long ones are quick to read.

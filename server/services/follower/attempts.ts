@@ -1,22 +1,43 @@
-import type { Fees } from '../../ethereum/sign-transaction.ts'
-import type { AttemptsTable } from '../database/tables.ts'
+import { transactionCall, type Fees } from '../../ethereum/sign-transaction.ts'
+import { transactionFor } from '../../ethereum/bundle.ts'
+import type { Queries } from '../database/database.ts'
 import { storeAttempt } from '../ledger/attempts.ts'
+import { createCallReader } from '../ledger/call-data.ts'
 import { nextNonceState } from '../ledger/lifecycle.ts'
-import { callDataOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
+import { rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 import type { FollowerOptions } from './follower-options.ts'
 
+/** Relays that share a transaction: one, or the calls of a bundle. */
+export interface Group<Relay extends OpenRelay = OpenRelay> {
+  /** At least one. */
+  readonly relays: readonly Relay[]
+  /** Those that the next transaction shall carry; none: it only uses the nonce up. */
+  readonly carried: readonly Relay[]
+}
+
+/** The relays of each transaction, in the order in which the transactions come. */
+export function groupsOf<Relay extends OpenRelay>(relays: readonly Relay[]): [Relay, ...Relay[]][] {
+  return [...Map.groupBy(relays, ({ transaction }) => transaction).values()] as [Relay, ...Relay[]][]
+}
+
+/** The relays that the latest transaction of a group carries; when it carries none, all that it uses the nonce up for. */
+export function carriedOf<Relay extends TriedRelay>(group: readonly Relay[]): readonly Relay[] {
+  const carried = group.filter((relay) => latest(relay).kind === 'call')
+  return carried.length > 0 ? carried : group
+}
+
 /** Further transactions for relays that are not mined: each is stored before it is sent. */
 export interface Attempts {
   /**
-   * Signs another transaction with the relay's nonce: the call again, or one that does nothing but use the nonce up.
+   * Signs another transaction with the nonce of relays: the calls again, or one that does nothing but use the nonce up.
    *
    * @returns whether the node did not refuse it
    */
-  replace(relay: TriedRelay, signer: SignerAccount, kind: AttemptsTable['kind'], fees: Fees): Promise<boolean>
-  /** Signs the call again with the account's next nonce, which is not below what the chain has used. */
-  renew(relay: OpenRelay, signer: SignerAccount, fees: Fees, chainNonce: number): Promise<void>
+  replace(group: Group<TriedRelay>, signer: SignerAccount, fees: Fees): Promise<boolean>
+  /** Signs the calls again with the account's next nonce, which is not below what the chain has used. */
+  renew(group: Group, signer: SignerAccount, fees: Fees, chainNonce: number): Promise<void>
 }
 
 /** Gas of a transaction that does nothing but use its nonce up. */
@@ -25,20 +46,23 @@ export const CANCEL_GAS = 21_000n
 export function createAttempts({ chainId, database, broadcaster, plans, clock }: FollowerOptions): Attempts {
   /** @returns whether the node did not refuse it */
   async function send(
-    relay: OpenRelay,
+    { relays: [first], carried }: Group,
     { address: account, sign }: SignerAccount,
-    kind: AttemptsTable['kind'],
     fees: Fees,
     nonce: number | { readonly notBelow: number },
   ): Promise<boolean> {
-    const call = { to: relay.keyManager, gasLimit: relay.gasLimit, data: await callDataOf(database.db, relay.hash) }
-    const what = kind === 'call' ? call : { to: account, gasLimit: CANCEL_GAS, data: '0x' }
+    if (!first) throw new TypeError('no relay to sign for')
+    const { transaction, accountNonce: seenNonce } = first
+    const what =
+      carried.length > 0 ? await transactionOf(database.db, carried) : { to: account, gasLimit: CANCEL_GAS, data: '0x' }
     return database.exclusively(accountKey(account), async (db) => {
       const attempt = {
-        relay: relay.hash,
-        kind,
+        transaction,
+        kind: carried.length > 0 ? ('call' as const) : ('cancel' as const),
+        relays: carried.map(({ hash }) => hash),
+        carries: first.place === null ? null : carried.map(({ place }) => place ?? 0),
         account,
-        seenNonce: relay.accountNonce,
+        seenNonce,
         nonce,
         fees,
         gasLimit: what.gasLimit,
@@ -50,15 +74,26 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
   }
 
   return {
-    replace: (relay, signer, kind, fees) => {
-      const carries = latest(relay).kind === 'call' ? 'carries a call' : 'carries nothing'
-      nextNonceState(carries, kind === 'call' ? 'replaced' : 'cancelled')
-      return send(relay, signer, kind, fees, relay.accountNonce)
+    replace: (group, signer, fees) => {
+      const carries = group.relays.some((relay) => latest(relay).kind === 'call') ? 'carries a call' : 'carries nothing'
+      nextNonceState(carries, group.carried.length > 0 ? 'replaced' : 'cancelled')
+      return send(group, signer, fees, group.relays[0]?.accountNonce ?? 0)
     },
-    renew: async (relay, signer, fees, chainNonce) => {
-      await send(relay, signer, 'call', fees, { notBelow: chainNonce })
+    renew: async (group, signer, fees, chainNonce) => {
+      await send(group, signer, fees, { notBelow: chainNonce })
     },
   }
+}
+
+/** The transaction that carries these calls of one transaction, as their first attempt has them. */
+async function transactionOf(db: Queries, relays: readonly OpenRelay[]) {
+  const transaction = relays[0]?.transaction ?? ''
+  const raw = (await rawOf(db, [transaction])).get(transaction) ?? '0x'
+  const callOf = createCallReader()
+  return transactionFor(
+    relays.map(({ place, gasLimit }) => ({ ...callOf(raw, place), gasLimit })),
+    transactionCall(raw).to,
+  )
 }
 
 /** The transaction that was signed last for a relay. Every relay has at least the one that it was stored with. */

@@ -1,7 +1,8 @@
+import type { Queries } from '../database/database.ts'
 import type { Upstream } from '../node/upstream.ts'
-import type { OpenRelay, TriedRelay } from '../ledger/open-relays.ts'
+import { withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
-import { findMined } from './receipts.ts'
+import { findMined, oneOfEach, outcomesOf } from './receipts.ts'
 
 /** What has become of relays that were seen mined. */
 export interface MinedNews {
@@ -17,13 +18,11 @@ export interface MinedNews {
  * Asks whether the blocks of mined relays are still part of the chain.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
- * @param withAttempts asked for those whose blocks are gone
  */
 export async function followMined(
-  upstream: Upstream,
+  { db, upstream }: { readonly db: Queries; readonly upstream: Upstream },
   relays: readonly OpenRelay[],
   lastFinalBlock: number,
-  withAttempts: (relays: readonly OpenRelay[]) => Promise<TriedRelay[]>,
 ): Promise<MinedNews> {
   const numbers = [...new Set(relays.map(({ mined }) => mined?.blockNumber ?? 0))]
   const blocks = await Promise.all(
@@ -33,11 +32,15 @@ export async function followMined(
   )
   const hashes = new Map(numbers.map((number, index) => [number, blocks[index]?.hash]))
   const stays = relays.filter(({ mined }) => mined && hashes.get(mined.blockNumber) === mined.blockHash)
-  const gone = await withAttempts(relays.filter((relay) => !stays.includes(relay)))
-  const found = await Promise.all(gone.map((relay) => findMined(upstream, relay, lastFinalBlock)))
+  const gone = relays.filter((relay) => !stays.includes(relay))
+  const tried = oneOfEach(await withAttempts(db, gone))
+  const found = (await Promise.all(tried.map((one) => findMined(upstream, one, lastFinalBlock)))).filter(
+    (mined) => mined !== undefined,
+  )
+  const isFound = new Set(found.map(({ transaction }) => transaction))
   return {
     final: stays.filter(({ mined }) => mined && mined.blockNumber <= lastFinalBlock),
-    moved: found.filter((mined) => mined !== undefined),
-    dropped: gone.filter((_, index) => found[index] === undefined),
+    moved: await outcomesOf(db, found, gone),
+    dropped: gone.filter(({ transaction }) => !isFound.has(transaction)),
   }
 }

@@ -6,7 +6,7 @@ import { createAges } from './ages.ts'
 import { createDeepReorganisations } from './deep-reorganisations.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'
 import { followMined } from './follow-mined.ts'
-import { findMined } from './receipts.ts'
+import { findMined, oneOfEach, outcomesOf } from './receipts.ts'
 import { createRepairs } from './repairs.ts'
 
 /** Follows stored relays until they are final. Each of its steps may be done twice, or by another process, without harm. */
@@ -66,9 +66,7 @@ export function createFollower(options: FollowerOptions): Follower {
 
   async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
     if (checkedAt.get(account) === head.hash || relays.length === 0) return
-    const { final, moved, dropped } = await followMined(upstream, relays, head.number - confirmations, (gone) =>
-      withAttempts(db, gone),
-    )
+    const { final, moved, dropped } = await followMined({ db, upstream }, relays, head.number - confirmations)
     report(
       await settle(db, moved, settleOptions(relays, head)),
       relays,
@@ -88,6 +86,27 @@ export function createFollower(options: FollowerOptions): Follower {
       final.map(({ hash }) => hash),
     )
     if (moved.length + dropped.length === 0) checkedAt.set(account, head.hash)
+  }
+
+  /** Receipts of relays whose nonces the chain has used, and the relays that have none. */
+  async function findPassed(passed: readonly OpenRelay[], lastFinalBlock: number) {
+    // As a rule the first transaction is the one that is mined.
+    const byFirst = await Promise.all(
+      oneOfEach(passed).map(({ transaction }) =>
+        findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),
+      ),
+    )
+    const isFound = new Set(byFirst.map((mined) => mined?.transaction))
+    const others = await withAttempts(
+      db,
+      passed.filter(({ transaction }) => !isFound.has(transaction)),
+    )
+    const byOther = await Promise.all(oneOfEach(others).map((one) => findMined(upstream, one, lastFinalBlock)))
+    for (const mined of byOther) isFound.add(mined?.transaction)
+    return {
+      found: [...byFirst, ...byOther].filter((one) => one !== undefined),
+      lost: others.filter(({ transaction }) => !isFound.has(transaction)),
+    }
   }
 
   return {
@@ -112,22 +131,11 @@ export function createFollower(options: FollowerOptions): Follower {
 
       const unmined = relays.filter((relay) => relay.mined === null)
       const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
-      const lastFinalBlock = head.number - confirmations
-      // As a rule the first transaction is the one that is mined.
-      const byFirst = await Promise.all(
-        passed.map(({ hash }) => findMined(upstream, { hash, attempts: [{ hash, kind: 'call' }] }, lastFinalBlock)),
-      )
-      const others = await withAttempts(
-        db,
-        passed.filter((_, index) => byFirst[index] === undefined),
-      )
-      const byOther = await Promise.all(others.map((relay) => findMined(upstream, relay, lastFinalBlock)))
-      const found = [...byFirst, ...byOther].filter((one) => one !== undefined)
-      const settled = await settle(db, found, settleOptions(passed, head))
+      const { found, lost } = await findPassed(passed, head.number - confirmations)
+      const settled = await settle(db, await outcomesOf(db, found, passed), settleOptions(passed, head))
       report(settled, relays, 'relay mined')
       if (settled.length > 0) checkedAt.delete(account)
 
-      const lost = others.filter((_, index) => byOther[index] === undefined)
       const given = await repairs.replaceLost(account, lost, chainNonce)
       report(
         await abandon(db, given, settleOptions(lost, head)),

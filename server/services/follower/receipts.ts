@@ -1,6 +1,9 @@
+import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
+import { transactionCall } from '../../ethereum/sign-transaction.ts'
+import type { Queries } from '../database/database.ts'
 import { readReceipt } from '../node/read-receipt.ts'
 import type { Upstream } from '../node/upstream.ts'
-import type { OpenAttempt } from '../ledger/open-relays.ts'
+import { carriedBy, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
 interface RawReceipt {
@@ -9,27 +12,45 @@ interface RawReceipt {
   readonly blockHash: string
   readonly gasUsed: string
   readonly effectiveGasPrice?: string
+  readonly logs?: readonly RawLog[]
 }
 
-/** A relay, by its hash, and transactions that were signed for it, the latest last. */
-interface Tried {
-  readonly hash: string
+/** A transaction of relays, by the hash of its first attempt, and what was signed for it, the latest last. */
+export interface Tried {
+  readonly transaction: string
   readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[]
 }
 
+/** One relay for each transaction: those of a bundle share what was signed. */
+export function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
+  return [...new Map(relays.map((relay) => [relay.transaction, relay])).values()]
+}
+
+/** A mined transaction, which carries one relay, several or none. */
+export interface MinedTransaction {
+  /** Hash of the first attempt. */
+  readonly transaction: string
+  /** What it means for a relay that has it for itself. */
+  readonly mined: Omit<Mined, 'relay'>
+  readonly logs: readonly RawLog[]
+}
+
 /**
- * Looks for the receipt of any attempt of a relay, the latest first.
+ * Looks for the receipt of any attempt of a transaction, the latest first.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
  * @returns undefined while none is mined
  */
-export async function findMined(upstream: Upstream, relay: Tried, lastFinalBlock: number): Promise<Mined | undefined> {
-  for (const attempt of relay.attempts.toReversed()) {
+export async function findMined(
+  upstream: Upstream,
+  { transaction, attempts }: Tried,
+  lastFinalBlock: number,
+): Promise<MinedTransaction | undefined> {
+  for (const attempt of attempts.toReversed()) {
     const receipt = (await readReceipt(upstream, attempt.hash)) as RawReceipt | null
     // Some nodes show a receipt of the pending block, which has no hash yet.
     if (receipt === null || typeof receipt.blockHash !== 'string') continue
-    return {
-      relay: relay.hash,
+    const mined = {
       attempt: attempt.hash,
       kind: attempt.kind,
       succeeded: receipt.status === '0x1',
@@ -39,6 +60,71 @@ export async function findMined(upstream: Upstream, relay: Tried, lastFinalBlock
       effectiveGasPriceWei: BigInt(receipt.effectiveGasPrice ?? 0),
       final: Number(receipt.blockNumber) <= lastFinalBlock,
     }
+    return { transaction, mined, logs: receipt.logs ?? [] }
   }
   return undefined
+}
+
+/**
+ * What mined transactions mean for their relays. The calls of a bundle divide the gas of its receipt.
+ *
+ * @param relays all that these transactions are for
+ */
+export async function outcomesOf(
+  db: Queries,
+  mined: readonly MinedTransaction[],
+  relays: readonly OpenRelay[],
+): Promise<Mined[]> {
+  const byTransaction = Map.groupBy(relays, ({ transaction }) => transaction)
+  const isBundle = ({ transaction }: MinedTransaction) => byTransaction.get(transaction)?.[0]?.place != null
+  const carried = await carriedBy(
+    db,
+    mined.filter(isBundle).map((one) => one.mined.attempt),
+  )
+  return mined.flatMap((one) => {
+    const members = byTransaction.get(one.transaction) ?? []
+    const attempt = carried.get(one.mined.attempt)
+    if (!attempt) return members.map(({ hash }) => ({ ...one.mined, relay: hash }))
+    const parts = attempt.carries.length === 0 ? evenParts(one, members) : partsOf(one, attempt)
+    return members.map(({ hash, place }): Mined => {
+      // Without a part, the transaction used the nonce up without this call.
+      const part = parts.get(place ?? -1) ?? { kind: 'cancel', gasUsed: 0n }
+      return { ...one.mined, relay: hash, ...part }
+    })
+  })
+}
+
+type Part = Pick<Mined, 'kind' | 'succeeded' | 'gasUsed'>
+
+/** A transaction that did nothing but use the nonce of a bundle up: its calls bear it alike. */
+function evenParts(
+  { mined: { gasUsed, succeeded } }: MinedTransaction,
+  members: readonly OpenRelay[],
+): Map<number, Part> {
+  const count = BigInt(members.length)
+  return new Map(
+    members.map(({ place }, index) => {
+      const upTo = (parts: number) => (gasUsed * BigInt(parts)) / count
+      return [place ?? -1, { kind: 'cancel', succeeded, gasUsed: upTo(index + 1) - upTo(index) }]
+    }),
+  )
+}
+
+/** By place, what a mined bundle says of its calls. */
+function partsOf(
+  { mined: { gasUsed, succeeded }, logs }: MinedTransaction,
+  { raw, carries }: { readonly raw: string; readonly carries: readonly number[] },
+): Map<number, Part> {
+  const [only, second] = carries
+  // What is left of a bundle when one call remains goes straight to its key manager.
+  if (only !== undefined && second === undefined) return new Map([[only, { kind: 'call', succeeded, gasUsed }]])
+  const { to, data } = transactionCall(raw)
+  const results = succeeded ? bundleResults(logs, to) : []
+  const parts = divideGas(gasUsed, decodeBundle(data), results)
+  return new Map(
+    carries.map((place, index) => [
+      place,
+      { kind: 'call', succeeded: results[index]?.succeeded ?? false, gasUsed: parts[index] ?? 0n },
+    ]),
+  )
 }

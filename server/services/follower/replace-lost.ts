@@ -3,7 +3,7 @@ import { lookUp } from '../ledger/lookup.ts'
 import { callDataOf, type OpenRelay } from '../ledger/open-relays.ts'
 import { isKeyManagerOf } from '../relayer/judge.ts'
 import type { Ages } from './ages.ts'
-import type { Attempts } from './attempts.ts'
+import { groupsOf, type Attempts } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 
 /**
@@ -22,6 +22,17 @@ export type ReplaceLostOptions = Pick<
 /** How far before a call others of its channel may be pending. */
 const MAX_BEFORE = 128n
 
+/**
+ * In the order of their channels, so that each finds those before it pending again. Where bundles are among them, whose calls
+ * are of several channels, in that of the account's nonces, which was the channels' order when they were stored.
+ */
+function inOrder(groups: readonly [OpenRelay, ...OpenRelay[]][]): readonly [OpenRelay, ...OpenRelay[]][] {
+  if (groups.some(([{ place }]) => place !== null)) {
+    return groups.toSorted(([one], [other]) => one.accountNonce - other.accountNonce)
+  }
+  return groups.toSorted(([one], [other]) => (one.nonce < other.nonce ? -1 : 1))
+}
+
 export function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
   const { database, simulator, fees, signerOf, log, lostAfterMs, ages, attempts } = options
 
@@ -31,7 +42,7 @@ export function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
     const key = { profile, keyManager, signer, channel: nonce >> 128n }
     const [state] = await lookUp(database.db, [{ key, from: nonce - MAX_BEFORE, identities: [] }])
     const before = (state?.pending ?? []).filter((pending) => pending.nonce < nonce)
-    const callData = await callDataOf(database.db, relay.hash)
+    const callData = await callDataOf(database.db, relay)
     const nonceCallData = keyManagerCalls.getNonce(signer, key.channel)
     const { calls, parties } = await simulator.simulate({
       pending: before.map((pending) => pending.callData),
@@ -47,15 +58,19 @@ export function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
     const lost = relays.filter((relay) => lostForMs(nameOf(relay)) >= lostAfterMs)
     const signer = signerOf(account)
     const given: string[] = []
-    // In the order of their channels, so that each finds those before it pending again.
-    for (const relay of lost.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
-      // An abandoned relay wanted its nonce used up, and it is.
-      if (relay.status === 'abandoned' || !signer || !(await isExecutable(relay))) {
-        given.push(relay.hash)
-        continue
+    for (const relays of inOrder(groupsOf(lost))) {
+      const carried: OpenRelay[] = []
+      for (const relay of relays) {
+        // An abandoned relay wanted its nonce used up, and it is.
+        const isGiven = relay.status === 'abandoned' || !signer || !(await isExecutable(relay))
+        if (isGiven) given.push(relay.hash)
+        else carried.push(relay)
       }
-      log.warn({ requestId: relay.requestId, relay: relay.hash }, 'nonce used by something else: another is taken')
-      await attempts.renew(relay, signer, await fees.current(), chainNonce)
+      if (!signer || carried.length === 0) continue
+      for (const { requestId, hash } of carried) {
+        log.warn({ requestId, relay: hash }, 'nonce used by something else: another is taken')
+      }
+      await attempts.renew({ relays, carried }, signer, await fees.current(), chainNonce)
     }
     return given
   }

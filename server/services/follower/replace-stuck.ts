@@ -2,7 +2,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
 import type { TriedRelay } from '../ledger/open-relays.ts'
 import { noteRefusal } from '../ledger/refusals.ts'
-import { latest, type Attempts } from './attempts.ts'
+import { carriedOf, groupsOf, latest, type Attempts } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 import { isOver, type Waiting } from './waiting.ts'
 
@@ -21,16 +21,21 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
   const signer = signerOf(account)
   if (!signer) return
   const doomed = doomedOf(waiting, options)
-  const stuck = relays.filter((relay) => {
-    const isDoomed = latest(relay).kind === 'call' && doomed.has(relay.hash)
+  const isDropped = (relay: TriedRelay) => doomed.has(relay.hash) || latest(relay).kind === 'cancel'
+  const stuck = groupsOf(relays).filter((group) => {
+    const isDoomed = group.some((relay) => latest(relay).kind === 'call' && doomed.has(relay.hash))
+    const [relay] = group
     return waiting.ageMs(relay) >= replaceAfterMs || isDoomed || isRefused(relay, waiting)
   })
-  for (const relay of stuck.slice(0, MAX_REPLACEMENTS)) {
-    const kind = doomed.has(relay.hash) || latest(relay).kind === 'cancel' ? 'cancel' : 'call'
-    const fees = await feesFor(relay, kind, waiting, options)
+  for (const group of stuck.slice(0, MAX_REPLACEMENTS)) {
+    const [relay] = group
+    const carried = group.filter((one) => !isDropped(one))
+    const isAnotherThing = carried.length < group.filter((one) => latest(one).kind === 'call').length
+    const fees = await feesFor(relay, isAnotherThing, waiting, options)
     if (fees === null) continue
-    log.warn({ requestId: relay.requestId, relay: relay.hash, kind }, 'a transaction is replaced')
-    const isTaken = await attempts.replace(relay, signer, kind, fees)
+    const kind = carried.length > 0 ? 'call' : 'cancel'
+    for (const { requestId, hash } of group) log.warn({ requestId, relay: hash, kind }, 'a transaction is replaced')
+    const isTaken = await attempts.replace({ relays: group, carried }, signer, fees)
     if (!isTaken && relay.accountNonce === chainNonce) {
       await noteRefusal(database.db, account, chainNonce, clock.nowMs())
     }
@@ -44,12 +49,12 @@ const isRefused = ({ accountNonce }: TriedRelay, { refusal, knownNonce }: Waitin
 /** @returns what the next transaction offers; null: no more than the one before it, so that there is no use in it */
 async function feesFor(
   relay: TriedRelay,
-  kind: 'call' | 'cancel',
+  isAnotherThing: boolean,
   waiting: Waiting,
   { fees, log }: FollowerOptions,
 ): Promise<Fees | null> {
-  const { kind: before, fees: offered } = latest(relay)
-  if (isRefused(relay, waiting)) return feesForRefused(offered, kind !== before, fees)
+  const { fees: offered } = latest(relay)
+  if (isRefused(relay, waiting)) return feesForRefused(offered, isAnotherThing, fees)
   const raised = await fees.raised(offered)
   if (raised === null) {
     log.warn({ relay: relay.hash, signer: waiting.account }, 'a transaction is stuck, and its fee is at the ceiling')
@@ -89,11 +94,15 @@ function doomedOf(
     accountNonce === refusal?.nonce && refusal.count >= GIVEN_UP_AFTER && refusedForMs >= refusedAfterMs
   const doomed = new Set<string>()
   const channels = new Set<string>()
+  // A bundle is over when all that it carries is: before, the key manager refuses only those that are.
+  const over = new Set(
+    groupsOf(relays).flatMap((group) => (carriedOf(group).every((one) => isOver(one, head)) ? group : [])),
+  )
   for (const relay of relays.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
     // One that is abandoned has made way for another one with the same nonce.
     if (relay.status !== 'pending') continue
     const channel = `${relay.keyManager}:${relay.signer}:${relay.nonce >> 128n}`
-    if (isOver(relay, head)) doomed.add(relay.hash)
+    if (over.has(relay)) doomed.add(relay.hash)
     else if (channels.has(channel) || latest(relay).kind === 'cancel' || isGivenUp(relay)) {
       channels.add(channel)
       doomed.add(relay.hash)

@@ -1,7 +1,7 @@
 import { rawOf, type TriedRelay } from '../ledger/open-relays.ts'
 import { clearRefusals, noteRefusal } from '../ledger/refusals.ts'
 import { accountKey } from '../relayer/account-queue.ts'
-import { latest } from './attempts.ts'
+import { carriedOf, groupsOf, latest } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 import { isOver, type Waiting } from './waiting.ts'
 
@@ -12,7 +12,9 @@ import { isOver, type Waiting } from './waiting.ts'
 export async function sendMissing(waiting: Waiting, options: FollowerOptions): Promise<void> {
   const { database, broadcaster, clock, resendAfterMs } = options
   const { account, chainNonce, refusal } = waiting
-  const missing = waiting.relays.filter((relay) => isMissing(relay, waiting) && waiting.ageMs(relay) >= resendAfterMs)
+  const missing = groupsOf(waiting.relays)
+    .filter((group) => isMissing(group, waiting) && waiting.ageMs(group[0]) >= resendAfterMs)
+    .map(([relay]) => relay)
   const [first] = missing
   if (!first) return
   const { taken, isRefused } = await database.exclusively(accountKey(account), async (db) => {
@@ -25,8 +27,9 @@ export async function sendMissing(waiting: Waiting, options: FollowerOptions): P
   if (taken === 0 && isRefused) await noteRefusal(database.db, account, chainNonce, clock.nowMs())
 }
 
-function isMissing(relay: TriedRelay, { knownNonce, refusal, head }: Waiting): boolean {
-  const isUnknown = relay.accountNonce >= knownNonce || relay.accountNonce === refusal?.nonce
-  const isOverdue = latest(relay).kind === 'call' && isOver(relay, head)
+function isMissing(group: [TriedRelay, ...TriedRelay[]], { knownNonce, refusal, head }: Waiting): boolean {
+  const [{ accountNonce }] = group
+  const isUnknown = accountNonce >= knownNonce || accountNonce === refusal?.nonce
+  const isOverdue = carriedOf(group).every((relay) => latest(relay).kind === 'call' && isOver(relay, head))
   return isUnknown && !isOverdue
 }

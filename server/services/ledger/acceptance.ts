@@ -16,7 +16,15 @@ export interface Acceptance {
 /** What became of it. */
 export type Committed =
   /** Stored with the account's next nonce: from here on it is ours to get mined. */
-  | { readonly kind: 'stored'; readonly hash: string; readonly raw: string; readonly accountNonce: number }
+  | {
+      readonly kind: 'stored'
+      /** Of the transaction, which calls of a bundle share. */
+      readonly hash: string
+      readonly raw: string
+      readonly accountNonce: number
+      /** `relays.hash`. */
+      readonly relay: string
+    }
   /** The same call was there already. */
   | { readonly kind: 'known'; readonly hash: string }
   | { readonly kind: 'refused'; readonly error: ServiceError }

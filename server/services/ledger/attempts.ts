@@ -6,77 +6,63 @@ import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/sign-transaction.ts'
 import { lockStoredAccounts, saveAccounts } from './account-rows.ts'
 
-/** Another transaction for a relay that is not mined. */
+/** Another transaction for a relay that is not mined, or for a bundle of relays. */
 export interface NewAttempt {
-  /** `relays.hash`. */
-  readonly relay: string
+  /** Hash of the first attempt: `attempts.relay`. */
+  readonly transaction: string
   readonly kind: 'call' | 'cancel'
+  /** The relays that it carries, by `relays.hash`. */
+  readonly relays: readonly string[]
+  /** See `AttemptsTable.carries`. */
+  readonly carries: readonly number[] | null
   readonly account: string
-  /** The relay's nonce when this was decided: with another one, somebody else has acted since. */
+  /** The relays' nonce when this was decided: with another one, somebody else has acted since. */
   readonly seenNonce: number
   /** The nonce to use again; or the next one, which is not below what the chain has used. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
+  /** Of the whole transaction. */
   readonly gasLimit: bigint
   readonly sign: (nonce: number) => SignedTransaction
 }
 
 /**
- * Stores another attempt before it is sent. What it may cost more is reserved as far as the account allows: the
- * relay is under way, and is not stopped for that.
+ * Stores another attempt before it is sent. What it may cost more is reserved as far as the accounts allow: the
+ * relays are under way, and are not stopped for that.
  *
- * @returns what is to be sent; undefined when the relay was mined, given up or given another nonce meanwhile
+ * @returns what is to be sent; undefined when a relay was mined, given up or given another nonce meanwhile
  */
 export async function storeAttempt(
   db: Queries,
-  { relay: hash, kind, account, seenNonce, nonce: wantedNonce, fees, gasLimit, sign }: NewAttempt,
+  attempt: NewAttempt,
   { plans, nowMs }: { plans: Plans; nowMs: number },
 ): Promise<SignedTransaction | undefined> {
+  const { transaction: first, kind, account, nonce: wantedNonce, fees, sign, carries } = attempt
   return retryOnConflict(() =>
     db.transaction().execute(async (transaction) => {
-      // Signer, account, relay: always locked in this order.
+      // Signer, accounts, relays: always locked in this order.
       const nonce =
         typeof wantedNonce === 'number' ? wantedNonce : await takeNonce(transaction, account, wantedNonce.notBelow)
-      const { profile } = await transaction
-        .selectFrom('relays')
-        .where('hash', '=', hash)
-        .select('profile')
-        .executeTakeFirstOrThrow()
-      const accounts = await lockStoredAccounts(transaction, [profile])
-      const relay = await transaction
-        .selectFrom('relays')
-        .where('hash', '=', hash)
-        .selectAll()
-        .forUpdate()
-        .executeTakeFirstOrThrow()
-      if (relay.final || relay.mined_hash !== null || Number(relay.account_nonce) !== seenNonce)
-        throw new NotOpenError()
-
-      const quota = accounts.get(profile)
-      let reserved = BigInt(relay.reserved)
-      const wanted = planOf(relay, plans).reserve({ gasLimit, maxFeePerGasWei: maxFeePerGas(fees) })
-      if (wanted > reserved && quota?.period === relay.period) {
-        const moved = moveReservation(quota, reserved, wanted)
-        reserved = moved.taken
-        await saveAccounts(transaction, [moved.account]).execute()
-      }
+      await reserveMore(transaction, attempt, plans)
       await transaction
         .updateTable('relays')
-        .set({ account_nonce: nonce, reserved: String(reserved) })
-        .where('hash', '=', hash)
+        .set({ account_nonce: nonce })
+        .where((row) => row.or([row('hash', '=', first), row('bundle', '=', first)]))
+        .where('final', '=', false)
         .execute()
       const signed = sign(nonce)
       await transaction
         .insertInto('attempts')
         .values({
           ...signed,
-          relay: hash,
+          relay: first,
           kind,
           account,
           account_nonce: nonce,
           ...feeColumns(fees),
           // The calendar may have been set back since the one before it, which this one comes after all the same.
-          created_at_ms: sql<number>`greatest(${nowMs}::bigint, (select max(created_at_ms) + 1 from ${sql.table('attempts')} where relay = ${hash}))`,
+          created_at_ms: sql<number>`greatest(${nowMs}::bigint, (select max(created_at_ms) + 1 from ${sql.table('attempts')} where relay = ${first}))`,
+          ...(carries && { carries: [...carries] }),
         })
         .execute()
       return signed
@@ -85,6 +71,47 @@ export async function storeAttempt(
     if (error instanceof NotOpenError) return undefined
     throw error
   })
+}
+
+/** Locks the accounts and the relays of an attempt. @throws NotOpenError */
+async function reserveMore(
+  db: Queries,
+  { transaction: first, kind, relays: carried, seenNonce, fees, gasLimit }: NewAttempt,
+  plans: Plans,
+): Promise<void> {
+  const ofTransaction = () =>
+    db
+      .selectFrom('relays')
+      .where((row) => row.or([row('hash', '=', first), row('bundle', '=', first)]))
+      .orderBy('hash')
+  const profiles = (await ofTransaction().select('profile').execute()).map(({ profile }) => profile)
+  const accounts = await lockStoredAccounts(db, profiles)
+  const relays = (await ofTransaction().selectAll().forUpdate().execute()).filter(({ final }) => !final)
+  const isOpen = relays.every(({ mined_hash, account_nonce }) => {
+    return mined_hash === null && Number(account_nonce) === seenNonce
+  })
+  if (!isOpen || !carried.every((hash) => relays.some((relay) => relay.hash === hash)) || relays.length === 0)
+    throw new NotOpenError()
+  // Calls that have expired bear alike what it costs to use their nonce up.
+  const evenPart = (gasLimit + BigInt(relays.length) - 1n) / BigInt(relays.length)
+  for (const relay of kind === 'call' ? relays.filter(({ hash }) => carried.includes(hash)) : relays) {
+    const quota = accounts.get(relay.profile)
+    const reserved = BigInt(relay.reserved)
+    const limits = {
+      gasLimit: kind === 'call' ? BigInt(relay.gas_limit) : evenPart,
+      maxFeePerGasWei: maxFeePerGas(fees),
+    }
+    const wanted = planOf(relay, plans).reserve(limits)
+    if (wanted <= reserved || quota?.period !== relay.period) continue
+    const moved = moveReservation(quota, reserved, wanted)
+    accounts.set(relay.profile, moved.account)
+    await saveAccounts(db, [moved.account]).execute()
+    await db
+      .updateTable('relays')
+      .set({ reserved: String(moved.taken) })
+      .where('hash', '=', relay.hash)
+      .execute()
+  }
 }
 
 /** Rolls the transaction back: the nonce is not taken. */

@@ -14,7 +14,7 @@ import { storeRelays, type Holders } from './store-relays.ts'
 
 export interface CommitOptions extends Pick<
   DraftOptions,
-  'chainId' | 'plans' | 'registration' | 'unregistered' | 'nowMs' | 'fees'
+  'chainId' | 'plans' | 'registration' | 'unregistered' | 'nowMs' | 'fees' | 'bundles'
 > {
   /** What was seen last; kept up to date. */
   readonly memory: LedgerMemory
@@ -70,13 +70,13 @@ async function commitFromMemory(
   for (const account of accounts.values()) {
     if (accountNow(account, options.plans, nowSeconds) !== account) return undefined
   }
-  const draft = createDraft({ ...options, nonces, accounts, budgets: memory.budgets, taken: nothingTaken() })
-  const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
+  const budgets = memory.budgets
+  const draft = createDraft({ ...options, nonces, accounts, budgets, taken: nothingTaken() }, acceptances)
   // Perhaps there is more to be had by now.
-  if (outcomes.some(({ kind }) => kind !== 'stored')) return undefined
+  if (draft.outcomes.some(({ kind }) => kind !== 'stored')) return undefined
   if (!(await storeRelays(db, draft, nowSeconds, holders))) return undefined
   memory.keep(draft)
-  return outcomes
+  return [...draft.outcomes]
 }
 
 async function commitUnderLocks(
@@ -88,21 +88,20 @@ async function commitUnderLocks(
   const nowSeconds = Math.floor(options.nowMs / 1000)
   const profiles = acceptances.map(({ call }) => call.profile)
   const signers = acceptances.map(({ signer }) => signer.address)
-  const { draft, outcomes } = await db.transaction().execute(async (transaction) => {
+  const draft = await db.transaction().execute(async (transaction) => {
     // Signers, accounts, budgets, relays: always locked in this order.
     const nonces = await lockNonces(transaction, signers)
     const accounts = await lockAccounts(transaction, profiles, { ...options, nowSeconds })
     const budgets = await lockBudgets(transaction, scopesOf(acceptances, accounts, options.unregistered, nowSeconds))
     const taken = isSuspicious ? await takenBy(transaction, acceptances) : nothingTaken()
-    const draft = createDraft({ ...options, nonces, accounts, budgets, taken })
-    const outcomes = acceptances.map((acceptance) => draft.accept(acceptance))
+    const draft = createDraft({ ...options, nonces, accounts, budgets, taken }, acceptances)
     if (draft.relays.length > 0 && !(await storeRelays(transaction, draft, nowSeconds, holders))) {
       throw new Error('the ledger has changed in spite of its locks')
     }
-    return { draft, outcomes }
+    return draft
   })
   memory.keep(draft)
-  return outcomes
+  return [...draft.outcomes]
 }
 
 async function lockNonces(db: Queries, signers: readonly string[]): Promise<Map<string, number>> {

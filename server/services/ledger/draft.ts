@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { ServiceError } from '../../core/errors.ts'
 import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
+import { bundleBytes, bundleGasLimit, MAX_BUNDLED_BYTES, transactionFor } from '../../ethereum/bundle.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
 import type { Acceptance, Committed } from './acceptance.ts'
 import { type Registration, assertNotSlowed, assertServed } from './account-rows.ts'
@@ -17,6 +18,7 @@ import {
 import { nextCallState } from './lifecycle.ts'
 import type { NewRelay, NewRelays } from './store-relays.ts'
 import type { Queries } from '../database/database.ts'
+import { transactionOf } from '../database/tables.ts'
 
 export interface DraftOptions {
   readonly chainId: bigint
@@ -32,87 +34,170 @@ export interface DraftOptions {
   /** What was used of budgets, by scope. */
   readonly budgets: BudgetUse
   readonly taken: Taken
+  /** Absent: every call has a transaction of its own. */
+  readonly bundles?: BundleLimits | undefined
 }
 
-/** Decides about one acceptance after the other, and collects what is to be stored. */
+/** What calls of one signer may share a transaction. */
+export interface BundleLimits {
+  /** The bundler's address. */
+  readonly contract: string
+  readonly maxCalls: number
+  /** Highest gas limit of a bundle. */
+  readonly maxGas: bigint
+  /** The most call data of a bundle, in bytes. */
+  readonly maxDataBytes: number
+}
+
+/** What is decided about acceptances, and all that is to be stored. */
 export interface Draft extends NewRelays {
-  accept(acceptance: Acceptance): Committed
+  /** One for each acceptance. */
+  readonly outcomes: readonly Committed[]
   /** As they will be. */
   readonly nextNonces: ReadonlyMap<string, number>
   readonly accounts: ReadonlyMap<string, Account>
   readonly budgetUse: BudgetUse
 }
 
-export function createDraft(options: DraftOptions): Draft {
-  const { chainId, fees, nowMs, taken } = options
-  const nonces = new Map(options.nonces)
+/** @param acceptances those of one channel in nonce order */
+export function createDraft(options: DraftOptions, acceptances: readonly Acceptance[]): Draft {
+  const { taken } = options
   const spending = createSpending(options)
-  const relays: NewRelay[] = []
+  const accepted = new Map<string, Accepted>()
   const brokenChannels = new Set<string>()
 
-  /** Signs the call with the signer's next nonce. */
-  function store(acceptance: Acceptance, quota: Reserved): Committed {
-    const { call, identity, gasLimit, signer } = acceptance
-    const nonce = nonces.get(signer.address) ?? 0
-    nonces.set(signer.address, nonce + 1)
-    nextCallState('unknown', 'accepted')
-    const { hash, raw } = signer.sign({
-      chainId,
-      nonce,
-      to: call.keyManager,
-      gasLimit,
-      data: call.callData,
-      fees,
-    })
-    const transaction = { hash, raw, account_nonce: nonce, created_at_ms: nowMs, ...feeColumns(fees) }
-    relays.push({ ...columnsOf(acceptance, quota), ...transaction })
-    taken.byIdentity.set(identity, hash)
-    taken.nonces.add(nonceKeyOf(call.keyManager, call.signer, call.nonce))
-    return { kind: 'stored', hash, raw, accountNonce: nonce }
-  }
-
-  function accept(acceptance: Acceptance): Committed {
+  /** @returns the outcome, or what is to be signed, which another acceptance of the same call shares */
+  function decide(acceptance: Acceptance): Exclude<Committed, { kind: 'stored' }> | Accepted {
     const { keyManager, signer, nonce } = acceptance.call
-    const same = taken.byIdentity.get(acceptance.identity)
-    if (same !== undefined) return { kind: 'known', hash: same }
     const channel = `${keyManager}:${signer}:${nonce >> 128n}`
+    const same = taken.byIdentity.get(acceptance.identity)
+    if (same !== undefined) {
+      // Another process has stored it, perhaps for another account: what follows looks anew at who sends the channel's calls.
+      brokenChannels.add(channel)
+      return { kind: 'known', hash: same }
+    }
+    const twin = accepted.get(acceptance.identity)
+    if (twin) return twin
     if (brokenChannels.has(channel)) return { kind: 'orphaned' }
-    let quota: Reserved
     try {
       if (taken.nonces.has(nonceKeyOf(keyManager, signer, nonce))) {
         throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
           details: { expectedNonce: String(nonce + 1n) },
         })
       }
-      quota = spending.reserve(acceptance)
+      const one = { acceptance, quota: spending.reserve(acceptance) }
+      accepted.set(acceptance.identity, one)
+      taken.nonces.add(nonceKeyOf(keyManager, signer, nonce))
+      return one
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       brokenChannels.add(channel)
       return { kind: 'refused', error }
     }
-    return store(acceptance, quota)
   }
 
+  const decided = acceptances.map(decide)
+  const { relays, stored, nextNonces } = signAll([...accepted.values()], options)
+  const told = new Set<Accepted>()
+  const outcomes = decided.map((one): Committed => {
+    if ('kind' in one) return one
+    const outcome = stored.get(one)
+    if (!outcome) throw new Error('a call was accepted and not signed')
+    if (told.has(one)) return { kind: 'known', hash: outcome.hash }
+    told.add(one)
+    return outcome
+  })
   return {
-    accept,
+    outcomes,
     relays,
-    nextNonces: nonces,
+    nextNonces,
     accounts: spending.accounts,
     budgetUse: spending.budgetUse,
-    get nonces() {
-      return inOrder(options.nonces).map(([signer, expected]) => ({
-        signer,
-        expected,
-        next: nonces.get(signer) ?? expected,
-      }))
-    },
-    get charges() {
-      return inOrder(spending.charges).map(([profile, charge]) => ({ profile, ...charge }))
-    },
-    get budgets() {
-      return inOrder(spending.drawn).map(([scope, one]) => ({ scope, ...one }))
-    },
+    nonces: inOrder(options.nonces).map(([signer, expected]) => ({
+      signer,
+      expected,
+      next: nextNonces.get(signer) ?? expected,
+    })),
+    charges: inOrder(spending.charges).map(([profile, charge]) => ({ profile, ...charge })),
+    budgets: inOrder(spending.drawn).map(([scope, one]) => ({ scope, ...one })),
   }
+}
+
+/** A call that is to be signed, and what it was given. */
+interface Accepted {
+  readonly acceptance: Acceptance
+  readonly quota: Reserved
+}
+
+/** Signs calls with the next nonces of their signers, those that may share a transaction together. */
+function signAll(
+  accepted: readonly Accepted[],
+  { chainId, fees, nowMs, bundles, nonces }: Pick<DraftOptions, 'chainId' | 'fees' | 'nowMs' | 'bundles' | 'nonces'>,
+) {
+  const nextNonces = new Map(nonces)
+  const relays: NewRelay[] = []
+  const stored = new Map<Accepted, Extract<Committed, { kind: 'stored' }>>()
+  for (const group of togetherIn(accepted, bundles)) {
+    const [first] = group
+    if (!first) continue
+    const { signer } = first.acceptance
+    const nonce = nextNonces.get(signer.address) ?? 0
+    nextNonces.set(signer.address, nonce + 1)
+    const calls = group.map(({ acceptance: { call, gasLimit } }) => ({
+      to: call.keyManager,
+      gasLimit,
+      data: call.callData,
+    }))
+    const transaction = transactionFor(calls, bundles?.contract)
+    const { hash, raw } = signer.sign({ chainId, nonce, fees, ...transaction })
+    for (const [place, one] of group.entries()) {
+      const { acceptance, quota } = one
+      nextCallState('unknown', 'accepted')
+      const relay = group.length === 1 ? hash : `${hash}/${place}`
+      relays.push({
+        ...columnsOf(acceptance, quota),
+        hash: relay,
+        raw: place === 0 ? raw : '',
+        account_nonce: nonce,
+        created_at_ms: nowMs,
+        ...feeColumns(fees),
+        ...(group.length > 1 && { bundle: hash, place, carries: group.map((_, at) => at) }),
+      })
+      stored.set(one, { kind: 'stored', hash, raw, accountNonce: nonce, relay })
+    }
+  }
+  return { relays, stored, nextNonces }
+}
+
+/** Groups of calls that share a transaction, in the order of the calls. */
+function togetherIn(accepted: readonly Accepted[], bundles: BundleLimits | undefined): Accepted[][] {
+  if (!bundles) return accepted.map((one) => [one])
+  const groups: Accepted[][] = []
+  const open = new Map<string, Accepted[]>()
+  for (const one of accepted) {
+    const { signer } = one.acceptance
+    const group = open.get(signer.address)
+    // Nothing overtakes a call that does not fit: channels keep their order.
+    if (group && fitTogether([...group, one], bundles)) {
+      group.push(one)
+      continue
+    }
+    const next = [one]
+    groups.push(next)
+    open.set(signer.address, next)
+  }
+  return groups
+}
+
+function fitTogether(group: readonly Accepted[], limits: BundleLimits): boolean {
+  const gasLimits = group.map(({ acceptance }) => acceptance.gasLimit)
+  const lengths = group.map(({ acceptance: { call } }) => (call.callData.length - 2) / 2)
+  return (
+    group.length <= limits.maxCalls &&
+    bundleGasLimit(gasLimits) <= limits.maxGas &&
+    lengths.every((length) => length <= MAX_BUNDLED_BYTES) &&
+    bundleBytes(lengths) <= limits.maxDataBytes
+  )
 }
 
 /** What a call was given of its profile's quota. */
@@ -223,7 +308,7 @@ export async function takenBy(db: Queries, acceptances: readonly Acceptance[]): 
     )
     .where('relays.status', 'in', ['pending', 'succeeded'])
     .where('relays.superseded', '=', false)
-    .select(['relays.identity', 'relays.hash', 'relays.key_manager', 'relays.signer', 'relays.nonce'])
+    .select(['relays.identity', transactionOf.as('hash'), 'relays.key_manager', 'relays.signer', 'relays.nonce'])
     .execute()
   const taken = nothingTaken()
   for (const { identity, hash, key_manager, signer, nonce } of rows) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { anyOf, type RelayStatus } from '../database/tables.ts'
+import { anyOf, transactionOf, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { transactionData } from '../../ethereum/sign-transaction.ts'
+import { createCallReader } from './call-data.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -70,7 +70,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
           .on((row) => row.between(row.ref('relays.nonce'), row.ref('asked.first'), row.ref('asked.last'))),
       )
       // The first one: it carries the call, which later ones may not.
-      .innerJoin('attempts', 'attempts.hash', 'relays.hash')
+      .innerJoin('attempts', (join) => join.on('attempts.hash', '=', transactionOf))
       .where('relays.status', 'in', ['pending', 'succeeded'])
       .where('relays.superseded', '=', false)
       .where((row) =>
@@ -80,7 +80,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
         ]),
       )
       .orderBy('relays.nonce')
-      .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.account'])
+      .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.place', 'relays.account'])
       .execute(),
     identities.length === 0
       ? []
@@ -89,17 +89,18 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
           .where('status', '<>', 'abandoned')
           .where('identity', '=', anyOf(identities))
           .orderBy('created_at_ms')
-          .select(['identity', 'hash', 'status'])
+          .select(['identity', transactionOf.as('hash'), 'status'])
           .execute(),
   ])
   const hashesOf = (wanted: (status: RelayStatus) => boolean) =>
     new Map(known.filter(({ status }) => wanted(status)).map(({ identity, hash }) => [identity, hash]))
   const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
+  const callOf = createCallReader()
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
   return keys.map((_, at) => ({
-    pending: (byQuestion.get(at) ?? []).map(({ nonce, raw, account }) => ({
+    pending: (byQuestion.get(at) ?? []).map(({ nonce, raw, place, account }) => ({
       nonce: BigInt(nonce),
-      callData: transactionData(raw),
+      callData: callOf(raw, place).data,
       account,
     })),
     known: live,

@@ -1,15 +1,20 @@
 import type { Selectable } from 'kysely'
 import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { transactionData, type Fees } from '../../ethereum/sign-transaction.ts'
+import type { Fees } from '../../ethereum/sign-transaction.ts'
+import { createCallReader } from './call-data.ts'
 import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'
 import type { MinedIn } from './store-relays.ts'
 import type { NonceRange } from './unsent.ts'
 
-/** A relay that is not final. Its first transaction has its hash. */
+/** A relay that is not final. */
 export interface OpenRelay {
   readonly hash: string
+  /** Hash of its first attempt, which the calls of a bundle share. */
+  readonly transaction: string
+  /** In the first attempt of its bundle; null: it is in none. */
+  readonly place: number | null
   readonly profile: string
   readonly keyManager: string
   readonly signer: string
@@ -33,6 +38,7 @@ export interface TriedRelay extends OpenRelay {
 
 export interface OpenAttempt {
   readonly hash: string
+  /** A transaction of the relay's bundle that leaves the relay out is `cancel`, too: it uses up the nonce without the call. */
   readonly kind: AttemptsTable['kind']
   readonly nonce: number
   readonly fees: Fees
@@ -40,7 +46,7 @@ export interface OpenAttempt {
 }
 
 /**
- * The relays of an account that are not final, in the order of its nonces.
+ * The relays of an account that are not final, in the order of its nonces. The calls of a bundle come together.
  *
  * @param fromNonce one below which all are final, as they stay: the index still has those until the next vacuum
  */
@@ -56,9 +62,13 @@ export async function openRelays(
     .where('account_nonce', '>=', fromNonce)
     .where('final', '=', false)
     .orderBy('account_nonce')
+    .orderBy('place')
     .limit(limit)
     .execute()
-  return rows.map(toOpenRelay)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  // The rest of the last bundle may be beyond the limit.
+  const whole = last?.place == null ? rows : rows.filter(({ account_nonce }) => account_nonce !== last.account_nonce)
+  return whole.map(toOpenRelay)
 }
 
 /** The relays with what was signed for them: most are mined by their first transaction, and nobody asks. */
@@ -67,17 +77,41 @@ export async function withAttempts(db: Queries, relays: readonly OpenRelay[]): P
   const attempts = await db
     .selectFrom('attempts')
     .select(attemptColumns)
-    .where('relay', '=', anyOf(relays.map(({ hash }) => hash)))
+    .where('relay', '=', anyOf([...new Set(relays.map(({ transaction }) => transaction))]))
     .orderBy('created_at_ms')
     .execute()
-  const byRelay = Map.groupBy(attempts, ({ relay }) => relay)
-  return relays.map((relay) => ({ ...relay, attempts: (byRelay.get(relay.hash) ?? []).map(toOpenAttempt) }))
+  const byTransaction = Map.groupBy(attempts, ({ relay }) => relay)
+  return relays.map((relay) => ({
+    ...relay,
+    attempts: (byTransaction.get(relay.transaction) ?? []).map((row) => toOpenAttempt(row, relay.place)),
+  }))
 }
 
 /** Call data for the key manager. */
-export async function callDataOf(db: Queries, relay: string): Promise<string> {
-  const { raw } = await db.selectFrom('attempts').select('raw').where('hash', '=', relay).executeTakeFirstOrThrow()
-  return transactionData(raw)
+export async function callDataOf(
+  db: Queries,
+  { transaction, place }: Pick<OpenRelay, 'transaction' | 'place'>,
+): Promise<string> {
+  const { raw } = await db
+    .selectFrom('attempts')
+    .select('raw')
+    .where('hash', '=', transaction)
+    .executeTakeFirstOrThrow()
+  return createCallReader()(raw, place).data
+}
+
+/** What transactions of bundles carry, by their hashes: see `AttemptsTable.carries`. */
+export async function carriedBy(
+  db: Queries,
+  hashes: readonly string[],
+): Promise<Map<string, { readonly raw: string; readonly carries: readonly number[] }>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('attempts')
+    .select(['hash', 'raw', 'carries'])
+    .where('hash', '=', anyOf(hashes))
+    .execute()
+  return new Map(rows.map(({ hash, raw, carries }) => [hash, { raw, carries: carries ?? [] }]))
 }
 
 /** The signed bytes of transactions by their hashes. */
@@ -93,7 +127,16 @@ export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
 }
 
 // Without what is long: every look reads them all, and few need more.
-const relayColumns = ['key_manager', 'signer', 'nonce', 'gas_limit', 'account_nonce', 'request_id'] as const
+const relayColumns = [
+  'key_manager',
+  'signer',
+  'nonce',
+  'gas_limit',
+  'account_nonce',
+  'request_id',
+  'bundle',
+  'place',
+] as const
 const attemptColumns = [
   'hash',
   'relay',
@@ -102,6 +145,7 @@ const attemptColumns = [
   'max_fee_per_gas',
   'max_priority_fee_per_gas',
   'created_at_ms',
+  'carries',
 ] as const
 
 type OpenRow = RelayRow & Pick<Selectable<RelaysTable>, (typeof relayColumns)[number]>
@@ -110,6 +154,8 @@ type AttemptRow = Pick<Selectable<AttemptsTable>, (typeof attemptColumns)[number
 function toOpenRelay(row: OpenRow): OpenRelay {
   return {
     hash: row.hash,
+    transaction: row.bundle ?? row.hash,
+    place: row.place,
     profile: row.profile,
     keyManager: row.key_manager,
     signer: row.signer,
@@ -124,10 +170,11 @@ function toOpenRelay(row: OpenRow): OpenRelay {
   }
 }
 
-function toOpenAttempt(row: AttemptRow): OpenAttempt {
+function toOpenAttempt(row: AttemptRow, place: number | null): OpenAttempt {
+  const carriesIt = row.kind === 'call' && (place === null || row.carries?.includes(place))
   return {
     hash: row.hash,
-    kind: row.kind,
+    kind: carriesIt ? 'call' : 'cancel',
     nonce: Number(row.account_nonce),
     fees: feesOf(row),
     createdAtMs: Number(row.created_at_ms),

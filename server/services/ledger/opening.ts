@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { OperatorError } from '../../core/operator-error.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Queries } from '../database/database.ts'
+import { transactionOf } from '../database/tables.ts'
 import type { Plans } from '../quotas/plans.ts'
 import type { SignerAccount } from '../signers/signer-account.ts'
 
@@ -61,12 +62,16 @@ export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void>
 export async function pendingCostWei(db: Queries, account: string): Promise<bigint> {
   const priced = db
     .selectFrom('relays')
-    .innerJoin('attempts', 'attempts.relay', 'relays.hash')
+    .innerJoin('attempts', (join) => join.on('attempts.relay', '=', transactionOf))
     .where('relays.account', '=', account)
     .where('relays.final', '=', false)
     .where('relays.mined_hash', 'is', null)
-    .groupBy(['relays.hash', 'relays.gas_limit'])
-    .select(sql<string>`relays.gas_limit * max(attempts.max_fee_per_gas)`.as('cost'))
+    .groupBy(['relays.hash', 'relays.bundle', 'relays.gas_limit'])
+    // The gas limit of a bundle is that of its calls and a 63rd part: see `bundleGasLimit`.
+    .select(
+      sql<string>`(relays.gas_limit + case when relays.bundle is null then 0 else relays.gas_limit / 63 + 1 end)
+        * max(attempts.max_fee_per_gas)`.as('cost'),
+    )
   const { total } = await db
     .selectFrom(priced.as('priced'))
     .select(sql<string | null>`sum(priced.cost)`.as('total'))

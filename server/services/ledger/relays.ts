@@ -1,18 +1,31 @@
 import type { TransactionStatus } from '../../../specs/index.ts'
-import type { Database } from '../database/database.ts'
-import type { RelayStatus } from '../database/tables.ts'
+import type { Selectable } from 'kysely'
+import type { Database, Queries } from '../database/database.ts'
+import type { RelaysTable, RelayStatus } from '../database/tables.ts'
 import { planOf } from '../quotas/account.ts'
 import { amountInUnit } from '../quotas/exact-number.ts'
 import type { Plans } from '../quotas/plans.ts'
 
 /** What became of relay calls. */
 export interface Relays {
-  /** @param hash of any attempt, lower case */
-  status(hash: string): Promise<TransactionStatus | undefined>
+  /**
+   * @param hash of any attempt, lower case
+   * @param wanted which call of a bundle is meant; one that the transaction does not carry is undefined
+   */
+  status(hash: string, wanted?: CallFilter): Promise<TransactionStatus | undefined>
   /** How many calls wait to be mined. */
   countPending(): Promise<number>
   /** How many calls came since then, by their status now. */
   countSince(sinceMs: number): Promise<Readonly<Record<RelayStatus, number>>>
+}
+
+/** Names a call among those of a bundle. What is absent is not asked for. */
+export interface CallFilter {
+  /** Checksummed. */
+  readonly profile?: string
+  /** The controller that signed it, checksummed. */
+  readonly signer?: string
+  readonly nonce?: bigint
 }
 
 declare module '../../core/define.ts' {
@@ -24,35 +37,31 @@ declare module '../../core/define.ts' {
 export function createRelays({ database, plans }: { database: Database; plans: Plans }): Relays {
   const { db } = database
   return {
-    status: async (hash) => {
-      const relay = await db
-        .selectFrom('relays')
-        .innerJoin('attempts', 'attempts.relay', 'relays.hash')
-        .where('attempts.hash', '=', hash)
-        .selectAll('relays')
-        .executeTakeFirst()
-      if (!relay) return undefined
-      const attempts = await db
-        .selectFrom('attempts')
-        .where('relay', '=', relay.hash)
-        .where('kind', '=', 'call')
-        .orderBy('created_at_ms')
-        .select(['hash', 'created_at_ms'])
-        .execute()
-      const { unit } = planOf(relay, plans)
+    status: async (hash, wanted = {}) => {
+      const attempt = await db.selectFrom('attempts').where('hash', '=', hash).select('relay').executeTakeFirst()
+      if (!attempt) return undefined
+      const [all, tried] = await Promise.all([relaysOf(db, attempt.relay), attemptsOf(db, attempt.relay)])
+      const relays = all.filter((relay) => isWanted(relay, wanted))
+      const places = new Set(relays.map(({ place }) => place))
+      const attempts = tried.filter(({ carries }) => carries === null || carries.some((place) => places.has(place)))
+      const [first] = relays
+      if (!first) return undefined
+      const outcomes = relays.map((relay) => outcomeOf(relay, plans))
+      const [outcome] = outcomes
       return {
-        status: relay.status,
-        transactionHash: relay.mined_hash ?? attempts.at(-1)?.hash ?? relay.hash,
+        status: statusOfAll(outcomes.map(({ status }) => status)),
+        transactionHash: first.mined_hash ?? attempts.at(-1)?.hash ?? attempt.relay,
         attempts: attempts.map(({ hash: transactionHash, created_at_ms }) => ({
           transactionHash,
           signedAt: Math.floor(Number(created_at_ms) / 1000),
         })),
         block:
-          relay.block_number === null || relay.block_hash === null
+          first.block_number === null || first.block_hash === null
             ? null
-            : { number: Number(relay.block_number), hash: relay.block_hash },
-        gasUsed: relay.gas_used === null ? null : Number(relay.gas_used),
-        charged: relay.charged === null ? null : { amount: amountInUnit(BigInt(relay.charged), unit), unit },
+            : { number: Number(first.block_number), hash: first.block_hash },
+        gasUsed: sumOf(outcomes.map(({ gasUsed }) => gasUsed)),
+        charged: outcomes.length === 1 && outcome ? outcome.charged : chargedTogether(outcomes),
+        ...(first.bundle !== null && { calls: relays.map((relay) => callOf(relay, plans)) }),
       }
     },
     countPending: async () => {
@@ -76,4 +85,69 @@ export function createRelays({ database, plans }: { database: Database; plans: P
       return counts
     },
   }
+}
+
+type RelayRow = Selectable<RelaysTable>
+
+/** The relays of a transaction, as their bundle has them in order. */
+const relaysOf = (db: Queries, transaction: string) =>
+  db
+    .selectFrom('relays')
+    .where((row) => row.or([row('hash', '=', transaction), row('bundle', '=', transaction)]))
+    .orderBy('place')
+    .selectAll()
+    .execute()
+
+/** The transactions that carried calls, oldest first. */
+const attemptsOf = (db: Queries, transaction: string) =>
+  db
+    .selectFrom('attempts')
+    .where('relay', '=', transaction)
+    .where('kind', '=', 'call')
+    .orderBy('created_at_ms')
+    .select(['hash', 'created_at_ms', 'carries'])
+    .execute()
+
+const isWanted = (relay: RelayRow, { profile, signer, nonce }: CallFilter) =>
+  (profile === undefined || relay.profile === profile) &&
+  (signer === undefined || relay.signer === signer) &&
+  (nonce === undefined || BigInt(relay.nonce) === nonce)
+
+/** What a relay came to. */
+function outcomeOf(relay: RelayRow, plans: Plans) {
+  const { unit } = planOf(relay, plans)
+  return {
+    status: relay.status,
+    gasUsed: relay.gas_used === null ? null : Number(relay.gas_used),
+    charged: relay.charged === null ? null : { amount: amountInUnit(BigInt(relay.charged), unit), unit },
+  }
+}
+
+const callOf = (relay: RelayRow, plans: Plans) => ({
+  profile: relay.profile,
+  signer: relay.signer,
+  nonce: relay.nonce,
+  ...outcomeOf(relay, plans),
+})
+
+/** `mixed` when calls have come to different ends; while one has come to none, the transaction is pending. */
+function statusOfAll(statuses: readonly RelayStatus[]): TransactionStatus['status'] {
+  return statuses.includes('pending') ? 'pending' : (alike(statuses) ?? 'mixed')
+}
+
+/** The value that all share; undefined when they differ. */
+function alike<Value>(values: readonly Value[]): Value | undefined {
+  return values.every((value) => value === values[0]) ? values[0] : undefined
+}
+
+/** @returns null while one is missing */
+function sumOf(amounts: readonly (number | null)[]): number | null {
+  return amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0)
+}
+
+/** @returns null while one call is not settled, or where they are charged in different units */
+function chargedTogether(outcomes: readonly ReturnType<typeof outcomeOf>[]) {
+  const unit = alike(outcomes.map(({ charged }) => charged?.unit))
+  const amount = sumOf(outcomes.map(({ charged }) => charged?.amount ?? null))
+  return unit === undefined || amount === null ? null : { amount, unit }
 }

@@ -13,6 +13,7 @@ export interface Mined {
   readonly succeeded: boolean
   readonly blockNumber: number
   readonly blockHash: string
+  /** Of a call in a bundle, its part. */
   readonly gasUsed: bigint
   readonly effectiveGasPriceWei: bigint
   /** Deep enough in the chain to stay. */
@@ -36,8 +37,8 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
     if (!one || relay.final) return undefined
     const outcome = one.kind === 'cancel' ? 'cancelled' : one.succeeded ? 'executed' : 'failed'
     const isExpired = relay.expires_at !== null && BigInt(relay.expires_at) < options.chainSeconds
-    // What is cancelled for another reason is not the profile's doing.
-    const isFree = one.kind === 'cancel' && !isExpired
+    // What is cancelled for another reason is not the profile's doing, and a bundle that leaves a call out costs it nothing.
+    const isFree = one.kind === 'cancel' && (!isExpired || one.gasUsed === 0n)
     return {
       cost: isFree ? 0n : planOf(relay, options.plans).settle(one),
       gasUsed: one.gasUsed,

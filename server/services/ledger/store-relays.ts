@@ -2,9 +2,9 @@ import { sql, type Insertable } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable, RelayStatus } from '../database/tables.ts'
 
-/** A relay with its first transaction, of the same hash. */
+/** A relay with its first transaction. Of a bundle, the relay at place 0 brings the transaction of all. */
 export type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
-  Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas'>
+  Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas' | 'carries'>
 
 /** Relays, and what they take of signers and accounts: each of these once, in the order of their addresses. */
 export interface NewRelays {

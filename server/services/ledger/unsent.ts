@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
+import { transactionOf } from '../database/tables.ts'
 
 /** Nonces of an account, the second one excluded. */
 export interface NonceRange {
@@ -31,7 +32,8 @@ export async function unsentOf(db: Queries, account: string, { from, below }: No
             .where('account_nonce', '>=', sql<number>`greatest(${from}::bigint, ${offeredBelow(account)})`)
             .where('account_nonce', '<', below)
             .where('final', '=', false)
-            .select(['hash', 'status']),
+            .select([transactionOf.as('hash'), 'status'])
+            .distinct(),
       )
       .selectFrom('open')
       .innerJoin('attempts', 'attempts.relay', 'open.hash')

@@ -69,11 +69,13 @@ export class AccountSender {
 
   async #sendTogether(batches: readonly Batch[]): Promise<void> {
     const { broadcaster, observer } = this.#options
-    const transactions = batches.flatMap((batch) => batch.transactions)
-    const lastOf = new Map(batches.map((batch) => [batch.transactions.at(-1), batch]))
-    const hashes = transactions.map(({ hash }) => hash)
+    // Batches may share a transaction, which is sent once.
+    const byHash = new Map(batches.flatMap((batch) => batch.transactions).map((one) => [one.hash, one]))
+    const transactions = [...byHash.values()]
+    const hashes = [...byHash.keys()]
+    const endingWith = Map.groupBy(batches, (batch) => batch.transactions.at(-1)?.hash)
     const { taken } = await observer.send(hashes, () =>
-      broadcaster.send(transactions, (index) => lastOf.get(transactions[index])?.resolve()),
+      broadcaster.send(transactions, (index) => endingWith.get(hashes[index])?.forEach(({ resolve }) => resolve())),
     )
     this.#isStopped = taken < transactions.length
   }

@@ -3,6 +3,7 @@ import { microBatch } from '../../concurrency/micro-batch.ts'
 import { KeyHeldError, type Database } from '../database/database.ts'
 import type { Acceptance } from '../ledger/acceptance.ts'
 import { commit, type CommitOptions } from '../ledger/commit.ts'
+import type { BundleLimits } from '../ledger/draft.ts'
 import type { Clock } from '../clock.ts'
 import type { Signers } from '../signers/signers.ts'
 import { AccountQueue, type Handled } from './account-queue.ts'
@@ -32,11 +33,13 @@ export interface Accounts {
   idle(): Promise<void>
 }
 
-export interface AccountsOptions extends Omit<CommitOptions, 'nowMs' | 'fees' | 'holders'> {
+export interface AccountsOptions extends Omit<CommitOptions, 'nowMs' | 'fees' | 'holders' | 'bundles'> {
   readonly database: Database
   readonly broadcaster: Broadcaster
   readonly signers: Signers
   readonly fees: FeeSource
+  /** Absent: every call has a transaction of its own. A bundle never takes more gas than a block holds. */
+  readonly bundles?: BundleLimits | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Called when a call is stored under an account: the follower has to follow it until it is mined. */
@@ -58,8 +61,15 @@ interface Batch {
 export function createAccounts(options: AccountsOptions): Accounts {
   const { database, broadcaster, signers, fees, clock, log, onStored, observer = unobserved } = options
 
+  async function limitsNow(): Promise<BundleLimits | undefined> {
+    if (!options.bundles) return undefined
+    const blockGas = (await fees.blockGasLimit()) ?? options.bundles.maxGas
+    return blockGas < options.bundles.maxGas ? { ...options.bundles, maxGas: blockGas } : options.bundles
+  }
+
   async function commitBatches(batches: readonly Batch[]) {
     const currentFees = await fees.current()
+    const bundles = await limitsNow()
     const acceptances = batches.flatMap((batch) => batch.acceptances)
     const holders = new Map(
       batches.flatMap((batch) => batch.acceptances.map(({ signer }) => [signer.address, batch.holder ?? ''])),
@@ -69,6 +79,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
         ...options,
         nowMs: clock.nowMs(),
         fees: currentFees,
+        bundles,
         ...(database.isShared && { holders }),
       }),
     )

@@ -1,6 +1,7 @@
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { bundleGasLimit } from '../../ethereum/bundle.ts'
 import { largestTransactionBytes, maxFeePerGas } from '../../ethereum/sign-transaction.ts'
 import { createAdmission, type Admission } from '../ledger/admission.ts'
 import type { KeyManagerCodes } from '../ledger/key-manager-codes.ts'
@@ -159,6 +160,9 @@ export function createRelayer(options: RelayerOptions): Relayer {
    */
   async function store(run: readonly AcceptedCall[], account: string | undefined) {
     const feePerGasWei = maxFeePerGas(await fees.current())
+    const gasLimits = run.map(({ gasLimit }) => gasLimit)
+    // Calls that share a transaction want more gas to be at hand than those that do not.
+    const gas = options.bundles ? bundleGasLimit(gasLimits) : gasLimits.reduce((sum, gasLimit) => sum + gasLimit, 0n)
     return accounts.store(
       run.map(({ waiting: { call, identity, admission }, gasLimit }) => ({
         call,
@@ -167,7 +171,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
         code: admission.code,
       })),
       {
-        costWei: run.reduce((sum, { gasLimit }) => sum + gasLimit * feePerGasWei, 0n),
+        costWei: gas * feePerGasWei,
         required: account ?? (await sendersOf.before(run.map(({ waiting }) => waiting.call))),
       },
     )

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { signerFromKey } from '../../services/signers/signer-account.ts'
-import { transactionData } from '../../ethereum/sign-transaction.ts'
+import { transactionCall } from '../../ethereum/sign-transaction.ts'
 
-describe('transactionData', () => {
+describe('transactionCall', () => {
   const signer = signerFromKey(Wallet.createRandom().privateKey)
   const unsigned = { chainId: 42n, nonce: 7, to: signer.address, gasLimit: 100_000n }
   const fees = {
@@ -19,12 +19,15 @@ describe('transactionData', () => {
       many: `0x${'ab'.repeat(500)}`,
     })) {
       it(`finds it in a ${name} transaction: ${length} bytes`, () => {
-        expect(transactionData(signer.sign({ ...unsigned, data, fees: offered }).raw)).to.equal(data)
+        expect(transactionCall(signer.sign({ ...unsigned, data, fees: offered }).raw)).to.deep.equal({
+          to: signer.address.toLowerCase(),
+          data,
+        })
       })
     }
   }
 
   it('refuses what is no transaction', () => {
-    expect(() => transactionData('0xc0')).to.throw(TypeError, 'not a signed transaction')
+    expect(() => transactionCall('0xc0')).to.throw(TypeError, 'not a signed transaction')
   })
 })

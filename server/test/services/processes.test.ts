@@ -17,15 +17,23 @@ describe('server processes', function () {
   })
   after(() => postgres.close())
 
-  for (const kind of ['PGlite', 'PostgreSQL'] as const) {
-    it(`lose and double nothing when they are killed under load${kind === 'PGlite' ? '' : ', and it with them'}, on ${kind}`, async () => {
+  for (const [kind, bundles] of [
+    ['PGlite', false],
+    ['PostgreSQL', false],
+    ['PGlite', true],
+    ['PostgreSQL', true],
+  ] as const) {
+    const what = `${kind === 'PGlite' ? '' : ', and it with them'}, on ${kind}${bundles ? ', with bundles' : ''}`
+    it(`lose and double nothing when they are killed under load${what}`, async () => {
       const databaseUrl = kind === 'PGlite' ? null : await postgres.createDatabase()
       const database = kind === 'PGlite' ? undefined : { postgres, kills: 1 }
-      const options = { node: 'hardhat', databaseUrl, kills: KILLS, workers: 6, lifeMs: 800 } as const
+      const workers = bundles ? 16 : 6
+      const options = { node: 'hardhat', databaseUrl, kills: KILLS, workers, lifeMs: 800, bundles } as const
       const result = await runCrashTest({ ...options, ...(database && { database }) })
       expect(result.faults).to.deep.equal([])
       expect(result.acknowledged).to.be.greaterThan(6)
       expect(result.charged).to.equal(result.gasUsed)
+      if (bundles) expect(result.transactions).to.be.lessThan(result.acknowledged)
     })
   }
 
@@ -41,17 +49,21 @@ describe('server processes', function () {
     )
   })
 
-  it('lose and double nothing when the last blocks are replaced again and again under load, with four signers', async () => {
-    const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 4 })
-    expect(result.faults).to.deep.equal([])
-    expect(result.acknowledged).to.be.greaterThan(20)
-  })
+  for (const bundles of [false, true]) {
+    const what = bundles ? 'two signers and bundles' : 'four signers'
+    it(`lose and double nothing when the last blocks are replaced again and again under load, with ${what}`, async () => {
+      const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 4, bundles })
+      expect(result.faults).to.deep.equal([])
+      expect(result.acknowledged).to.be.greaterThan(20)
+      if (bundles) expect(result.transactions).to.be.lessThan(result.acknowledged)
+    })
 
-  it('share signers on one PostgreSQL, and take over when one is killed midway', async () => {
-    const databaseUrl = await postgres.createDatabase()
-    const result = await runSharingTest({ node: 'hardhat', databaseUrl, calls: 120, killAfter: 50 })
-    expect(result.faults).to.deep.equal([])
-    expect(result.acknowledged).to.equal(120)
-    expect(Object.keys(result.refusals)).to.deep.equal([])
-  })
+    it(`share signers on one PostgreSQL, and take over when one is killed midway${bundles ? ', with bundles' : ''}`, async () => {
+      const databaseUrl = await postgres.createDatabase()
+      const result = await runSharingTest({ node: 'hardhat', databaseUrl, calls: 120, killAfter: 50, bundles })
+      expect(result.faults).to.deep.equal([])
+      expect(result.acknowledged).to.equal(120)
+      expect(Object.keys(result.refusals)).to.deep.equal([])
+    })
+  }
 })

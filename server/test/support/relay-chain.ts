@@ -10,6 +10,7 @@ import {
 } from '../../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
 import { permissionSets } from '../../../contracts/deploy/permissions.ts'
+import { deployBundler } from '../../../contracts/deploy/bundler.ts'
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import { deployTarget } from '../../../contracts/deploy/target.ts'
 import { nodeKinds, type TestNode } from './nodes.ts'
@@ -29,6 +30,8 @@ export interface RelayChain {
   readonly profile: Profile
   readonly controllers: { readonly full: KeyPair; readonly noSign: KeyPair; readonly noRelay: KeyPair }
   readonly target: string
+  /** Deploys the contract that makes several calls in one transaction. @returns its address */
+  bundler(): Promise<string>
   /** The account that deployed everything. */
   readonly sender: Sender
   /** Keys of funded accounts for relays. */
@@ -66,6 +69,7 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
   }
   const profile = await anotherProfile()
   const target = await deployTarget(sender)
+  let deployedBundler: Promise<string> | undefined
   const signerKeys = Array.from({ length: signerCount }, () => keyPair().privateKey)
   const signers = signerKeys.map((key) => computeAddress(key))
   for (const to of signers) await sender.mined(await sender.send({ to, value: SIGNER_FUNDS_WEI }))
@@ -75,6 +79,7 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
     profile,
     controllers,
     target,
+    bundler: () => (deployedBundler ??= deployBundler(sender)),
     sender,
     signerKeys,
     signers,

@@ -93,8 +93,9 @@ export function createRelayClient({ url, chainId, profile, controller }: RelayCl
         timestamp,
         signature: signQuota({ address: profile.address, timestampSeconds: timestamp }, signer.privateKey),
       }),
-    status: async (hash: string): Promise<Answer> => {
-      const response = await fetch(`${url}/transactions/${hash}`)
+    /** @param query of the path, `?nonce=1` for example */
+    status: async (hash: string, query = ''): Promise<Answer> => {
+      const response = await fetch(`${url}/transactions/${hash}${query}`)
       return { status: response.status, headers: response.headers, json: (await response.json()) as Answer['json'] }
     },
   }

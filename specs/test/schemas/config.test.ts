@@ -116,6 +116,7 @@ describe('config', () => {
         gasCap: 10_000_000,
         maxFeePerGasWei: '500000000000',
         maxTransactionBytes: 131072,
+        bundle: { contract: null, maxCalls: 16 },
         minValiditySeconds: null,
       },
       quota: {

@@ -22,6 +22,8 @@ function relay(accountNonce: number, altered: Partial<TriedRelay> & { readonly k
   const { kind = 'call', ...rest } = altered
   return {
     hash: `0xhash${accountNonce}`,
+    transaction: `0xhash${accountNonce}`,
+    place: null,
     profile: '0x',
     keyManager: '0x',
     signer: '0x',
@@ -84,8 +86,9 @@ describe('repairs', () => {
     async function replaced(waiting: Waiting, altered: Partial<FollowerOptions> = {}, isTaken = true) {
       const replacements: unknown[] = []
       const attempts: Attempts = {
-        replace: async ({ accountNonce }, _signer, kind, fees) => {
-          replacements.push([accountNonce, kind, fees.type === 2 ? fees.maxFeePerGas : fees.gasPrice])
+        replace: async ({ relays: [first], carried }, _signer, fees) => {
+          const kind = carried.length > 0 ? 'call' : 'cancel'
+          replacements.push([first?.accountNonce, kind, fees.type === 2 ? fees.maxFeePerGas : fees.gasPrice])
           return isTaken
         },
         renew: () => Promise.reject(new Error('nothing is lost')),
@@ -124,6 +127,57 @@ describe('repairs', () => {
       ])
       expect(await replaced({ ...waiting, refusedForMs: 9_999 })).to.deep.equal([[3, 'call', 200n]])
       expect(await replaced({ ...waiting, refusal: { ...refusal, count: 2 } })).to.deep.equal([[3, 'call', 200n]])
+    })
+
+    describe('of bundles', () => {
+      const member = (accountNonce: number, place: number, altered: Parameters<typeof relay>[1] = {}) =>
+        relay(accountNonce, { hash: `0xhash${accountNonce}/${place}`, place, nonce: BigInt(place), ...altered })
+      /** @returns by what each bundle was replaced: the nonce, and the places that are carried on */
+      async function carriedOn(waiting: Waiting) {
+        const replacements: unknown[] = []
+        const replace: Attempts['replace'] = async ({ relays: [first], carried }) => {
+          replacements.push([first?.accountNonce, carried.map(({ place }) => place)])
+          return true
+        }
+        await replaceStuck(waiting, { replace, renew: () => Promise.reject(new Error('nothing is lost')) }, optionsOf())
+        return replacements
+      }
+
+      it('raises the fees of all calls together', async () => {
+        const relays = [member(3, 0), member(3, 1), relay(4)]
+        expect(await carriedOn(waitingOf(relays, { knownNonce: 5 }))).to.deep.equal([
+          [3, [0, 1]],
+          [4, [null]],
+        ])
+      })
+
+      it('leaves out what follows on a call that is given up, and nothing else', async () => {
+        const follower = { keyManager: '0xother', nonce: 9n }
+        const relays = [
+          relay(3, { keyManager: '0xother', nonce: 8n }),
+          member(4, 0),
+          member(4, 1, follower),
+          member(4, 2),
+        ]
+        const refusal = { nonce: 3, sinceMs: 0, count: 3 }
+        const waiting = waitingOf(relays, { refusal, refusedForMs: 10_000, ageMs: () => 0 })
+        expect(await carriedOn(waiting)).to.deep.equal([
+          [3, []],
+          [4, [0, 2]],
+        ])
+        // Once it is left out, nothing more is to be done about it.
+        const later = [relays[0]!, relays[1]!, member(4, 1, { ...follower, kind: 'cancel' }), relays[3]!]
+        expect(await carriedOn({ ...waiting, relays: later })).to.deep.equal([[3, []]])
+      })
+
+      it('waits for a bundle until all of its calls are over', async () => {
+        const over = { expiresAt: 999n }
+        const waiting = (relays: TriedRelay[]) => waitingOf(relays, { knownNonce: 4, ageMs: () => 0 })
+        expect(await carriedOn(waiting([member(3, 0, over), member(3, 1)]))).to.deep.equal([])
+        expect(await carriedOn(waiting([member(3, 0, over), member(3, 1, over)]))).to.deep.equal([[3, []]])
+        const leftOut = member(3, 1, { kind: 'cancel' })
+        expect(await carriedOn(waiting([member(3, 0, over), leftOut]))).to.deep.equal([[3, []]])
+      })
     })
 
     it('offers a node that refuses what the chain asks for now, if that is more', async () => {
@@ -172,6 +226,14 @@ describe('repairs', () => {
     it('does not send a call that is over, but the transaction that uses its nonce up', async () => {
       expect(await sent(waitingOf([relay(3, { expiresAt: 999n })]))).to.deep.equal([])
       expect(await sent(waitingOf([relay(3, { expiresAt: 999n, kind: 'cancel' })]))).to.deep.equal(['0xhash3'])
+    })
+
+    it('sends a bundle once, until all that it carries is over', async () => {
+      const members = [0, 1].map((place) => relay(3, { hash: `0xhash3/${place}`, place }))
+      expect(await sent(waitingOf(members))).to.deep.equal(['0xhash3'])
+      const over = members.map((one) => ({ ...one, expiresAt: 999n }))
+      expect(await sent(waitingOf([over[0]!, members[1]!]))).to.deep.equal(['0xhash3'])
+      expect(await sent(waitingOf(over))).to.deep.equal([])
     })
 
     it('sends again what was refused, though the node counts it', async () => {

@@ -7,9 +7,12 @@ import type { ProfilesTable } from '../../../services/database/tables.ts'
 import { readAccounts, type Registration } from '../../../services/ledger/account-rows.ts'
 import { boundless, type UnregisteredLimits } from '../../../services/ledger/budgets.ts'
 import { commit } from '../../../services/ledger/commit.ts'
+import type { BundleLimits } from '../../../services/ledger/draft.ts'
+import { lookUp } from '../../../services/ledger/lookup.ts'
+import { pendingCostWei } from '../../../services/ledger/opening.ts'
 import type { Committed } from '../../../services/ledger/acceptance.ts'
 import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
-import { openRelays } from '../../../services/ledger/open-relays.ts'
+import { openRelays, withAttempts } from '../../../services/ledger/open-relays.ts'
 import { storeAttempt } from '../../../services/ledger/attempts.ts'
 import { NotHeldError, takeSigner } from '../../../services/ledger/store-relays.ts'
 import { unsentOf } from '../../../services/ledger/unsent.ts'
@@ -93,6 +96,8 @@ describe('ledger', () => {
           code = null,
           db = database.db,
           holder,
+          bundles,
+          gasLimit = GAS_LIMIT,
         }: {
           identities?: string[]
           by?: number[]
@@ -102,6 +107,8 @@ describe('ledger', () => {
           code?: string | null
           db?: Queries
           holder?: string
+          bundles?: BundleLimits
+          gasLimit?: bigint
         } = {},
       ) =>
         commit(
@@ -109,7 +116,7 @@ describe('ledger', () => {
           calls.map((one, index) => ({
             call: one,
             identity: identities?.[index] ?? hexlify(randomBytes(32)),
-            gasLimit: GAS_LIMIT,
+            gasLimit,
             code,
             signer: signers[by[index % by.length] ?? 0]!,
           })),
@@ -121,6 +128,7 @@ describe('ledger', () => {
             nowMs: nowSeconds * 1000,
             fees: { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
             memory,
+            bundles,
             ...(holder !== undefined && { holders: new Map(signers.map(({ address }) => [address, holder])) }),
           },
         )
@@ -377,12 +385,31 @@ describe('ledger', () => {
         const nonce = Number(account_nonce)
         await storeAttempt(
           database.db,
-          { relay: hash, kind: 'cancel', account: signer.address, seenNonce: nonce, nonce, fees, gasLimit, sign },
+          {
+            transaction: hash,
+            kind: 'cancel',
+            relays: [],
+            carries: null,
+            account: signer.address,
+            seenNonce: nonce,
+            nonce,
+            fees,
+            gasLimit,
+            sign,
+          },
           { plans, nowMs: nowSeconds * 1000 },
         )
         expect((await account()).used).to.equal(before.used + gasLimit)
         await settle(database.db, [mined(hash, 2n * GAS_LIMIT, { kind: 'cancel' })], options())
         expect((await account()).used).to.equal(before.used + 2n * GAS_LIMIT)
+      })
+
+      it('leaves what follows on a call that another process has stored to another turn', async () => {
+        const [first, second] = [call(), call({ nonce: (channel << 128n) | 1n })]
+        const identities = [hexlify(randomBytes(32)), hexlify(randomBytes(32))]
+        const [stored] = await accept([first], { identities, memory: memories[1]! })
+        const outcomes = await accept([first, second], { identities, by: [1, 1], memory: createLedgerMemory() })
+        expect(outcomes).to.deep.equal([{ kind: 'known', hash: hashOf(stored) }, { kind: 'orphaned' }])
       })
 
       it('takes a call that reverted anew, and lets the former one come back', async () => {
@@ -589,6 +616,170 @@ describe('ledger', () => {
         )
       })
 
+      describe('bundles', () => {
+        const limits: BundleLimits = {
+          contract: '0x00000000000000000000000000000000000B0d1e',
+          maxCalls: 4,
+          maxGas: 1_000_000n,
+          maxDataBytes: 100_000,
+        }
+        // With a quota that is not used up.
+        beforeEach(() => (nowSeconds += PERIOD_SECONDS))
+
+        const calls = (count: number, overrides: Partial<RelayCall> = {}) =>
+          Array.from({ length: count }, (_, id) => call({ nonce: (channel << 128n) | BigInt(id), ...overrides }))
+        /** How many calls each transaction has, in the order of their nonces. */
+        const sizes = (outcomes: readonly Committed[]) =>
+          [...Map.groupBy(outcomes, hashOf).values()].map((group) => group.length)
+        const accepting = (some: readonly RelayCall[], altered: Partial<BundleLimits> = {}, gasLimit = 50_000n) =>
+          accept(some, { bundles: { ...limits, ...altered }, gasLimit })
+
+        it('have as many calls as they may', async () => {
+          expect(sizes(await accepting(calls(9)))).to.deep.equal([4, 4, 1])
+        })
+
+        it('take no more gas than a block holds, the part included that calls leave to the contract', async () => {
+          expect(sizes(await accepting(calls(4), { maxGas: 101_588n }))).to.deep.equal([2, 2])
+          channel++
+          expect(sizes(await accepting(calls(2), { maxGas: 101_587n }))).to.deep.equal([1, 1])
+        })
+
+        it('have no more bytes than nodes take, and no call with much data', async () => {
+          const long = hexlify(randomBytes(2_000))
+          expect(sizes(await accepting(calls(4, { callData: long }), { maxDataBytes: 4_132 }, 100_000n))).to.deep.equal(
+            [2, 2],
+          )
+          channel++
+          expect(sizes(await accepting(calls(2, { callData: long }), { maxDataBytes: 4_131 }, 100_000n))).to.deep.equal(
+            [1, 1],
+          )
+          channel++
+          const [first, ...rest] = calls(3)
+          const large = { ...rest[0]!, callData: hexlify(randomBytes(8_193)) }
+          expect(sizes(await accepting([first!, large, rest[1]!], {}, 100_000n))).to.deep.equal([1, 1, 1])
+        })
+
+        it('are of one signer, and keep the order of the calls', async () => {
+          const outcomes = await accept(calls(6), { by: [0, 1], bundles: limits, gasLimit: 50_000n })
+          expect(sizes(outcomes)).to.deep.equal([3, 3])
+          const rows = await Promise.all(outcomes.map((one) => relayRow(one.kind === 'stored' ? one.relay : '')))
+          expect(rows.map(({ account }) => account)).to.deep.equal(
+            [0, 1, 0, 1, 0, 1].map((index) => signers[index]!.address),
+          )
+          expect(rows.map(({ place }) => place)).to.deep.equal([0, 0, 1, 1, 2, 2])
+        })
+
+        it('are found by their calls, whose data they hold', async () => {
+          const some = calls(3)
+          const identities = some.map(() => hexlify(randomBytes(32)))
+          const before = await pendingCostWei(database.db, signers[0]!.address)
+          const outcomes = await accept(some, { bundles: limits, gasLimit: 50_000n, identities })
+          const hash = hashOf(outcomes[0])
+          const key = { keyManager: some[0]!.keyManager, signer: some[0]!.signer, channel }
+          const [state] = await lookUp(database.db, [{ key, from: channel << 128n, identities }])
+          expect(state?.pending.map(({ callData }) => callData)).to.deep.equal(some.map(({ callData }) => callData))
+          expect([...(state?.known ?? [])]).to.have.deep.members(identities.map((identity) => [identity, hash]))
+          // As if this process had forgotten, and another one been asked.
+          const again = await accept(some, {
+            bundles: limits,
+            gasLimit: 50_000n,
+            identities,
+            memory: createLedgerMemory(),
+          })
+          expect(again).to.deep.equal(some.map(() => ({ kind: 'known', hash })))
+          const nonce = Number((await relayRow(`${hash}/0`)).account_nonce)
+          const unsent = await unsentOf(database.db, signers[0]!.address, { from: nonce, below: nonce + 1 })
+          expect(unsent.map((one) => one.hash)).to.deep.equal([hash])
+          // 10 wei for the gas of the whole transaction, rounded up for each of its calls.
+          const cost = (await pendingCostWei(database.db, signers[0]!.address)) - before
+          expect(cost >= 1_523_810n && cost < 1_523_850n, String(cost)).to.equal(true)
+        })
+
+        it('come whole into a look, or not at all', async () => {
+          const [single] = await accept([call({ nonce: (channel + 700n) << 128n })])
+          await accepting(calls(4))
+          const { account, account_nonce } = await relayRow(hashOf(single))
+          for (const [limit, expected] of [
+            [3, 1],
+            [4, 1],
+            [5, 1],
+            [6, 5],
+          ] as const) {
+            const open = await openRelays(database.db, account, { fromNonce: Number(account_nonce), limit })
+            expect(open, `of ${limit}`).to.have.length(expected)
+          }
+        })
+
+        it('reserve and settle each call for itself, and get other transactions together', async () => {
+          const other = Wallet.createRandom().address
+          await accept([call({ profile: other, nonce: (channel + 700n) << 128n })])
+          const before = [await account(), await account(other)]
+          const [first, second] = calls(2)
+          const outcomes = await accepting([first!, { ...second!, profile: other }])
+          const hash = hashOf(outcomes[0])
+          const relays = outcomes.map((one) => (one.kind === 'stored' ? one.relay : ''))
+          const signer = signers[0]!
+          const attempt = (carries: readonly number[]) => ({
+            transaction: hash,
+            kind: 'call' as const,
+            relays: carries.map((place) => relays[place] ?? ''),
+            carries,
+            account: signer.address,
+            seenNonce: 0,
+            nonce: { notBelow: 0 },
+            fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const,
+            gasLimit: GAS_LIMIT,
+            sign: (nonce: number) => ({ hash: `${hash}-${nonce}`, raw: '0x' }),
+          })
+          const seenNonce = Number((await relayRow(relays[0] ?? '')).account_nonce)
+          const at = { plans, nowMs: nowSeconds * 1000 }
+          expect(await storeAttempt(database.db, { ...attempt([1]), seenNonce: seenNonce - 1 }, at)).to.equal(undefined)
+          const signed = await storeAttempt(database.db, { ...attempt([1]), seenNonce }, at)
+          const open = await openRelays(database.db, signer.address, { fromNonce: seenNonce, limit: 500 })
+          const tried = await withAttempts(
+            database.db,
+            open.filter(({ transaction }) => transaction === hash),
+          )
+          expect(tried.map(({ attempts }) => attempts.map(({ kind }) => kind))).to.deep.equal([
+            ['call', 'cancel'],
+            ['call', 'call'],
+          ])
+          expect(new Set(tried.map(({ accountNonce }) => accountNonce)).size).to.equal(1)
+          const parts = [
+            { kind: 'cancel' as const, gasUsed: 0n },
+            { kind: 'call' as const, gasUsed: 30_000n },
+          ]
+          const settled = relays.map((relay, index) => mined(relay, 0n, { attempt: signed?.hash, ...parts[index] }))
+          await settle(database.db, settled, options())
+          const [abandoned, succeeded] = await Promise.all(relays.map(relayRow))
+          expect([abandoned?.status, succeeded?.status]).to.deep.equal(['abandoned', 'succeeded'])
+          const after = [await account(), await account(other)]
+          expect(after.map(({ used }, index) => used - before[index]!.used)).to.deep.equal([0n, 30_000n])
+          await unsettle(database.db, relays, options())
+          expect((await relayRow(relays[1] ?? '')).status).to.equal('pending')
+        })
+
+        it('reserve alike what it costs more to use up the nonce that they share', async () => {
+          const { used } = await account()
+          const hash = hashOf((await accepting(calls(3, { validityTimestamps: BigInt(nowSeconds - 1) })))[0])
+          const seenNonce = Number((await relayRow(`${hash}/0`)).account_nonce)
+          const cancel = {
+            transaction: hash,
+            kind: 'cancel' as const,
+            relays: [],
+            carries: [],
+            account: signers[0]!.address,
+            seenNonce,
+            nonce: seenNonce,
+            fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const,
+            gasLimit: 180_001n,
+            sign: () => ({ hash: `${hash}-cancel`, raw: '0x' }),
+          }
+          await storeAttempt(database.db, cancel, { plans, nowMs: nowSeconds * 1000 })
+          expect((await account()).used).to.equal(used + 3n * 60_001n)
+        })
+      })
+
       it('stores no other attempt for a relay that has been given another nonce since', async () => {
         const [relay = ''] = (await accept([call()])).map(hashOf)
         const [{ account_nonce }] = (await database.db
@@ -601,8 +792,10 @@ describe('ledger', () => {
           storeAttempt(
             database.db,
             {
-              relay,
+              transaction: relay,
               kind: 'call',
+              relays: [relay],
+              carries: null,
               account: signer.address,
               seenNonce,
               nonce: { notBelow: 0 },

@@ -38,7 +38,10 @@ describe('AccountQueue', () => {
           secondIsBeingStored.resolve()
           await firstIsGivenUp.promise
         }
-        return acceptances.map(() => ({ kind: 'stored', hash: `0x${stored}`, raw: '0x', accountNonce: stored }))
+        return acceptances.map(() => {
+          const hash = `0x${stored}`
+          return { kind: 'stored', hash, raw: '0x', accountNonce: stored, relay: hash }
+        })
       },
     })
     // What a call is does not matter to the queue.
@@ -73,7 +76,7 @@ describe('AccountQueue', () => {
         .insertInto('attempts')
         .values({ hash, raw: rawOf(nonce), relay: hash, kind: 'call', max_fee_per_gas: '1', ...sender })
         .execute()
-      return { kind: 'stored', hash, raw: rawOf(nonce), accountNonce: nonce } as const
+      return { kind: 'stored', hash, raw: rawOf(nonce), accountNonce: nonce, relay: hash } as const
     }
     let isAway = true
     const sent: unknown[] = []
@@ -125,7 +128,7 @@ describe('AccountQueue', () => {
       commit: async (acceptances, holder) => {
         holders.push(holder)
         if (holders.length === 1) throw new NotHeldError()
-        return acceptances.map(() => ({ kind: 'stored', hash: '0xhash', raw: '0x', accountNonce: 0 }))
+        return acceptances.map(() => ({ kind: 'stored', hash: '0xhash', raw: '0x', accountNonce: 0, relay: '0xhash' }))
       },
     })
     const { committed } = await queue.submit([{} as Parameters<typeof queue.submit>[0][number]])
@@ -162,7 +165,8 @@ describe('AccountQueue', () => {
         commit: async (acceptances) =>
           acceptances.map(() => {
             const accountNonce = left.shift() ?? NaN
-            return { kind: 'stored', hash: `0xhash${accountNonce}`, raw: `0x0${accountNonce}`, accountNonce }
+            const hash = `0xhash${accountNonce}`
+            return { kind: 'stored', hash, raw: `0x0${accountNonce}`, accountNonce, relay: hash }
           }),
       })
       while (left.length > 0) {

@@ -48,6 +48,20 @@ describe('AccountSender', () => {
     expect(nodes.offered).to.deep.equal([['0xhash0', '0xhash1', '0xhash2']])
   })
 
+  it('sends once what several hand over together, and answers all of them', async () => {
+    const nodes = new Nodes()
+    nodes.takes = 2
+    const sender = new AccountSender({ broadcaster: nodes, observer: unobserved })
+    const shared = transaction(1)
+    await Promise.all([
+      sender.send([transaction(0), shared]),
+      sender.send([{ ...shared }]),
+      sender.send([{ ...shared }]),
+    ])
+    expect(nodes.offered).to.deep.equal([['0xhash0', '0xhash1']])
+    expect(sender.isStopped).to.equal(false)
+  })
+
   it('sends nothing when a transaction before the first one is missing', async () => {
     const nodes = new Nodes()
     const sender = new AccountSender({ broadcaster: nodes, observer: unobserved })
