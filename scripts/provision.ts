@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { formatEther, isHexString, JsonRpcProvider, Network, Wallet } from 'ethers'
+import { formatEther, Wallet, type JsonRpcProvider } from 'ethers'
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { once } from 'node:events'
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { provisionFixture, type Fixture, type ProvisionState } from '../contracts/deploy/fixture.ts'
 import { writePrivateJson } from '../testbed/private-json.ts'
 import { UsageError } from '../conformance/lib/usage-error.ts'
+import { connect, parseKey, reasonOf } from './funder.ts'
 
 interface Flags {
   readonly rpcUrl: string
@@ -22,8 +23,6 @@ const PROFILE_FUNDS_WEI = 10n ** 15n
 
 /** The funds that the whole command takes, rounded up. */
 const NEEDED_GAS = 28_000_000n
-
-const NODE_TIMEOUT_MS = 10_000
 
 /**
  * The command `provision`: prepares any chain for the conformance suite and writes the fixture. It notes each finished step
@@ -102,36 +101,6 @@ async function deployAll(funder: Wallet, flags: Flags, state: ProvisionState, st
   }
 }
 
-/** @throws UsageError; its message does not contain the key */
-function parseKey(key: string | undefined): string {
-  if (key === undefined) throw new UsageError('who pays? Set FUNDER_KEY to the private key of an account with coin')
-  const prefixed = key.startsWith('0x') ? key : `0x${key}`
-  if (!isHexString(prefixed, 32)) throw new UsageError('the key of the funder is not 32 bytes in hex')
-  return prefixed
-}
-
-/** @throws UsageError if the node does not answer */
-async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
-  const network = Network.from(await readChainId(rpcUrl))
-  return new JsonRpcProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
-}
-
-/** Asks without ethers, which would try for ever and print a line each second. */
-async function readChainId(rpcUrl: string): Promise<bigint> {
-  try {
-    const response = await fetch(rpcUrl, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
-      signal: AbortSignal.timeout(NODE_TIMEOUT_MS),
-    })
-    const { result } = (await response.json()) as { result: string }
-    return BigInt(result)
-  } catch (error) {
-    throw new UsageError(`no Ethereum node answers at ${rpcUrl} (${reasonOf(error)})`, { cause: error })
-  }
-}
-
 async function requireFunds(provider: JsonRpcProvider, address: string): Promise<void> {
   const [balance, { gasPrice }] = await Promise.all([provider.getBalance(address), provider.getFeeData()])
   const needed = NEEDED_GAS * (gasPrice ?? 0n) + PROFILE_FUNDS_WEI
@@ -163,14 +132,4 @@ async function confirmRegistration({ profile, controllers }: Fixture): Promise<b
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
-}
-
-/** A short reason: ethers' messages contain whole transactions. */
-function reasonOf(error: unknown): string {
-  const { shortMessage, message, cause } = error as {
-    shortMessage?: string
-    message?: string
-    cause?: { code?: string }
-  }
-  return cause?.code ?? shortMessage ?? message ?? String(error)
 }

@@ -56,6 +56,11 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     module: '../server/profiles-cli.ts',
     needs: ['server'],
   },
+  bundler: {
+    does: 'deploys the contract that puts relay calls into one transaction',
+    module: './bundler.ts',
+    needs: ['server', 'chain'],
+  },
   sign: { does: 'prints a signed request body, to try a relay with curl', module: './sign.ts' },
   bench: { does: 'the benchmarks, each a ratio against its own floor', module: './bench.ts' },
   simulate: {

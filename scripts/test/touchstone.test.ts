@@ -16,6 +16,7 @@ const words = [
   'prove',
   'mutants',
   'profiles',
+  'bundler',
   'sign',
   'bench',
   'simulate',

@@ -1,0 +1,46 @@
+import { isHexString, JsonRpcProvider, Network } from 'ethers'
+import { UsageError } from '../conformance/lib/usage-error.ts'
+
+/** What commands share that deploy contracts on any chain: who pays, and through which node. */
+
+const NODE_TIMEOUT_MS = 10_000
+
+/** @throws UsageError that does not repeat the key */
+export function parseKey(key: string | undefined): string {
+  if (key === undefined) throw new UsageError('who pays? Set FUNDER_KEY to the private key of an account with coin')
+  const prefixed = key.startsWith('0x') ? key : `0x${key}`
+  if (!isHexString(prefixed, 32)) throw new UsageError('the key of the funder is not 32 bytes in hex')
+  return prefixed
+}
+
+/** @throws UsageError if the node does not answer */
+export async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
+  const network = Network.from(await readChainId(rpcUrl))
+  return new JsonRpcProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
+}
+
+/** Asked without ethers, which would try for ever and say so each second. */
+async function readChainId(rpcUrl: string): Promise<bigint> {
+  try {
+    const response = await fetch(rpcUrl, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
+      signal: AbortSignal.timeout(NODE_TIMEOUT_MS),
+    })
+    const { result } = (await response.json()) as { result: string }
+    return BigInt(result)
+  } catch (error) {
+    throw new UsageError(`no Ethereum node answers at ${rpcUrl} (${reasonOf(error)})`, { cause: error })
+  }
+}
+
+/** The shortest true reason: ethers' messages hold whole transactions. */
+export function reasonOf(error: unknown): string {
+  const { shortMessage, message, cause } = error as {
+    shortMessage?: string
+    message?: string
+    cause?: { code?: string }
+  }
+  return cause?.code ?? shortMessage ?? message ?? String(error)
+}
