@@ -67,7 +67,7 @@ async function runSeeds(options: Options): Promise<number> {
   const begunMs = performance.now()
   const broken: Found[] = []
   const coverage = createCoverage()
-  let [done, accepted, virtualMs, cpuMs] = [0, 0, 0, 0]
+  let [done, accepted, bundles, virtualMs, cpuMs] = [0, 0, 0, 0, 0]
   await simulate({
     from: first,
     count,
@@ -78,6 +78,7 @@ async function runSeeds(options: Options): Promise<number> {
     onFound: (found) => {
       done++
       accepted += found.accepted
+      bundles += found.bundles
       virtualMs += found.virtualMs
       cpuMs += found.cpuMs
       coverage.add(found.transitions)
@@ -90,7 +91,7 @@ async function runSeeds(options: Options): Promise<number> {
   })
   const seconds = (performance.now() - begunMs) / 1000
   print(
-    `${done} seeds from ${first}: ${broken.length} broken, ${accepted} calls accepted, ` +
+    `${done} seeds from ${first}: ${broken.length} broken, ${accepted} calls accepted, ${bundles} bundles, ` +
       `${(virtualMs / 3_600_000).toFixed(1)} simulated hours in ${seconds.toFixed(1)} s ` +
       `(${(cpuMs / Math.max(1, done)).toFixed(0)} ms of CPU a seed)`,
   )

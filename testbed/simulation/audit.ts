@@ -10,7 +10,14 @@ import { nextNonceState, type NonceState } from '../../server/services/ledger/li
 import type { TransactionStatus } from '../../specs/index.ts'
 import { errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
-import { receiptsUpTo, type Block, type Receipt, type SimulatedChain, type Transaction } from './chain.ts'
+import {
+  receiptsUpTo,
+  type Block,
+  type CallOutcome,
+  type Receipt,
+  type SimulatedChain,
+  type Transaction,
+} from './chain.ts'
 import type { Plan } from './plan.ts'
 
 /** All that is known of a run when it is over. */
@@ -29,6 +36,7 @@ export interface Evidence {
   /** What a server answers in the end; undefined: none does. */
   readonly ledger:
     | {
+        /** By {@link statusName}: calls of a bundle share its hash. */
         readonly statuses: ReadonlyMap<string, TransactionStatus | undefined>
         readonly quotas: ReadonlyMap<string, Quota>
       }
@@ -55,18 +63,33 @@ interface Mined {
   readonly receipt: Receipt
 }
 
+/** What became of a relay call in a mined transaction. */
+interface MinedCall extends Mined {
+  readonly outcome: CallOutcome
+}
+
+/** The hashes that a call was accepted with. */
+export const acceptedAs = ({ heard }: SignedCall): string[] => [
+  ...new Set(heard.flatMap((one) => (one.kind === 'accepted' ? [one.hash] : []))),
+]
+
+export const statusName = ({ name }: SignedCall, hash: string) => `${hash} ${name}`
+
 /** Timers of a server that has nothing to do: the sweep and the poll of its jobs, the upkeep of connections. */
 const MOST_PLANNED = 12
 
 /** @returns what was promised and not kept, one line each */
 export function audit(evidence: Evidence): string[] {
   const mined = receiptsUpTo(evidence.chain.head)
+  const minedCalls = mined.flatMap((one) => one.receipt.outcomes.map((outcome) => ({ ...one, outcome })))
+  const byCall = Map.groupBy(minedCalls, ({ outcome }) => outcome.call)
   return [
     ...auditLiveness(evidence),
-    ...evidence.calls.flatMap((call) => auditCall(call, mined, evidence)),
+    ...evidence.calls.flatMap((call) => auditCall(call, byCall.get(call.name) ?? [], evidence)),
     ...auditNonces(evidence),
-    ...auditOrder(evidence, mined),
-    ...auditCharges(evidence, mined),
+    ...auditOrder(evidence, byCall),
+    ...auditParts(mined),
+    ...(isDeep(evidence.plan) ? [] : [...auditCharges(evidence, mined), ...auditProfiles(evidence, mined, byCall)]),
   ]
 }
 
@@ -90,14 +113,14 @@ function auditLiveness({ isEnded, open, unanswered, planned, ledger, accounts, c
 /** What a profile may have brought on itself. */
 const LIMITS: ReadonlySet<string> = new Set(['QUOTA_EXCEEDED', 'RATE_LIMITED'])
 
-function auditCall(call: SignedCall, mined: readonly Mined[], evidence: Evidence): string[] {
+function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Evidence): string[] {
   const { ledger } = evidence
   const name = `call ${call.plan.number}`
   const faults: string[] = []
-  const executed = mined.filter(({ receipt }) => receipt.executed === call.name).length
-  const reverted = mined.filter(({ receipt }) => receipt.transaction.call === call.name && !receipt.succeeded).length
+  const executed = own.filter(({ outcome }) => outcome.succeeded).length
+  const reverted = own.length - executed
   if (executed > 1) faults.push(`once: ${name} was executed ${executed} times`)
-  const hashes = [...new Set(call.heard.flatMap((one) => (one.kind === 'accepted' ? [one.hash] : [])))]
+  const hashes = acceptedAs(call)
   const isRefused = call.heard.length > 0 && call.heard.every((one) => one.kind === 'refused' && !one.mayBeSent)
   if (isRefused && executed + reverted > 0) faults.push(`refused: ${name} was refused, and sent all the same`)
   if (call.plan.cheat && call.plan.cheat !== 'other-payload' && hashes.length > 0)
@@ -109,8 +132,9 @@ function auditCall(call: SignedCall, mined: readonly Mined[], evidence: Evidence
   if (call.plan.isProbe && executed !== 1 && !(last?.kind === 'refused' && LIMITS.has(last.code)))
     faults.push(`liveness: ${name} came in fine weather, and was executed ${executed} times`)
   if (!ledger) return faults
+  const statusOf = (hash: string) => ledger.statuses.get(statusName(call, hash))?.status
   for (const hash of hashes) {
-    const status = ledger.statuses.get(hash)?.status
+    const status = statusOf(hash)
     const told = `${name}, accepted as ${hash.slice(0, 10)}, is told to be ${status ?? 'unknown'}`
     const isTrue =
       status === 'succeeded'
@@ -122,32 +146,32 @@ function auditCall(call: SignedCall, mined: readonly Mined[], evidence: Evidence
             : status === 'pending' && !evidence.isEnded
     if (!isTrue) faults.push(`told: ${told}; it was executed ${executed} times, and reverted ${reverted} times`)
   }
-  const live = hashes.filter((hash) => !['reverted', 'abandoned'].includes(ledger.statuses.get(hash)?.status ?? ''))
+  const live = hashes.filter((hash) => !['reverted', 'abandoned'].includes(statusOf(hash) ?? ''))
   if (live.length > 1)
     faults.push(`same: ${name} was accepted as ${live.map((hash) => hash.slice(0, 10)).join(' and ')}`)
   return faults
 }
 
-/** What a nonce of an account carries, as the nodes see it, and whether each comes to be used. */
+/** What a nonce of an account carries, as the nodes see it: the same calls or some of them. And whether each comes to be used. */
 function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
   const faults: string[] = []
-  const lives = new Map<string, { state: NonceState; call: string | undefined; readonly hashes: Set<string> }>()
+  const lives = new Map<string, { state: NonceState; calls: readonly string[]; readonly hashes: Set<string> }>()
   for (const { transaction } of sent) {
-    const { from, nonce, call, hash } = transaction
+    const { from, nonce, calls, hash } = transaction
     const name = `${nonce} of ${from.slice(0, 8)}`
-    const life = lives.get(`${from}/${nonce}`) ?? { state: 'free', call, hashes: new Set() }
+    const life = lives.get(`${from}/${nonce}`) ?? { state: 'free', calls, hashes: new Set() }
     lives.set(`${from}/${nonce}`, life)
     // The same bytes again are no other transaction.
     if (life.hashes.has(hash)) continue
-    if (life.call !== undefined && call !== undefined && life.call !== call)
-      faults.push(`nonce: ${name} was used for two calls`)
+    const isPart = calls.every((call) => life.calls.includes(call)) || life.calls.every((call) => calls.includes(call))
+    if (!isPart) faults.push(`nonce: ${name} was used for two calls`)
     life.hashes.add(hash)
-    life.call ??= call
+    life.calls = [...new Set([...life.calls, ...calls])]
     try {
       // What was signed first was perhaps never sent.
       if (life.state === 'free') life.state = nextNonceState('free', 'signed')
-      else if (call !== undefined) life.state = nextNonceState(life.state, 'replaced')
-      if (call === undefined) life.state = nextNonceState(life.state, 'cancelled')
+      else if (calls.length > 0) life.state = nextNonceState(life.state, 'replaced')
+      if (calls.length === 0) life.state = nextNonceState(life.state, 'cancelled')
     } catch (error) {
       faults.push(`nonce: ${name}: ${(error as Error).message}`)
     }
@@ -169,15 +193,15 @@ const INVALID_RELAY_NONCE = '0xc9bd9eb9'
  * Calls of a channel are executed in their order: none reverts since the one before it is missing. The one before it may
  * be missing for good: it reverts, or its time has run out, which is its profile's doing.
  */
-function auditOrder({ plan, calls }: Evidence, mined: readonly Mined[]): string[] {
+function auditOrder({ plan, calls }: Evidence, byCall: ReadonlyMap<string, readonly MinedCall[]>): string[] {
   if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind))) return []
-  return mined.flatMap(({ receipt }) => {
-    if (receipt.revertData !== INVALID_RELAY_NONCE) return []
-    const call = calls.find(({ name }) => name === receipt.transaction.call)
+  return [...byCall.values()].flat().flatMap(({ outcome }) => {
+    if (outcome.revertData !== INVALID_RELAY_NONCE) return []
+    const call = calls.find(({ name }) => name === outcome.call)
     const isMissing = calls.some(({ name, plan: { profile, channel, id }, validUntil }) => {
-      const own = mined.filter((one) => one.receipt.transaction.call === name)
+      const own = byCall.get(name) ?? []
       const isBefore = profile === call?.plan.profile && channel === call.plan.channel && id < call.plan.id
-      const hasReverted = own.some((one) => one.receipt.revertData === REVERTED_BY_ITSELF)
+      const hasReverted = own.some((one) => !one.outcome.succeeded && one.outcome.revertData === REVERTED_BY_ITSELF)
       return isBefore && (hasReverted || validUntil !== undefined)
     })
     return isMissing ? [] : [`order: call ${call?.plan.number} reverted, since it was not next in its channel`]
@@ -189,56 +213,99 @@ const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor'])
 /** What the payload of a simulated call reverts with. */
 const REVERTED_BY_ITSELF = '0x'
 
-/** What profiles are charged is what the receipts say, and never more than they may use. */
-function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
-  const { plan, calls, attempts, relays, profiles } = evidence
-  const faults: string[] = []
-  const cost = ({ receipt: { gasUsed, gasPriceWei } }: Mined): bigint =>
-    plan.world.quota.model === 'gas' ? gasUsed : plan.world.quota.model === 'lyx' ? gasUsed * gasPriceWei : 1n
-  // Deeper than what is held to be final nothing is charged anew.
-  const isDeep = plan.faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > plan.world.confirmations)
-  if (isDeep) return faults
-  for (const { hash, mined_hash, charged, reserved } of relays) {
-    const one = mined.find(({ receipt }) => receipt.transaction.hash === mined_hash)
-    if (
-      !one ||
-      charged === null ||
-      BigInt(charged) === cost(one) ||
-      (one.receipt.transaction.call === undefined && BigInt(charged) === 0n)
-    )
-      continue
-    faults.push(`charges: ${hash.slice(0, 10)} is charged ${charged} of ${reserved}, its receipt says ${cost(one)}`)
+/** The parts of a transaction's calls add up to the gas of its receipt, and none is more than the call would cost alone. */
+function auditParts(mined: readonly Mined[]): string[] {
+  return mined.flatMap(({ receipt: { transaction, gasUsed, outcomes } }) => {
+    if (outcomes.length === 0) return []
+    const name = transaction.hash.slice(0, 10)
+    const sum = outcomes.reduce((total, outcome) => total + outcome.gasUsed, 0n)
+    const dear = outcomes.filter((outcome) => outcome.gasUsed > outcome.gasAlone)
+    return [
+      ...(sum === gasUsed ? [] : [`parts: those of ${name} are ${sum}, its receipt says ${gasUsed}`]),
+      ...dear.map((one) => `parts: a call of ${name} takes ${one.gasUsed}, and would take ${one.gasAlone} alone`),
+    ]
+  })
+}
+
+/** What gas costs a profile, in the unit of its quota. */
+function costsOf({ world: { quota } }: Plan) {
+  const costOf = (gasUsed: bigint, gasPriceWei: bigint): bigint =>
+    quota.model === 'gas' ? gasUsed : quota.model === 'lyx' ? gasUsed * gasPriceWei : 1n
+  return {
+    ofCall: ({ outcome, receipt }: MinedCall) => costOf(outcome.gasUsed, receipt.gasPriceWei),
+    /** Of a call whose nonce is used up, and so many others' with it. */
+    ofUse: ({ receipt: { gasUsed, gasPriceWei } }: Mined, sharers: number) => ({
+      least: costOf(gasUsed / BigInt(sharers), gasPriceWei),
+      most: costOf((gasUsed + BigInt(sharers) - 1n) / BigInt(sharers), gasPriceWei),
+    }),
   }
-  for (const { address, used, allowance } of profiles) {
-    if (BigInt(used) > BigInt(allowance)) faults.push(`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`)
+}
+
+/** Whether a reorganisation goes deeper than what is held to be final: there nothing is charged anew. */
+const isDeep = ({ faults, world }: Plan) =>
+  faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > world.confirmations)
+
+/** What relays are charged is what the receipts say. */
+function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): string[] {
+  const costs = costsOf(plan)
+  const byHash = new Map(mined.map((one) => [one.receipt.transaction.hash, one]))
+  const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
+  return relays.flatMap(({ hash, mined_hash, charged, reserved, key_manager, signer, nonce }) => {
+    const one = byHash.get(mined_hash ?? '')
+    if (!one || charged === null) return []
+    const { outcomes } = one.receipt
+    const outcome = outcomes.find(({ call }) => call.startsWith(`${key_manager}:${signer}:${nonce}:`.toLowerCase()))
+    const exact = outcome ? costs.ofCall({ ...one, outcome }) : 0n
+    const isUsedUp = outcomes.length === 0 && BigInt(charged) > 0n
+    const { least, most } = isUsedUp
+      ? costs.ofUse(one, byMined.get(mined_hash)?.length ?? 1)
+      : { least: exact, most: exact }
+    return BigInt(charged) >= least && BigInt(charged) <= most
+      ? []
+      : [`charges: ${hash.slice(0, 10)} is charged ${charged} of ${reserved}, its receipt says ${most}`]
+  })
+}
+
+/** What profiles have used is what the receipts say, and never more than they may use. */
+function auditProfiles(
+  { plan, calls, attempts, relays, profiles, isEnded }: Evidence,
+  mined: readonly Mined[],
+  byCall: ReadonlyMap<string, readonly MinedCall[]>,
+): string[] {
+  const costs = costsOf(plan)
+  const firstOf = (hash: string) => attempts.find((attempt) => attempt.hash === hash)?.relay
+  const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
+  const byFirst = Map.groupBy(relays, ({ hash, bundle }) => bundle ?? hash)
+  return profiles.flatMap(({ address, used, allowance }) => {
     let [least, most] = [0n, 0n]
     for (const call of calls.filter(({ profile }) => profile.address === address)) {
-      const own = mined.filter(({ receipt }) => receipt.transaction.call === call.name)
-      const succeeded = own.find(({ receipt }) => receipt.succeeded)
-      const costs = (succeeded ? [succeeded] : own).map(cost)
+      const own = byCall.get(call.name) ?? []
+      const succeeded = own.find(({ outcome }) => outcome.succeeded)
+      const paid = (succeeded ? [succeeded] : own).map(costs.ofCall)
       // One that reverted gave its nonce back, and may have been accepted anew.
-      const times = new Set(own.map(({ receipt }) => relayOf(receipt.transaction.hash))).size
+      const times = new Set(own.map(({ receipt }) => firstOf(receipt.transaction.hash))).size
       least +=
-        succeeded && times < 2 ? (costs[0] ?? 0n) : costs.reduce((low, one) => (one < low ? one : low), costs[0] ?? 0n)
+        succeeded && times < 2 ? (paid[0] ?? 0n) : paid.reduce((low, one) => (one < low ? one : low), paid[0] ?? 0n)
       most +=
         times < 2
-          ? costs.reduce((high, one) => (one > high ? one : high), 0n)
-          : own.map(cost).reduce((a, b) => a + b, 0n)
+          ? paid.reduce((high, one) => (one > high ? one : high), 0n)
+          : own.map(costs.ofCall).reduce((a, b) => a + b, 0n)
     }
-    for (const one of mined.filter(({ receipt }) => receipt.transaction.call === undefined)) {
-      const relay = relays.find(({ hash }) => hash === relayOf(one.receipt.transaction.hash))
-      if (relay?.profile !== address || relay.expires_at === null) continue
-      most += cost(one)
-      if (Number(relay.expires_at) < (one.block.parent?.timestamp ?? 0)) least += cost(one)
+    for (const one of mined.filter(({ receipt }) => receipt.outcomes.length === 0)) {
+      const { hash } = one.receipt.transaction
+      const sharers = byFirst.get(firstOf(hash) ?? '') ?? []
+      for (const { profile, expires_at } of sharers) {
+        if (profile !== address || expires_at === null) continue
+        most += costs.ofUse(one, byMined.get(hash)?.length ?? 1).most
+        if (Number(expires_at) < (one.block.parent?.timestamp ?? 0)) least += costs.ofUse(one, sharers.length).least
+      }
     }
-    if (evidence.isEnded && (BigInt(used) < least || BigInt(used) > most))
-      faults.push(
-        `charges: ${address.slice(0, 8)} is charged ${used}, the receipts say ${least}${most === least ? '' : ` to ${most}`}`,
-      )
-  }
-  return faults
-
-  function relayOf(hash: string): string | undefined {
-    return attempts.find((attempt) => attempt.hash === hash)?.relay
-  }
+    const says = `${least}${most === least ? '' : ` to ${most}`}`
+    return [
+      ...(BigInt(used) > BigInt(allowance) ? [`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`] : []),
+      ...(isEnded && (BigInt(used) < least || BigInt(used) > most)
+        ? [`charges: ${address.slice(0, 8)} is charged ${used}, the receipts say ${says}`]
+        : []),
+    ]
+  })
 }

@@ -21,6 +21,8 @@ export type Heard =
 export interface SignedCall {
   readonly plan: CallPlan
   readonly profile: ModelProfile
+  /** The controller, checksummed. */
+  readonly signer: string
   /** See `callName`. */
   readonly name: string
   readonly request: RelayRequest
@@ -70,10 +72,12 @@ export function signCall(plan: CallPlan): SignedCall {
   const message = { keyManager: profile.keyManager, chainId: CHAIN_ID, nonce, validityTimestamps, payload }
   const signed = plan.cheat === 'signature' ? { ...message, chainId: CHAIN_ID + 1n } : message
   const signature = serializeSignature(signDigest(relayDigest(signed, lsp25Form), hexBytes(key)))
+  const signer = computeAddress(key)
   return {
     plan,
     profile,
-    name: callName(profile.keyManager, computeAddress(key), message),
+    signer,
+    name: callName(profile.keyManager, signer, message),
     request: { address: profile.address, transaction: { abi: payload, signature, nonce, validityTimestamps } },
     validUntil,
     heard: [],

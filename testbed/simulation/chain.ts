@@ -1,9 +1,12 @@
 import { decodeRlp, encodeRlp } from 'ethers'
+import type { BundlerCall } from '../../contracts/deploy/bundler.ts'
+import { divideGas } from '../../server/ethereum/bundle.ts'
 import { hexBytes, toHex, word } from '../../server/ethereum/digest.ts'
 import { keccak } from '../../server/ethereum/keccak.ts'
 import { recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction-gas.ts'
-import { ContractsModel, type ContractState, type ModelProfile } from './key-manager.ts'
+import { BUNDLER_ADDRESS, bundledLog, bundleIn, executeBundle } from './bundler.ts'
+import { ContractsModel, type ContractState, type Execution, type ModelProfile } from './key-manager.ts'
 import type { Random } from './random.ts'
 
 export const CHAIN_ID = 4711n
@@ -20,8 +23,8 @@ export interface Transaction {
   readonly maxFeeWei: bigint
   readonly tipWei: bigint
   readonly data: string
-  /** The relay call that it carries; undefined: none. */
-  readonly call: string | undefined
+  /** The relay calls that it carries, in order: see `callName`. */
+  readonly calls: readonly string[]
 }
 
 export interface Receipt {
@@ -29,8 +32,20 @@ export interface Receipt {
   readonly succeeded: boolean
   readonly gasUsed: bigint
   readonly gasPriceWei: bigint
-  /** The relay call that was executed. */
-  readonly executed: string | undefined
+  /** One for each relay call that it carries. */
+  readonly outcomes: readonly CallOutcome[]
+  /** What the bundler says. */
+  readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
+}
+
+/** What became of a relay call in a transaction. */
+export interface CallOutcome {
+  readonly call: string
+  readonly succeeded: boolean
+  /** Its part of the gas of the receipt. */
+  readonly gasUsed: bigint
+  /** What a transaction of its own would have used. */
+  readonly gasAlone: bigint
   /** First bytes of what it reverted with. */
   readonly revertData: string
 }
@@ -57,9 +72,21 @@ const GENESIS_FEE_WEI = 10n ** 9n
 const LEAST_FEE_WEI = 10n ** 8n
 const BLOCK_GAS = 30_000_000n
 
+export interface ChainOptions {
+  readonly profiles: readonly ModelProfile[]
+  /** In wei, by address in lower case. */
+  readonly balances: ReadonlyMap<string, bigint>
+  /** Of the first block, Unix seconds. */
+  readonly timestamp: number
+  /** Of the contract `Bundler.sol`, hex. */
+  readonly bundlerCode: string
+}
+
 /** The tree of blocks, and the one that all nodes will agree on in the end. */
 export class SimulatedChain {
   readonly contracts: ContractsModel
+  /** By address in lower case: what is asked for, and not only that there is one. */
+  readonly codes: ReadonlyMap<string, string>
   /** What stands in the end, if no reorganisation comes. */
   head: Block
   /** By which the base fee is multiplied at the next block. */
@@ -69,7 +96,8 @@ export class SimulatedChain {
   readonly #transactions = new Map<string, Transaction>()
   #blocks = 0
 
-  constructor(profiles: readonly ModelProfile[], balances: ReadonlyMap<string, bigint>, timestamp: number) {
+  constructor({ profiles, balances, timestamp, bundlerCode }: ChainOptions) {
+    this.codes = new Map([[BUNDLER_ADDRESS.toLowerCase(), bundlerCode]])
     this.contracts = new ContractsModel(CHAIN_ID, profiles)
     const state = { nonces: new Map(), balances: new Map(balances), channels: new Map(), switches: new Map() }
     this.head = {
@@ -128,20 +156,44 @@ export class SimulatedChain {
     const intrinsicGas = transactionGas(data, BLOCK_GAS) - BLOCK_GAS
     if (transactionGas(data, 0n) > gasLimit) return undefined
     state.nonces.set(from, nonce + 1)
-    const isTransfer = data === '0x'
-    const outcome = isTransfer
-      ? { success: true, gasUsed: 0n, returnData: '0x' }
-      : this.contracts.call(state, { to, data, gasLimit: gasLimit - intrinsicGas, timestamp })
-    const gasUsed = min(transactionGas(data, outcome.gasUsed), gasLimit)
-    state.balances.set(from, balance - gasUsed * gasPriceWei)
-    return {
-      transaction,
-      succeeded: outcome.success,
-      gasUsed,
-      gasPriceWei,
-      executed: 'executed' in outcome ? outcome.executed : undefined,
-      revertData: outcome.success ? '0x' : outcome.returnData.slice(0, 10),
-    }
+    const bundle = bundleIn(to, data)
+    const at = { gas: gasLimit - intrinsicGas, timestamp }
+    const done = bundle ? this.#runBundle(state, transaction, bundle, at) : this.#runCall(state, transaction, at)
+    state.balances.set(from, balance - done.gasUsed * gasPriceWei)
+    return { transaction, gasPriceWei, ...done }
+  }
+
+  /** A transaction to a key manager, or one that does nothing but use its nonce up. */
+  #runCall(
+    state: State,
+    { to, data, gasLimit, calls: [call] }: Transaction,
+    { gas, timestamp }: { gas: bigint; timestamp: number },
+  ): Omit<Receipt, 'transaction' | 'gasPriceWei'> {
+    const execution =
+      data === '0x'
+        ? { success: true, gasUsed: 0n, returnData: '0x' }
+        : this.contracts.call(state, { to, data, gasLimit: gas, timestamp })
+    const gasUsed = min(transactionGas(data, execution.gasUsed), gasLimit)
+    const outcomes = call === undefined ? [] : [outcomeOf(call, execution, { gasUsed, gasAlone: gasUsed })]
+    return { succeeded: execution.success, gasUsed, outcomes, logs: [] }
+  }
+
+  #runBundle(
+    state: State,
+    { data, gasLimit, calls }: Transaction,
+    bundle: readonly BundlerCall[],
+    at: { gas: bigint; timestamp: number },
+  ): Omit<Receipt, 'transaction' | 'gasPriceWei'> {
+    const { gasUsed: executionGas, results, executions } = executeBundle(this.contracts, state, bundle, at)
+    const gasUsed = min(transactionGas(data, executionGas), gasLimit)
+    const measured = results.map((result) => ({ ...result, succeeded: result.success }))
+    const parts = divideGas(gasUsed, bundle, measured)
+    const outcomes = calls.map((call, index) => {
+      const execution = executions[index] ?? { success: false, gasUsed: 0n, returnData: '0x' }
+      const gasAlone = transactionGas(bundle[index]?.data ?? '0x', execution.gasUsed)
+      return outcomeOf(call, execution, { gasUsed: parts[index] ?? 0n, gasAlone })
+    })
+    return { succeeded: true, gasUsed, outcomes, logs: [bundledLog(results)] }
   }
 
   #nextFee(parent: Block): bigint {
@@ -172,10 +224,16 @@ export class SimulatedChain {
       maxFeeWei: integer(maxFee),
       tipWei: integer(tip),
       data,
-      call: this.contracts.callIn(to, data),
+      calls: (bundleIn(to, data) ?? [{ to, data }]).flatMap((one) => this.contracts.callIn(one.to, one.data) ?? []),
     }
   }
 }
+
+const outcomeOf = (
+  call: string,
+  { success, returnData }: Pick<Execution, 'success' | 'returnData'>,
+  gas: Pick<CallOutcome, 'gasUsed' | 'gasAlone'>,
+): CallOutcome => ({ call, succeeded: success, revertData: success ? '0x' : returnData.slice(0, 10), ...gas })
 
 /** Where a transaction stands on the chain that ends with a block. */
 export function findReceipt(head: Block, hash: string): { block: Block; receipt: Receipt } | undefined {

@@ -68,7 +68,7 @@ export class SimulatedNode {
       case 'eth_gasPrice':
         return quantity(this.head.baseFeeWei + 10n ** 8n)
       case 'eth_getCode':
-        return '0x6001'
+        return this.#chain.codes.get(String(first).toLowerCase()) ?? '0x6001'
       case 'web3_clientVersion':
         return 'Geth/v1.16.0-simulated'
       case 'eth_getTransactionByHash':
@@ -187,6 +187,7 @@ export class SimulatedNode {
       status: mined.receipt.succeeded ? '0x1' : '0x0',
       gasUsed: quantity(mined.receipt.gasUsed),
       effectiveGasPrice: quantity(mined.receipt.gasPriceWei),
+      logs: mined.receipt.logs,
     }
   }
 

@@ -24,6 +24,8 @@ export interface WorldPlan {
   readonly profiles: number
   readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
   readonly timings: Timings
+  /** Most calls in one transaction; null: each has one of its own. */
+  readonly bundleCalls: number | null
   /** Probability that a transaction gets into the next block. */
   readonly inclusion: number
 }
@@ -126,18 +128,23 @@ function planWorld(random: Random): WorldPlan {
       refusedAfterMs: 8_000,
       lookPauseSeconds: random.pick([2, 3]),
     },
+    // Drawn beside the rest, which stays what it is without bundles.
+    bundleCalls: random.stream('bundles').pick([null, null, null, 2, 4, 16]),
     inclusion: random.pick([1, 1, 0.8, 0.5]),
   }
 }
 
-function planCalls(random: Random, { profiles, servers }: WorldPlan): CallPlan[] {
+function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan): CallPlan[] {
   const calls: CallPlan[] = []
-  const channels = random.integer(1, 4)
+  const channels = bundleCalls === null ? random.integer(1, 4) : random.integer(3, 8)
+  // What shares a transaction comes at the same time.
+  const burstMs = random.stream('bundles').between(500, ACTIVE_MS * 0.8)
   for (let channel = 0; channel < channels; channel++) {
     const [profile, controller] = [random.integer(0, profiles - 1), random.integer(0, 1)]
     const length = random.integer(1, 4)
-    const startMs = random.between(500, ACTIVE_MS * 0.8)
-    const hurryMs = random.pick([50, 1_000, 5_000])
+    const isInBurst = bundleCalls !== null && random.chance(0.8)
+    const startMs = isInBurst ? burstMs + random.between(0, 15) : random.between(500, ACTIVE_MS * 0.8)
+    const hurryMs = random.pick(isInBurst ? [1, 50, 1_000] : [50, 1_000, 5_000])
     for (let id = 0; id < length; id++) {
       const cheat: Cheat | undefined = random.chance(0.12)
         ? random.pick(['signature', 'other-payload', 'no-permission', 'expired'])

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { loadArtifact } from '../../contracts/artifacts.ts'
 import type { Config } from '../../specs/index.ts'
 import { parseConfig } from '../../server/config/load.ts'
 import { discoverFolder } from '../../server/core/discover.ts'
@@ -10,9 +11,10 @@ import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/account-rows.ts'
 import { openAccount } from '../../server/services/quotas/account.ts'
 import { createPlans } from '../../server/services/quotas/plans.ts'
-import { audit, type Evidence } from './audit.ts'
+import { acceptedAs, audit, statusName, type Evidence } from './audit.ts'
+import { BUNDLER_ADDRESS } from './bundler.ts'
 import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
-import { SimulatedChain } from './chain.ts'
+import { receiptsUpTo, SimulatedChain } from './chain.ts'
 import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
 import { StoredJobs } from './job-queue.ts'
 import { connectTo } from './network.ts'
@@ -28,6 +30,8 @@ export interface Laboratory {
   readonly storage: Storage
   readonly registry: Registry
   readonly config: Config
+  /** Of the contract `Bundler.sol`, hex. */
+  readonly bundlerCode: string
 }
 
 /** What came of a run. */
@@ -43,6 +47,8 @@ export interface Outcome {
   readonly accepted: number
   /** How often each transition of a relay call was seen, by `from > event`. */
   readonly transitions: Readonly<Record<string, number>>
+  /** Transactions that carry several calls, and are mined. */
+  readonly bundles: number
 }
 
 const transitionName = (from: string, event: string) => `${from} > ${event}`
@@ -56,7 +62,8 @@ export async function openLaboratory(): Promise<Laboratory> {
   takeOverGlobals()
   const registry = createRegistry(await discoverFolder(new URL('../../server/plugins/', import.meta.url).pathname))
   const tree = { chain: { rpcUrls: ['http://node'] }, relay: { maxFeePerGasWei: String(10n ** 14n) } }
-  return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/') }
+  const { deployedBytecode: bundlerCode } = await loadArtifact('Bundler')
+  return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }
 }
 
 /** Lives through a plan, and judges it. */
@@ -90,6 +97,7 @@ export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> 
       virtualMs: time.nowMs,
       transitions,
       accepted: evidence.calls.filter(({ heard }) => heard.some(({ kind }) => kind === 'accepted')).length,
+      bundles: receiptsUpTo(evidence.chain.head).filter(({ receipt }) => receipt.outcomes.length > 1).length,
     }
   } finally {
     enter(undefined)
@@ -104,9 +112,9 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   const profiles = profilesOf(plan)
   const addresses = signerAddresses.slice(0, world.accounts)
   const balances = new Map(addresses.map((address) => [address.toLowerCase(), RICH_WEI]))
-  const chain = new SimulatedChain(profiles, balances, CHAIN_BEGINS)
+  const { storage, bundlerCode } = laboratory
+  const chain = new SimulatedChain({ profiles, balances, timestamp: CHAIN_BEGINS, bundlerCode })
   const nodes = world.nodes.map((rules, index) => new SimulatedNode(`node${index}`, chain, rules))
-  const { storage } = laboratory
   const cluster = new Cluster({ time, random: random.stream('database'), storage, isShared: world.isShared })
   const sent: Evidence['sent'] = []
   const servers = startServers({
@@ -185,6 +193,10 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
       requestTimeoutMs: 5_000,
     },
     registration: 'registered',
+    relay: {
+      ...laboratory.config.relay,
+      ...(world.bundleCalls !== null && { bundle: { contract: BUNDLER_ADDRESS, maxCalls: world.bundleCalls } }),
+    },
     quota: { ...laboratory.config.quota, plans: { default: world.quota as never }, defaultPlan: 'default' },
   }
   const jobs = new StoredJobs(time, createRandom(seed, 'jobs'))
@@ -239,15 +251,19 @@ async function askAtTheEnd(
 ): Promise<Evidence> {
   const server = servers.find(({ services }) => services !== undefined)
   if (!server) return evidence
-  const hashes = evidence.calls.flatMap(({ heard }) =>
-    heard.flatMap((one) => (one.kind === 'accepted' ? [one.hash] : [])),
-  )
+  const accepted = evidence.calls.flatMap((call) => acceptedAs(call).map((hash) => ({ call, hash })))
   let ledger: Evidence['ledger']
   void server
     .request(
       async ({ relays, quotas }) => ({
         statuses: new Map(
-          await Promise.all([...new Set(hashes)].map(async (hash) => [hash, await relays.status(hash)] as const)),
+          await Promise.all(
+            accepted.map(async ({ call, hash }) => {
+              const { profile, request, signer } = call
+              const wanted = { profile: profile.address, signer, nonce: request.transaction.nonce }
+              return [statusName(call, hash), await relays.status(hash, wanted)] as const
+            }),
+          ),
         ),
         quotas: new Map(
           await Promise.all(profiles.map(async ({ address }) => [address, await quotas.remaining(address)] as const)),

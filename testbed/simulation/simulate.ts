@@ -22,6 +22,8 @@ export interface Found {
   readonly accepted: number
   /** How often each transition of a relay call was seen, by `from > event`. */
   readonly transitions: Readonly<Record<string, number>>
+  /** Transactions that carry several calls, and are mined. */
+  readonly bundles: number
   readonly cpuMs: number
   /** Of a run that failed, after it was made smaller; or everything, where it is traced. */
   readonly story?: string

@@ -8,10 +8,11 @@ const WIDTH = 160
 
 /** What happened, for a reader who has not seen it: the world, the faults, the events, and what was broken. */
 export function tellStory({ seed, world, faults, calls }: Plan, { story }: Outcome): string {
-  const { servers, nodes, isShared, blockMs, confirmations, accounts } = world
+  const { servers, nodes, isShared, blockMs, confirmations, accounts, bundleCalls } = world
   const head = [
     `seed ${seed}: ${servers} servers on ${isShared ? 'PostgreSQL' : 'PGlite'}, ${nodes.length} nodes, ` +
       `${accounts} accounts, a block each ${blockMs} ms, final after ${confirmations}; ` +
+      (bundleCalls === null ? '' : `bundles of ${bundleCalls}; `) +
       `${calls.length} calls, ${faults.length} faults`,
   ]
   const room = MOST_LINES - head.length

@@ -29,6 +29,8 @@ export class Weather {
   readonly #lagging = new Set<SimulatedNode>()
   #inclusion: number
   #feeFactors: number[] = []
+  /** What accounts were given last, in wei. */
+  readonly #funds = new Map<number, bigint>()
 
   constructor(options: WeatherOptions) {
     this.#options = options
@@ -132,6 +134,7 @@ export class Weather {
 
   /** As by a transfer to or from the account, in the latest block. */
   #fund(account: number, wei: bigint): void {
+    this.#funds.set(account, wei)
     this.#options.chain.head.state.balances.set(addressOf(account), wei)
   }
 
@@ -186,6 +189,8 @@ export class Weather {
       random.shuffled(transactions).filter(() => random.chance(keeps)),
     )
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
+    // The transfers were in blocks that are gone, and come back.
+    for (const [account, wei] of this.#funds) this.#fund(account, wei)
     for (const node of nodes) this.#propagateTo(node)
   }
 }
