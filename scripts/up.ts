@@ -12,6 +12,7 @@ interface Flags {
   readonly chainPort: number
   readonly stateDir: string
   readonly blockTime?: number
+  readonly bundles: boolean
 }
 
 /** How long closing may take, in milliseconds. Chain and ledger are gone with the process anyway. */
@@ -31,9 +32,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--chain-port <port>', 'of the chain; 0 for any free one', parsePort, 8545)
     .option('--state-dir <folder>', 'for the fixture file testbed.json', '.touchstone')
     .option('--block-time <seconds>', 'a block every so often, instead of a block per transaction', parseSeconds)
+    .option('--bundles', 'deploys the bundler, and lets calls share transactions', false)
   const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
-  const { port, chainPort, stateDir, blockTime } = command.opts<Flags>()
+  const { port, chainPort, stateDir, blockTime, bundles } = command.opts<Flags>()
 
   const stop = stopSignal()
   const start = performance.now()
@@ -43,7 +45,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     // Loaded here, because it imports the whole server.
     const started = withPackages('up', ['server', 'chain'], () => import('../testbed/testbed.ts')).then(
       ({ startTestbed }) =>
-        startTestbed({ port, chainPort, stateDir, ...(blockTime !== undefined && { blockTimeSeconds: blockTime }) }),
+        startTestbed({
+          port,
+          chainPort,
+          stateDir,
+          bundles,
+          ...(blockTime !== undefined && { blockTimeSeconds: blockTime }),
+        }),
     )
     testbed = await Promise.race([started, stop.then(() => undefined)])
   } catch (error) {

@@ -1,6 +1,8 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setBlockTime, startChain, type ChainOptions, type RunningChain } from '../contracts/chain.ts'
+import { deployBundler } from '../contracts/deploy/bundler.ts'
+import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { assertPortIsFree } from '../contracts/free-port.ts'
 import { testSigner } from '../contracts/signer.ts'
@@ -24,6 +26,8 @@ export interface TestbedOptions {
   readonly chain?: Pick<ChainOptions, 'chainId' | 'hardfork'>
   /** Members of the server's configuration, in place of the testbed's own. */
   readonly config?: Readonly<Record<string, unknown>>
+  /** Whether calls that wait for the same account share a transaction; absent: they do not. */
+  readonly bundles?: boolean
   /** Handed to the server. */
   readonly server?: StartOptions
 }
@@ -59,6 +63,7 @@ const HOST = '127.0.0.1'
 /** The roles of the chain's accounts; the others are free. */
 const FUNDER = 0
 const CONTROLLERS = { full: 1, noSign: 2, noRelay: 3 } as const
+const BUNDLER_DEPLOYER = 15
 const RELAYERS = [16, 17, 18, 19] as const
 
 const PROFILE_FUNDS_WEI = 100n * 10n ** 18n
@@ -79,7 +84,9 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     execute: async () => signedCall(await provisioning),
     quota: async () => signedQuota(await provisioning),
   }
-  const starting = startServer(testbedConfig(chain, port, options.config), { samples, ...options.server, routes })
+  const starting = configOf(chain, options).then((config) =>
+    startServer(testbedConfig(chain, port, config), { samples, ...options.server, routes }),
+  )
   const [served, provisioned] = await Promise.allSettled([starting, provisioning])
   let fixtureFile: string | undefined
   const close = async () => {
@@ -114,6 +121,13 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     await close()
     throw error
   }
+}
+
+/** The members of the server's configuration, with the bundler's address where calls share transactions. */
+async function configOf(chain: RunningChain, { bundles = false, config }: TestbedOptions): Promise<typeof config> {
+  if (!bundles) return config
+  const contract = await deployBundler(await createSender(testSigner(chain, BUNDLER_DEPLOYER)))
+  return { ...config, relay: { bundle: { contract }, ...(config?.['relay'] as object | undefined) } }
 }
 
 /** It names a chain that is gone, and holds keys. Another testbed may have written its own meanwhile. */
