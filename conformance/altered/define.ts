@@ -36,6 +36,8 @@ export interface ServerEnvironment {
   readonly chain?: ChainEnvironment
   /** Members of the reference server's configuration. They replace those of the testbed. */
   readonly server?: Readonly<Record<string, unknown>>
+  /** The reference server lets calls that wait for the same account share a transaction. */
+  readonly bundles?: boolean
   readonly listen?: ListenEnvironment
   /** Further arguments of the command `check`. */
   readonly options?: readonly string[]

@@ -26,16 +26,17 @@ interface Running {
 }
 
 /** What of an environment makes another testbed. */
-export function testbedKey({ chain = {}, server = {} }: ServerEnvironment): string {
-  return JSON.stringify([chain, server])
+export function testbedKey({ chain = {}, server = {}, bundles = false }: ServerEnvironment): string {
+  return JSON.stringify([chain, server, bundles])
 }
 
-async function start({ chain = {}, server = {} }: ServerEnvironment): Promise<Running> {
+async function start({ chain = {}, server = {}, bundles = false }: ServerEnvironment): Promise<Running> {
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
     // On a machine that does much at a time, a node that is slow is no news.
     config: { chain: { requestTimeoutMs: 60_000 }, ...server },
+    bundles,
     chain: { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) },
     ...(blockTimeSeconds !== undefined && { blockTimeSeconds }),
   })

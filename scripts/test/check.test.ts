@@ -6,6 +6,7 @@ import { parseConfig } from '../../server/config/load.ts'
 import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
+import { startCallers } from '../../testbed/trials/callers.ts'
 import { startAnvil } from '../../testbed/test/support/anvil.ts'
 
 /** The clauses with a verdict that did not pass, and why. */
@@ -130,6 +131,40 @@ describe('the suite and the reference server, configured for another edition', (
       }
     })
   }
+})
+
+describe('the suite and the reference server with bundles', () => {
+  let testbed: Testbed
+
+  before(async () => {
+    testbed = await startTestbed({ bundles: true })
+  })
+  after(() => testbed.close())
+
+  it('agree', async () => {
+    const { relayUrl, fixture } = testbed
+    const report = await check({ relayUrl, fixture, receiptTimeoutMs: 20_000 })
+    expect(notPassed(report)).to.deep.equal([])
+    expect(report.verdict).to.equal('conformant')
+  })
+
+  it('agree about the relay, while calls of the suite share transactions with those of others', async function () {
+    this.timeout(60_000)
+    const { relayUrl, fixture, chain } = testbed
+    const world = { fixture, chainId: fixture.chain.chainId }
+    const others = startCallers({ world, workers: 12, firstChannel: 1_000_000n, url: () => relayUrl })
+    const report = await check({ relayUrl, fixture, receiptTimeoutMs: 20_000, only: 'relay' })
+    await others.finish()
+    expect(notPassed(report)).to.deep.equal([])
+    const receivers = await Promise.all(
+      report.transactions.map(async ({ hash }) => {
+        const found: unknown = await chain.provider.request({ method: 'eth_getTransactionByHash', params: [hash] })
+        return String((found as { to: unknown }).to).toLowerCase()
+      }),
+    )
+    const shared = receivers.filter((to) => to !== fixture.profile.keyManager.toLowerCase())
+    expect(shared.length, `of ${receivers.length}`).to.be.greaterThan(receivers.length / 4)
+  })
 })
 
 describe('the suite and the reference server on anvil', () => {

@@ -1,4 +1,4 @@
-import { keccak256 } from 'ethers'
+import { hexlify, keccak256, randomBytes } from 'ethers'
 import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
 import { limited, retryAfter } from '../../altered/lib/refusals.ts'
 import { keepsBooks } from '../../altered/lib/books.ts'
@@ -6,10 +6,12 @@ import {
   alterAnswer,
   requestObject,
   isSignedByFull,
+  resigned,
+  signedByFull,
   wholeTransaction,
   type Transaction,
 } from '../../altered/lib/relay.ts'
-import { keyManagerAbi } from '../../lib/relay/contracts.ts'
+import { keyManagerAbi, profileAbi } from '../../lib/relay/contracts.ts'
 import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
 /** The answer with its hash in another spelling, or with other members. */
@@ -31,7 +33,7 @@ const books = keepsBooks({ total: 10n ** 12n, unit: 'gas', cost: ({ gasUsed }) =
  * The alteration sends the valid calls of the fixture's controller, and keeps the books on them. The reference
  * server gets the others.
  */
-function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>> {
+function sending(send: Handler, kept = books): Required<Pick<Alteration, 'execute' | 'quota'>> {
   const own: Handler = async (request, forward, tools) => {
     const transaction = wholeTransaction(request)
     const { address } = tools.fixture.profile
@@ -63,8 +65,8 @@ function sending(send: Handler): Required<Pick<Alteration, 'execute' | 'quota'>>
     return send(request, forward, tools).catch(() => forward(request))
   }
   return {
-    execute: (request, forward, tools) => books.execute(request, (sent) => own(sent, forward, tools), tools),
-    quota: books.quota,
+    execute: (request, forward, tools) => kept.execute(request, (sent) => own(sent, forward, tools), tools),
+    quota: kept.quota,
   }
 }
 
@@ -72,6 +74,9 @@ function dataOf(request: Parameters<Handler>[0]): string {
   const transaction = wholeTransaction(request)
   return transaction ? relayCallData(transaction) : '0x'
 }
+
+/** A data key that no check looks at. */
+const otherKey = keccak256('0x0b')
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -261,6 +266,62 @@ export default [
       const to = tools.fixture.profile.keyManager
       return respond(200, { transactionHash: await sendFrom(tools, { to, data }) })
     }),
+  }),
+
+  defineLawful({
+    id: 'shares-transactions-between-calls',
+    clauses: [
+      'relay.execute.execute-relay-call',
+      'relay.execute.on-behalf',
+      'relay.quota.total-is-available-plus-used',
+    ],
+    allowedBy:
+      'relay 1: "by calling the contract function executeRelayCall()": that a transaction carries no other calls is not ' +
+      'shown, nor how the gas of such a transaction is divided',
+    ...sending(
+      async (request, _forward, tools) => {
+        const transaction = wholeTransaction(request)
+        if (!transaction) throw new Error('no transaction')
+        // The other call takes several times the gas of this one.
+        const other = signedByFull(
+          tools,
+          profileAbi.encodeFunctionData('setData', [otherKey, hexlify(randomBytes(640))]),
+        )
+        const calls = [transaction, { ...other, validityTimestamps: 0n } as unknown as Transaction]
+        const data = keyManagerAbi.encodeFunctionData('executeRelayCallBatch', [
+          calls.map(({ signature }) => signature),
+          calls.map(({ nonce }) => nonce),
+          calls.map(({ validityTimestamps }) => validityTimestamps),
+          calls.map(() => 0n),
+          calls.map(({ abi }) => abi),
+        ])
+        return respond(200, { transactionHash: await sendFrom(tools, { to: tools.fixture.profile.keyManager, data }) })
+      },
+      keepsBooks({ total: 10n ** 12n, unit: 'gas', cost: () => 50_000n }),
+    ),
+  }),
+
+  // Calls of others come with each call, and wait for the same account.
+  defineLawful({
+    id: 'bundles-calls-that-come-together',
+    clauses: [
+      'relay.execute.hash-of-transaction',
+      'relay.execute.execute-relay-call',
+      'relay.execute.on-behalf',
+      'relay.quota.total-is-available-plus-used',
+    ],
+    allowedBy:
+      'relay 1: "by calling the contract function executeRelayCall()": that no other contract stands between, and that ' +
+      'calls have a hash each, is not shown',
+    environment: { bundles: true },
+    execute: async (request, forward, tools) => {
+      const others = Array.from({ length: 8 }, () => {
+        const abi = profileAbi.encodeFunctionData('setData', [hexlify(randomBytes(32)), hexlify(randomBytes(32))])
+        return forward(resigned(request, tools, abi))
+      })
+      const [response] = await Promise.all([forward(request), ...others])
+      return response
+    },
   }),
 
   defineLawful({

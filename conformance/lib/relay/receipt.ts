@@ -1,7 +1,7 @@
 import type { CheckContext } from '../context.ts'
 import { Untestable } from '../outcome.ts'
 import type { RelayCall } from './call.ts'
-import { readData } from './contracts.ts'
+import { keyManagerAbi, readData } from './contracts.ts'
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CausedTransaction } from '../report-types.ts'
 import type { SpendingAccount } from '../spending.ts'
@@ -19,11 +19,23 @@ export interface Receipt {
   readonly transactionHash: string
   readonly blockNumber: string
   readonly transactionIndex: string
+  /** Whom the transaction calls; null: it creates a contract. */
+  readonly to?: string | null
   /** `0x1`: succeeded, `0x0`: reverted. */
   readonly status: string
   readonly gasUsed: string
   readonly effectiveGasPrice?: string
   readonly logs: readonly ReceiptLog[]
+}
+
+/**
+ * Whether the transaction may do more than one relay call. The key manager logs for each call whose permissions it
+ * verified. What a transaction to another contract does beside the call, and what of it reverts, the receipt does not say.
+ */
+export function mayBeShared({ to, logs }: Receipt, keyManager: string): boolean {
+  const verified = keyManagerAbi.getEvent('PermissionsVerified')?.topicHash
+  const isStraight = to?.toLowerCase() === keyManager.toLowerCase()
+  return !isStraight || logs.filter(({ topics }) => topics[0] === verified).length > 1
 }
 
 /**
