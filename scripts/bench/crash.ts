@@ -10,12 +10,13 @@ import { runSharingTest } from '../../testbed/trials/sharing.ts'
 
 const usage = `Usage: touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
                        [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]
-                       [--reorganisations 20]
+                       [--reorganisations 20] [--bundles]
 
 kills            a server under load is killed (SIGKILL) at random moments and started again each time; between, PostgreSQL
 sharing          two servers, one PostgreSQL, the same signers; then the same again with one of them killed midway
 freezes          three servers, one PostgreSQL; each in turn stands still (SIGSTOP) for 10 seconds, and goes on
 reorganisations  four signers on a chain whose last 1 to 6 blocks are replaced again and again (anvil)
+--bundles        calls share transactions, with one signer for kills and two for reorganisations; freezes are left out
 
 Afterwards the chain and what the server tells by HTTP are compared: every acknowledged call executed exactly once, no other
 twice, the quota spent equal to the gas on the receipts. Without reorganisations the ledger is compared with the chain, too.
@@ -23,6 +24,7 @@ twice, the quota spent equal to the gas on the receipts. Without reorganisations
 
 const parts = ['kills', 'sharing', 'freezes', 'reorganisations'] as const
 const FROZEN_MS = 10_000
+const BUNDLING_WORKERS = 16
 
 /**
  * The benchmark `crash`.
@@ -30,20 +32,7 @@ const FROZEN_MS = 10_000
  * @returns the exit code: 0 nothing was lost or doubled, 1 something was, 2 wrong usage
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      only: { type: 'string', default: parts.join() },
-      database: { type: 'string', default: 'pglite,postgresql' },
-      node: { type: 'string', default: 'hardhat' },
-      kills: { type: 'string', default: '50' },
-      'database-kills': { type: 'string', default: '10' },
-      calls: { type: 'string', default: '500' },
-      freezes: { type: 'string', default: '3' },
-      reorganisations: { type: 'string', default: '20' },
-      help: { type: 'boolean' },
-    },
-  })
+  const values = flagsIn(argv)
   if (values.help) {
     process.stdout.write(usage)
     return 0
@@ -54,6 +43,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const postgres = databases.includes('postgresql') ? await startPostgres() : undefined
   const databaseUrl = async (kind: DatabaseKind) =>
     kind === 'pglite' ? null : ((await postgres?.createDatabase()) ?? null)
+  const { bundles } = values
   let faults = 0
   const report = (name: string, result: LedgerCheck & { readonly acknowledged: number }) => {
     faults += result.faults.length
@@ -69,10 +59,19 @@ export async function run(argv: readonly string[]): Promise<number> {
         const url = await databaseUrl(kind)
         const database =
           kind === 'postgresql' && postgres ? { postgres, kills: Number(values['database-kills']) } : undefined
-        const result = await runCrashTest({ node, databaseUrl: url, kills, onProgress, ...(database && { database }) })
+        const result = await runCrashTest({
+          node,
+          databaseUrl: url,
+          kills,
+          bundles,
+          // Calls share a transaction only where several wait.
+          ...(bundles && { workers: BUNDLING_WORKERS }),
+          onProgress,
+          ...(database && { database }),
+        })
         report(`${kills} kills${database ? `, ${database.kills} of PostgreSQL` : ''}, ${kind}, ${node}`, result)
       }
-      if (chosen.includes('freezes') && postgres) {
+      if (chosen.includes('freezes') && postgres && !bundles) {
         const freezes = Number(values.freezes)
         const databaseUrl = await postgres.createDatabase()
         const result = await runFreezeTest({ node, databaseUrl, freezes, frozenMs: FROZEN_MS })
@@ -85,6 +84,7 @@ export async function run(argv: readonly string[]): Promise<number> {
           node,
           databaseUrl: await postgres.createDatabase(),
           calls,
+          bundles,
           ...(killAfter !== undefined && { killAfter }),
         })
         report(`2 servers${killAfter === undefined ? '' : ', one killed midway'}, ${node}`, result)
@@ -92,7 +92,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     }
     for (const kind of chosen.includes('reorganisations') ? databases : []) {
       const reorganisations = Number(values.reorganisations)
-      const result = await runReorganisationTest({ databaseUrl: await databaseUrl(kind), reorganisations })
+      const result = await runReorganisationTest({ databaseUrl: await databaseUrl(kind), reorganisations, bundles })
       const { executed: relays, transactions: attempts } = result
       report(`${reorganisations} reorganisations, ${kind}, anvil`, { ...result, relays, attempts })
     }
@@ -100,6 +100,25 @@ export async function run(argv: readonly string[]): Promise<number> {
     await postgres?.close()
   }
   return faults === 0 ? 0 : 1
+}
+
+/** The options of the command line. */
+function flagsIn(argv: readonly string[]) {
+  return parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: 'string', default: parts.join() },
+      database: { type: 'string', default: 'pglite,postgresql' },
+      node: { type: 'string', default: 'hardhat' },
+      kills: { type: 'string', default: '50' },
+      'database-kills': { type: 'string', default: '10' },
+      calls: { type: 'string', default: '500' },
+      freezes: { type: 'string', default: '3' },
+      reorganisations: { type: 'string', default: '20' },
+      bundles: { type: 'boolean', default: false },
+      help: { type: 'boolean' },
+    },
+  }).values
 }
 
 /** Progress for the person who waits; it is no part of the result. */

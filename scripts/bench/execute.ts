@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { measureBlocks } from './execute/blocks.ts'
+import { measureBundleGas, measurePoison } from './execute/bundles.ts'
 import { measureGrowth } from './execute/growth.ts'
 import { measureThroughput, tableHead } from './execute/throughput.ts'
 import { judgeAims, type Aim } from './support/aim.ts'
@@ -8,7 +9,7 @@ import { reserveCore } from './support/cores.ts'
 import { databaseKinds, startPostgres } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 
-const usage = `Usage: touchstone bench execute [--only throughput,blocks,growth] [--node hardhat,anvil] [--rounds 3]
+const usage = `Usage: touchstone bench execute [--only throughput,blocks,growth,bundles] [--node hardhat,anvil] [--rounds 3]
                          [--database pglite,postgresql] [--in-flight 1,20,100] [--calls 1500] [--share-cores]
                          [--past-relays 100000] [--profiles 1] [--signers 2]
 
@@ -19,7 +20,11 @@ throughput  relays per second through POST /execute, beside the floor of the sam
 blocks      a block per second: 1,000 calls on 100 channels without waiting for blocks, none refused
 growth      cost per relay with so many settled relays of so many profiles in the ledger, over that in an empty one;
             both servers have so many signers
+bundles     the same throughput where calls share transactions, 100 in flight, beside the floor that sends each alone; the
+            gas of a call with nine others; one call in ten that reverts in the block, a block per second
 `
+
+const parts = ['throughput', 'blocks', 'growth', 'bundles'] as const
 
 /**
  * The benchmark `execute`.
@@ -30,7 +35,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      only: { type: 'string', default: 'throughput,blocks,growth' },
+      only: { type: 'string', default: parts.join() },
       node: { type: 'string', default: 'hardhat,anvil' },
       database: { type: 'string', default: 'pglite,postgresql' },
       'in-flight': { type: 'string', default: '1,20,100' },
@@ -47,17 +52,17 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = choicesIn('--only', values.only, ['throughput', 'blocks', 'growth'])
+  const chosen = choicesIn('--only', values.only, parts)
   const databases = choicesIn('--database', values.database, databaseKinds)
   const kinds = choicesIn('--node', values.node, nodeKinds)
   const [calls, rounds] = [Number(values.calls), Number(values.rounds)]
   const inFlight = values['in-flight'].split(',').map(Number)
   const aims: Aim[] = []
   const postgres =
-    databases.includes('postgresql') && parts.some((part) => part !== 'blocks') ? await startPostgres() : undefined
+    databases.includes('postgresql') && chosen.some((part) => part !== 'blocks') ? await startPostgres() : undefined
   const createDatabase = postgres && (() => postgres.createDatabase())
   try {
-    if (parts.includes('throughput')) {
+    if (chosen.includes('throughput') || chosen.includes('bundles')) {
       // A node on a machine of its own would have a core for itself, too.
       const reserved = values['share-cores'] ? undefined : reserveCore()
       console.log(
@@ -67,17 +72,27 @@ export async function run(argv: readonly string[]): Promise<number> {
       )
       console.log(tableHead)
       try {
-        const options = { inFlight, calls, rounds, core: reserved?.number }
-        for (const kind of kinds) {
-          if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, options)))
-          if (createDatabase) aims.push(...(await measureThroughput(kind, { ...options, createDatabase })))
+        const shared = { calls, rounds, core: reserved?.number }
+        const loads = [
+          ...(chosen.includes('throughput') ? [{ ...shared, inFlight }] : []),
+          ...(chosen.includes('bundles') ? [{ ...shared, inFlight: [100], bundles: true }] : []),
+        ]
+        for (const options of loads) {
+          for (const kind of kinds) {
+            if (databases.includes('pglite')) aims.push(...(await measureThroughput(kind, options)))
+            if (createDatabase) aims.push(...(await measureThroughput(kind, { ...options, createDatabase })))
+          }
         }
       } finally {
         reserved?.release()
       }
     }
-    if (parts.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))
-    if (parts.includes('growth')) {
+    if (chosen.includes('bundles')) {
+      aims.push(...(await measureBundleGas()))
+      for (const kind of kinds) aims.push(...(await measurePoison(kind)))
+    }
+    if (chosen.includes('blocks')) for (const kind of kinds) aims.push(...(await measureBlocks(kind)))
+    if (chosen.includes('growth')) {
       const options = {
         calls,
         rounds,

@@ -1,5 +1,5 @@
 import { runLoad, type LoadResult } from '../support/load.ts'
-import { countedBy, runUntilMined } from '../support/mined.ts'
+import { countedBy, nothingLeftOf, runUntilMined } from '../support/mined.ts'
 import { createPoster, signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'
 import type { LoadNonces, RelayLoad } from './relay-load.ts'
 
@@ -7,6 +7,7 @@ import type { LoadNonces, RelayLoad } from './relay-load.ts'
  * Relaying through `POST /execute`.
  *
  * @param url of the server
+ * @param isBundling whether calls share transactions, so that these are fewer
  * @returns what it came to; the rate counts the time until all is mined
  */
 export async function runRelays(
@@ -14,6 +15,7 @@ export async function runRelays(
   url: string,
   nonces: LoadNonces,
   load: RelayLoad,
+  isBundling: boolean,
 ): Promise<LoadResult> {
   const relay = createPoster(url, load.workers)
   const prepared = nonces.take(load).map((own) => own.map(({ channel, id }) => signedCall(world, channel, id).body))
@@ -21,7 +23,11 @@ export async function runRelays(
     await relay.execute(prepared[worker]?.[index] ?? '')
   }
   try {
-    return await runUntilMined(world.rpcUrl, () => runLoad(load, send), countedBy(world.signers))
+    return await runUntilMined(
+      world.rpcUrl,
+      () => runLoad(load, send),
+      (isBundling ? nothingLeftOf : countedBy)(world.signers),
+    )
   } finally {
     await relay.close()
   }

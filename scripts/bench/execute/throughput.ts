@@ -3,7 +3,7 @@ import type { Aim } from '../support/aim.ts'
 import { waitUntilSettled } from '../../../testbed/trials/invariants.ts'
 import type { LoadResult } from '../support/load.ts'
 import { startNode, startServerProcess, type NodeKind, type Started } from '../../../testbed/processes.ts'
-import { provisionWorld } from '../../../testbed/relay-world.ts'
+import { bundling, provisionWorld } from '../../../testbed/relay-world.ts'
 import { median } from '../support/statistics.ts'
 import { createSenders, runFloor } from './floor.ts'
 import { createLoadNonces } from './relay-load.ts'
@@ -15,6 +15,8 @@ export interface ThroughputOptions {
   readonly rounds: number
   /** A PostgreSQL database for each server; absent: the embedded one. */
   readonly createDatabase?: () => Promise<string>
+  /** Whether calls share transactions; the floor's do not. */
+  readonly bundles?: boolean
   /** That the nodes have for themselves; absent: they share all cores with the rest. */
   readonly core: number | undefined
 }
@@ -22,6 +24,9 @@ export interface ThroughputOptions {
 /** The number in flight for which the aim is set. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
+/** With bundles, where many calls wait. */
+const BUNDLES_IN_FLIGHT = 100
+const BUNDLES_SHARE = 1.5
 
 /** The most calls of a round: on anvil each takes a channel and an account, and a block longer the more there are. */
 const MAX_CALLS: Readonly<Record<NodeKind, number>> = { hardhat: Infinity, anvil: 600 }
@@ -44,7 +49,7 @@ interface Round {
  * They take turns of a few seconds: a machine that others share may be twice as fast a minute later.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
-  const { inFlight, createDatabase, core } = options
+  const { inFlight, createDatabase, core, bundles = false } = options
   const calls = Math.min(options.calls, MAX_CALLS[kind])
   // Short rounds are repeated, so that every node gets as many calls.
   const roundsEach = Math.ceil(options.calls / calls)
@@ -63,6 +68,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
       startServerProcess({
         rpcUrl: byWebSocket(world.rpcUrl),
         signerKeys: world.signerKeys,
+        ...(bundles && { config: bundling(world) }),
         ...(databaseUrl !== undefined && { databaseUrl }),
       }),
     )
@@ -77,7 +83,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
       const load = { workers, tasks }
       const round = {
         floor: await runFloor(floor, senders, floorNonces, load),
-        relays: await runRelays(world, url, relayNonces, load),
+        relays: await runRelays(world, url, relayNonces, load, bundles),
       }
       // Work that the server has left would take time from the floor.
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
@@ -100,22 +106,24 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
 
 function report(
   kind: NodeKind,
-  { createDatabase }: ThroughputOptions,
+  { createDatabase, bundles = false }: ThroughputOptions,
   workers: number,
   rounds: readonly Round[],
 ): Aim[] {
   const database = createDatabase ? 'PostgreSQL' : 'PGlite'
   const share = median(rounds.map(({ floor, relays }) => relays.perSecond / floor.perSecond))
   const failed = rounds.reduce((sum, { floor, relays }) => sum + floor.failed + relays.failed, 0)
-  console.log(row([kind, database, workers], rounds, share, failed))
+  const what = bundles ? `${kind}, bundles` : kind
+  console.log(row([what, database, workers], rounds, share, failed))
   for (const { floor, relays } of rounds) {
     for (const [reason, count] of Object.entries({ ...floor.failures, ...relays.failures }).slice(0, 3)) {
       console.log(`  ${count} x ${reason.slice(0, 160)}`)
     }
   }
-  const name = `${kind}, ${database}, ${workers} in flight`
+  const name = `${what}, ${database}, ${workers} in flight`
+  const [aimInFlight, atLeast] = bundles ? [BUNDLES_IN_FLIGHT, BUNDLES_SHARE] : [AIM_IN_FLIGHT, FLOOR_SHARE]
   return [
-    ...(workers === AIM_IN_FLIGHT ? [{ name: `${name}: of the floor`, value: share, atLeast: FLOOR_SHARE }] : []),
+    ...(workers === aimInFlight ? [{ name: `${name}: of the floor`, value: share, atLeast }] : []),
     { name: `${name}: calls that failed`, value: failed, atMost: 0 },
   ]
 }

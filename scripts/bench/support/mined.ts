@@ -46,9 +46,24 @@ export const countedBy =
     return async ({ done }) => (await countAll()) - before >= done
   }
 
-/** How many transactions of each sender are mined. */
-export async function transactionCounts(node: RpcClient, senders: readonly string[]): Promise<number[]> {
-  const bodies = senders.map((sender, index) => rpcBody('eth_getTransactionCount', [sender, 'latest'], index))
+/** For senders whose transactions carry several calls: waits until the node has nothing of theirs that is not mined. */
+export const nothingLeftOf =
+  (senders: readonly string[]) =>
+  async (node: RpcClient): Promise<AreMined> =>
+  async () => {
+    // What is sent before the second answer is in the first one, or in the next look.
+    const mined = await transactionCounts(node, senders)
+    const known = await transactionCounts(node, senders, 'pending')
+    return known.every((count, index) => count === mined[index])
+  }
+
+/** How many transactions of each sender are mined; with `pending`, also those that the node means to mine. */
+export async function transactionCounts(
+  node: RpcClient,
+  senders: readonly string[],
+  block: 'latest' | 'pending' = 'latest',
+): Promise<number[]> {
+  const bodies = senders.map((sender, index) => rpcBody('eth_getTransactionCount', [sender, block], index))
   const answers = JSON.parse((await node.post(`[${bodies.join()}]`)).text) as { result: string }[]
   return answers.map(({ result }) => Number(result))
 }
