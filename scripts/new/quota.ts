@@ -61,7 +61,7 @@ describe('quota model ${id}', () => {
   it('opens an account until the next day', () => {
     const nowSeconds = Date.UTC(2026, 0, 1, 12) / 1000
     const resetAtSeconds = BigInt(Date.UTC(2026, 0, 2) / 1000)
-    expect(plugin.open(nowSeconds, {}, options)).to.deep.equal({ allowance: 3n, resetAtSeconds })
+    expect(plugin.open(nowSeconds, {}, options, profile)).to.deep.equal({ allowance: 3n, resetAtSeconds })
   })
 
   it('shows what is left', () => {

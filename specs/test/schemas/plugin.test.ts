@@ -70,8 +70,13 @@ judge('plugin/quota', {
 })
 
 describe('plugin manifests', () => {
-  it('can name every clause', () => {
+  it('can name every clause about servers, and none about clients', () => {
     const validate = compiler()('plugin/rpc-method')
-    expect(validate({ ...method, clauses: Object.keys(clauses) })).to.be.true
+    const [ofClients, ofServers] = [true, false].map((wanted) =>
+      Object.entries(clauses).flatMap(([id, { document }]) => ((document === 'client') === wanted ? [id] : [])),
+    )
+    expect(validate({ ...method, clauses: ofServers })).to.be.true
+    expect(ofClients).to.not.be.empty
+    expect(validate({ ...method, clauses: ofClients })).to.be.false
   })
 })
