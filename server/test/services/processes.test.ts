@@ -20,7 +20,6 @@ describe('server processes', function () {
   for (const [kind, bundles] of [
     ['PGlite', false],
     ['PostgreSQL', false],
-    ['PGlite', true],
     ['PostgreSQL', true],
   ] as const) {
     const what = `${kind === 'PGlite' ? '' : ', and it with them'}, on ${kind}${bundles ? ', with bundles' : ''}`
