@@ -8,6 +8,7 @@ import { editions } from './lib/report-types.ts'
 import { type ExpectedFailure, readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { onInterrupt } from './lib/on-interrupt.ts'
+import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/load-suite.ts'
 import { collectHeaders, parsePositiveInteger, readOptionFile } from './lib/options.ts'
 import { redactUrl } from './lib/redact.ts'
 import { type ReportFormat, reportFormats, reportRenderers } from './lib/report/formats.ts'
@@ -15,7 +16,7 @@ import { assertWritable, type Output, parseOutput, writeOutput } from './lib/rep
 import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal-style.ts'
 import { normaliseTarget } from './lib/target.ts'
-import { exitCodeOf } from './lib/verdict.ts'
+import { allClauses, exitCodeOf } from './lib/verdict.ts'
 
 /** `npm start` writes the fixture of its testbed here. */
 const testbedFixture = '.touchstone/testbed.json'
@@ -35,9 +36,13 @@ export interface Testbed {
   close(): Promise<void>
 }
 
+/** Members of the reference server's configuration. */
+type ServerConfig = Readonly<Record<string, unknown>>
+
 /** What the command cannot do itself, since the suite must not import the server. */
 export interface CheckDependencies {
-  readonly startTestbed?: () => Promise<Testbed>
+  /** @param config in place of the testbed's own: what the suites of others want there */
+  readonly startTestbed?: (config: ServerConfig) => Promise<Testbed>
 }
 
 interface Streams {
@@ -55,6 +60,7 @@ interface Flags {
   readonly requirements?: string
   readonly config?: string
   readonly only: readonly string[]
+  readonly suite: readonly string[]
   readonly header: Readonly<Record<string, string>>
   readonly bail?: true
   readonly verbose?: true
@@ -92,6 +98,7 @@ Examples:
   touchstone check http://127.0.0.1:3000
   touchstone check https://relay.example/api --fixture fixture.json --report html=report.html
   touchstone check --config check.yaml
+  touchstone check https://relay.example/api --suite touchstone-suite-acme
   touchstone check https://relay.example/api --only relay.quota --only relay.execute.post --verbose
   touchstone check https://relay.example/api --header "Authorization: Bearer $TOKEN" --bail --quiet
 
@@ -102,33 +109,9 @@ Exit codes:
   3  nothing failed, but a required clause could not be tested
 `
 
-function createCommand({ stdout, stderr }: Streams): Command {
-  return new Command('touchstone check')
-    .description('Checks a relay against the two documents. Without a URL, starts a testbed and checks its relay.')
-    .argument('[relay-url]', 'the base URL of POST /execute and POST /quota')
-    .option('--rpc-url <url>', "a node of the target's chain, to compare answers with")
-    .option('--eth-rpc-url <url>', "the base URL of POST /api/eth-rpc (default: the relay's)")
-    .option('--no-eth-rpc', 'leave the eth-rpc document out')
-    .option('--no-relay', 'leave the relay document out')
-    .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
-    .addOption(new Option('--edition <name>', 'the edition of the documents').choices(editions).default('documents'))
-    .option('--requirements <set>', 'a frozen set of clauses and checks, as 2026-11 (default: the current one)')
-    .option(
-      '--config <file>',
-      'a file of options in YAML or JSON; an option of the command line replaces that of the file',
-    )
-    .option('--only <clause>', 'a clause id, or the beginning of one; repeatable', append, [])
-    .option(
-      '--header <name: value>',
-      'a header for each request; no report shows its value; repeatable',
-      collectHeaders,
-      {},
-    )
-    .option('--bail', 'end the run after the first required clause that fails')
-    .option('--verbose', 'also show the observations')
-    .option('--quiet', 'show only failures and the verdict')
-    .option('--read-only', 'send nothing that could spend')
-    .option('--dry-run', 'say what the run would do and cost, and send nothing')
+/** Adds the options about random requests, money and time. */
+function withLimits(command: Command): Command {
+  return command
     .option('--fuzz <cases>', 'also send random requests: this many for each property', parsePositiveInteger)
     .option('--seed <number>', 'the seed of the random requests (default: a new one)', parsePositiveInteger)
     .option(
@@ -161,6 +144,42 @@ function createCommand({ stdout, stderr }: Streams): Command {
       '--paging <container[:key]>',
       'how the target takes the pagination options of eth_getLogs (default: the run finds it out)',
     )
+}
+
+function createCommand({ stdout, stderr }: Streams): Command {
+  const command = new Command('touchstone check')
+    .description('Checks a relay against the two documents. Without a URL, starts a testbed and checks its relay.')
+    .argument('[relay-url]', 'the base URL of POST /execute and POST /quota')
+    .option('--rpc-url <url>', "a node of the target's chain, to compare answers with")
+    .option('--eth-rpc-url <url>', "the base URL of POST /api/eth-rpc (default: the relay's)")
+    .option('--no-eth-rpc', 'leave the eth-rpc document out')
+    .option('--no-relay', 'leave the relay document out')
+    .option('--fixture <file>', `profile and controllers to use (default: ${testbedFixture}, when it names the URL)`)
+    .addOption(new Option('--edition <name>', 'the edition of the documents').choices(editions).default('documents'))
+    .option('--requirements <set>', 'a frozen set of clauses and checks, as 2026-11 (default: the current one)')
+    .option(
+      '--config <file>',
+      'a file of options in YAML or JSON; an option of the command line replaces that of the file',
+    )
+    .option('--only <clause>', 'a clause id, or the beginning of one; repeatable', append, [])
+    .option(
+      '--suite <package>',
+      'also judge an extension, by a suite of somebody else: a package, or a path that begins with . or /; repeatable',
+      append,
+      [],
+    )
+    .option(
+      '--header <name: value>',
+      'a header for each request; no report shows its value; repeatable',
+      collectHeaders,
+      {},
+    )
+    .option('--bail', 'end the run after the first required clause that fails')
+    .option('--verbose', 'also show the observations')
+    .option('--quiet', 'show only failures and the verdict')
+    .option('--read-only', 'send nothing that could spend')
+    .option('--dry-run', 'say what the run would do and cost, and send nothing')
+  return withLimits(command)
     .option('--expected-failures <file>', 'a file with the clauses that are known to fail: a list of id, reason, link')
     .option(
       '--write-expected-failures <file>',
@@ -218,7 +237,12 @@ interface Where {
   close?(): Promise<void>
 }
 
-async function whereOf(url: string | undefined, flags: Flags, { startTestbed }: CheckDependencies): Promise<Where> {
+async function whereOf(
+  url: string | undefined,
+  flags: Flags,
+  suites: readonly LoadedSuite[],
+  { startTestbed }: CheckDependencies,
+): Promise<Where> {
   const given = flags.fixture === undefined ? undefined : await readFixture(flags.fixture)
   const relayUrl = url ?? given?.server?.relayUrl
   if (relayUrl !== undefined) {
@@ -227,7 +251,7 @@ async function whereOf(url: string | undefined, flags: Flags, { startTestbed }: 
     return { relayUrl, ethRpcUrl, fixture, rpcUrl: flags.rpcUrl }
   }
   if (!startTestbed) throw new UsageError('the URL of the relay is missing')
-  const testbed = await startTestbed()
+  const testbed = await startTestbed(testbedConfigOf(suites))
   const { fixture, ethRpcBaseUrl, rpcUrl } = testbed
   return { relayUrl: testbed.relayUrl, ethRpcUrl: ethRpcBaseUrl, fixture, rpcUrl, close: () => testbed.close() }
 }
@@ -243,7 +267,7 @@ async function expectedFailuresOf(flags: Flags): Promise<readonly ExpectedFailur
   return flags.expectedFailures === undefined ? undefined : readExpectedFailures(flags.expectedFailures)
 }
 
-function optionsOf(flags: Flags, where: Where): CheckOptions {
+function optionsOf(flags: Flags, where: Where, suites: readonly LoadedSuite[]): CheckOptions {
   if (!flags.relay && !flags.ethRpc) throw new UsageError('--no-relay and --no-eth-rpc leave nothing to judge')
   if (flags.record && !flags.report.some(({ format }) => format === 'json')) {
     throw new UsageError('--record writes into the JSON report: add --report json=<file>')
@@ -260,6 +284,7 @@ function optionsOf(flags: Flags, where: Where): CheckOptions {
     readOnly: flags.readOnly ?? false,
     lingerMs,
     headers: flags.header,
+    suites,
     bail: flags.bail ?? false,
     record: flags.record ?? false,
     acceptFailures: flags.writeExpectedFailures !== undefined,
@@ -314,9 +339,10 @@ async function checkAndReport(
 ): Promise<Report | undefined> {
   const expectedFailures = await expectedFailuresOf(flags)
   for (const { path } of flags.report) await assertWritable(path)
-  const where = await whereOf(url, flags, dependencies)
+  const suites = await loadSuitesOf(flags.suite, process.cwd())
+  const where = await whereOf(url, flags, suites, dependencies)
   try {
-    const options = optionsOf(flags, where)
+    const options = optionsOf(flags, where, suites)
     if (flags.dryRun) {
       streams.stdout.write(`${planLines(await planCheck(options)).join('\n')}\n`)
       return undefined
@@ -370,7 +396,7 @@ export async function run(
     if (flags.writeExpectedFailures !== undefined) {
       const path = flags.writeExpectedFailures
       const before = await readFile(path, 'utf8').catch(() => undefined)
-      await writeFile(path, writeExpectedFailures(report.clauses, before))
+      await writeFile(path, writeExpectedFailures(allClauses(report), before))
     }
     for (const { format, path } of flags.report)
       await writeOutput(reportRenderers[format](report), path, streams.stdout)

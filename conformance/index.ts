@@ -1,6 +1,6 @@
-import { type ClauseId, clauses, currentRequirements, packageVersion } from '../specs/index.ts'
+import { type ClauseId, currentRequirements, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
-import type { ClauseSuite } from './lib/clause.ts'
+import type { CheckDefinition, ClauseSuite } from './lib/clause.ts'
 import { relayBaseOf } from './lib/editions.ts'
 import type { Environment } from './lib/environment.ts'
 import { createEvidence } from './lib/evidence.ts'
@@ -12,7 +12,7 @@ import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
 import { createRecorder, type RecordedRun, type Recording } from './lib/recording.ts'
 import { recordedOptions, recordedReport } from './lib/recorded-report.ts'
 import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
-import type { CheckResult, Edition, Plan, Progress, Report } from './lib/report-types.ts'
+import type { CheckResult, ClauseResult, Edition, Plan, Progress, Report, SuiteReport } from './lib/report-types.ts'
 import { ofRequirements } from './lib/requirements.ts'
 import { runSuites } from './lib/run-suites.ts'
 import { createSpending } from './lib/spending.ts'
@@ -21,11 +21,14 @@ import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
 import { findCauses, countByLevel, verdictOf, clauseResult } from './lib/verdict.ts'
+import type { LoadedSuite } from './lib/load-suite.ts'
 import { parseWayOfPaging } from './lib/options.ts'
+import { Untestable } from './lib/outcome.ts'
 import { describeTransactions } from './lib/relay/receipt.ts'
 import { inWorld, ourTimeMs } from './lib/world.ts'
 
 export type { Fixture } from './lib/fixture.ts'
+export { type LoadedSuite, loadSuitesOf } from './lib/load-suite.ts'
 export type * from './lib/report-types.ts'
 export { UsageError } from './lib/usage-error.ts'
 export { exitCodeOf } from './lib/verdict.ts'
@@ -50,6 +53,8 @@ export interface CheckOptions {
   readonly only?: string
   /** The titles of the checks to make, by clause; absent: all that `requirements` and `only` leave. */
   readonly checks?: Readonly<Record<string, readonly string[]>>
+  /** Suites of others about extensions of the target. They get a part of the report, and decide nothing of the verdict. */
+  readonly suites?: readonly LoadedSuite[]
   /** The run sends nothing that could spend. */
   readonly readOnly?: boolean
   /** How many transactions the run may cause; absent: 200. */
@@ -94,8 +99,9 @@ export interface CheckOptions {
 const defaultMaxTransactions = 200
 const defaultTimeoutMs = 10_000
 const defaultReceiptTimeoutMs = 60_000
+const defaultRateLimitTimeoutMs = 600_000
 /** A run whose requests bear a credential cannot see what these clauses say. */
-const aboutCredentials: ReadonlySet<ClauseId> = new Set([
+const aboutCredentials: ReadonlySet<string> = new Set<ClauseId>([
   'relay.auth.no-other-credential',
   'relay.execute.signature-authenticates',
 ])
@@ -112,7 +118,7 @@ function cleaned<Value>(value: Value, { fixture, headers = {} }: CheckOptions): 
   )
 }
 
-function countUnmade(suites: readonly ClauseSuite[], made: ReadonlyMap<ClauseId, readonly CheckResult[]>): number {
+function countUnmade(suites: readonly ClauseSuite[], made: Results): number {
   return suites.reduce((sum, { id, checks }) => sum + Math.max(0, checks.length - (made.get(id)?.length ?? 0)), 0)
 }
 
@@ -131,13 +137,44 @@ interface Selection {
   /** `relayUrl` and `ethRpcUrl` are in their normal form. */
   readonly relayUrl: string | null
   readonly ethRpcUrl: string | null
+  /** The clauses of both documents. */
   readonly suites: readonly ClauseSuite[]
+  /** The suites of others, with those of their clauses that are selected. */
+  readonly extensions: readonly LoadedSuite[]
   readonly plan: Plan
 }
 
 /** Whether the run checks the clause. Clauses that need random requests belong to runs with such. */
-function isRun(id: ClauseId, { fuzz }: CheckOptions): boolean {
-  return fuzz !== undefined || !clauses[id].needs.includes('fuzz')
+function isRun({ clause }: ClauseSuite, { fuzz }: CheckOptions): boolean {
+  return fuzz !== undefined || !clause.needs.includes('fuzz')
+}
+
+/** The checks that `options` select, of one suite. A check of somebody else may never end, so it gets a limit. */
+function extensionOf(loaded: LoadedSuite, options: CheckOptions): LoadedSuite {
+  const { only = null, receiptTimeoutMs = defaultReceiptTimeoutMs } = options
+  const limitMs = receiptTimeoutMs + (options.rateLimitTimeoutMs ?? defaultRateLimitTimeoutMs)
+  const selected = loaded.clauses.filter(({ id }) => isSelected(id, only))
+  const asked = options.checks ? ofChecks(selected, options.checks) : selected
+  return {
+    ...loaded,
+    clauses: asked.map((suite) => ({ ...suite, checks: suite.checks.map((check) => within(limitMs, check)) })),
+  }
+}
+
+function within(limitMs: number, check: CheckDefinition): CheckDefinition {
+  return {
+    ...check,
+    async body(t) {
+      const { promise, reject } = Promise.withResolvers<never>()
+      const late = (): void => reject(new Untestable(`the check did not end within ${Math.round(limitMs / 1000)} s`))
+      const timer = setTimeout(late, limitMs)
+      try {
+        await Promise.race([check.body(t), promise])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
 }
 
 /** @throws UsageError when a URL is none, and when `only` names no clause of the target */
@@ -148,12 +185,14 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
   const base = relayUrl && relayBaseOf(relayUrl, edition)
-  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null, client: false }
+  const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null, client: false, extension: false }
   const loaded = ofRequirements(await loadSuites(), options.requirements)
   const suites = (options.checks ? ofChecks(loaded, options.checks) : loaded).filter(
-    ({ id }) => judged[clauses[id].document] && isSelected(id, only) && isRun(id, options),
+    (suite) => judged[suite.clause.document] && isSelected(suite.id, only) && isRun(suite, options),
   )
-  const unknown = only?.split(',').find((name) => !suites.some(({ id }) => isSelected(id, name)))
+  const extensions = (options.suites ?? []).map((loaded) => extensionOf(loaded, options))
+  const all = [...suites, ...extensions.flatMap((loaded) => loaded.clauses)]
+  const unknown = only?.split(',').find((name) => !all.some(({ id }) => isSelected(id, name)))
   if (unknown !== undefined) throw new UsageError(`no clause of the target is named ${unknown}`)
   const target = { relayUrl: base && redactUrl(base), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
   const spends = options.fixture !== undefined && !readOnly
@@ -161,7 +200,8 @@ async function select(options: CheckOptions): Promise<Selection> {
     relayUrl: base,
     ethRpcUrl,
     suites,
-    plan: planOf(suites, { target, edition, maxTransactions: spends ? maxTransactions : 0 }),
+    extensions,
+    plan: planOf(all, { target, edition, maxTransactions: spends ? maxTransactions : 0 }),
   }
 }
 
@@ -196,7 +236,7 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
     fixture: await fixtureOf(options, chain, hasChain, notes),
     patience: createPatience({
       receiptMs: options.receiptTimeoutMs ?? defaultReceiptTimeoutMs,
-      rateLimitMs: options.rateLimitTimeoutMs ?? 600_000,
+      rateLimitMs: options.rateLimitTimeoutMs ?? defaultRateLimitTimeoutMs,
       restartMs: options.restartTimeoutMs ?? 5000,
       lingerMs: options.lingerMs ?? 0,
     }),
@@ -211,57 +251,79 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
   }
 }
 
-type Results = ReadonlyMap<ClauseId, readonly CheckResult[]>
+type Results = ReadonlyMap<string, readonly CheckResult[]>
 
 interface Ran {
   readonly tests: Results
   /** How many checks were made. */
   readonly made: number
+  /** What all answers to the checks of both documents have in common, if they do. */
+  readonly uniform: string | undefined
 }
 
-/** Runs the checks until they are done or the run ends, and charges evidence to the clauses that it speaks against. */
-async function runAll(options: CheckOptions, { suites }: Selection, environment: Environment): Promise<Ran> {
+/**
+ * Runs the checks until they are done or the run ends, and charges evidence to the clauses that it speaks against. The
+ * suites of others come after both documents, and what they see is evidence for their own clauses alone.
+ */
+async function runAll(
+  options: CheckOptions,
+  { suites, extensions }: Selection,
+  environment: Environment,
+): Promise<Ran> {
   const { bail = false, signal, progress } = options
-  const { http, edition, evidence, notes } = environment
-  const tests = new Map<ClauseId, CheckResult[]>(suites.map(({ id }) => [id, []]))
+  const { http, edition, notes } = environment
+  const others = extensions.flatMap((loaded) => loaded.clauses)
+  const byId = new Map([...suites, ...others].map((suite) => [suite.id, suite]))
+  const tests = new Map<string, CheckResult[]>(Array.from(byId.keys(), (id) => [id, []]))
   const isExpected = new Set(options.expectedFailures?.map(({ id }) => id))
-  let failedFirst: ClauseId | undefined
-  const checked = (id: ClauseId, result: CheckResult): void => {
+  let failedFirst: string | undefined
+  const checked = (id: string, result: CheckResult): void => {
+    const suite = byId.get(id)
+    if (!suite) return
     tests.get(id)?.push(result)
-    if (result.status === 'failed' && clauses[id].level === 'required' && !isExpected.has(id)) failedFirst ??= id
-    progress?.checked?.(clauseResult(id, [], edition), result)
+    if (result.status === 'failed' && suite.clause.level === 'required' && !isExpected.has(id)) failedFirst ??= id
+    progress?.checked?.(clauseResult(suite, [], edition), result)
   }
   const whyStopped = (): string | undefined => {
     if (signal?.aborted) return 'the run was interrupted'
     return bail && failedFirst !== undefined ? `--bail: the run ended with ${failedFirst}` : undefined
   }
-  await runSuites(suites, environment, checked, () => http.census.isHopeless() || whyStopped() !== undefined)
-  const made = [...tests.values()].reduce((sum, results) => sum + results.length, 0)
-  const stopped = whyStopped()
-  if (stopped !== undefined) notes.push(`${stopped}; ${countUnmade(suites, tests)} checks were not made`)
-  const isSaid = (id: ClauseId, message: string): boolean =>
+  const isOver = (): boolean => http.census.isHopeless() || whyStopped() !== undefined
+  const isSaid = (id: string, message: string): boolean =>
     tests.get(id)?.some(({ error }) => error?.message === message) ?? false
-  for (const { id, result } of evidence.charges(isSaid)) if (tests.has(id)) checked(id, result)
-  return { tests, made }
+  let made = 0
+  const run = async (part: readonly ClauseSuite[], shared: Environment): Promise<void> => {
+    const own = new Set(part.map(({ id }) => id))
+    if (!isOver()) await runSuites(part, shared, checked, isOver)
+    made += part.reduce((sum, { id }) => sum + (tests.get(id)?.length ?? 0), 0)
+    for (const { id, result } of shared.evidence.charges(isSaid)) if (own.has(id)) checked(id, result)
+  }
+  await run(suites, environment)
+  const uniform = http.census.uniform()
+  if (others.length > 0) await run(others, { ...environment, evidence: createEvidence() })
+  const stopped = whyStopped()
+  if (stopped !== undefined)
+    notes.push(`${stopped}; ${countUnmade([...suites, ...others], tests)} checks were not made`)
+  return { tests, made, uniform }
 }
 
 /** The results of the clauses. A check that could not see what its clause says is untestable. */
 function judgedClauses(
-  { suites }: Selection,
+  suites: readonly ClauseSuite[],
   { headers = {} }: CheckOptions,
-  environment: Environment,
-  tests: Results,
-) {
-  const uniform = environment.http.census.uniform()
+  { edition }: Environment,
+  { tests, uniform }: Ran,
+): ClauseResult[] {
   const hasOwnHeaders = Object.keys(headers).length > 0
-  return suites.map(({ id }) => {
+  return suites.map((suite) => {
+    const { id } = suite
     const isHidden = hasOwnHeaders && aboutCredentials.has(id)
     const reason = uniform ?? (isHidden ? 'each request bore headers of the run (--header)' : undefined)
     const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
     const results = (tests.get(id) ?? []).map((result) =>
       reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,
     )
-    return clauseResult(id, results, environment.edition)
+    return clauseResult(suite, results, edition)
   })
 }
 
@@ -269,18 +331,20 @@ async function reportOf(
   options: CheckOptions,
   selection: Selection,
   environment: Environment,
-  tests: Results,
+  ran: Ran,
   startMs: number,
 ): Promise<Report> {
   const { timeoutMs = defaultTimeoutMs, receiptTimeoutMs = defaultReceiptTimeoutMs } = options
   const { only = null, readOnly = false, maxTransactions = defaultMaxTransactions, fuzz } = options
   const { http, clock, chain, hasChain, spending, notes, edition } = environment
-  const { plan, relayUrl, ethRpcUrl } = selection
-  const uniform = http.census.uniform()
+  const { plan, relayUrl, ethRpcUrl, suites, extensions } = selection
+  const { uniform } = ran
   if (uniform !== undefined) notes.unshift(uniform)
-  const found = judgedClauses(selection, options, environment, tests)
+  const judged = [...suites, ...extensions.flatMap((loaded) => loaded.clauses)]
+  const found = judgedClauses(judged, options, environment, ran)
   const expected = options.acceptFailures ? expectedFrom(found) : (options.expectedFailures ?? [])
-  const { results, stale } = applyExpectedFailures(found, expected)
+  const { results: all, stale } = applyExpectedFailures(found, expected)
+  const results = all.filter(({ document }) => document !== 'extension')
   const isPart = only !== null || readOnly || relayUrl === null || ethRpcUrl === null
   const { requests, timeouts, unanswered } = http.traffic
   return {
@@ -297,6 +361,7 @@ async function reportOf(
     summary: { ...countByLevel(results), ofRequired: plan.ofRequired },
     causes: findCauses(results),
     clauses: results,
+    ...(extensions.length > 0 ? { suites: extensions.map((loaded) => suiteReport(loaded, all)) } : {}),
     options: { timeoutMs, receiptTimeoutMs, maxTransactions, readOnly, only, ...(fuzz ? { fuzz } : {}) },
     ...(clock.measuredBy ? { clock: { offsetSeconds: clock.offsetSeconds, measuredBy: clock.measuredBy } } : {}),
     traffic: { requests, timeouts, unanswered },
@@ -305,6 +370,24 @@ async function reportOf(
     ...(options.fixture ? { profile: options.fixture.profile } : {}),
     ...(options.expectedFailures ? { staleExpectedFailures: stale } : {}),
     notes,
+  }
+}
+
+/** The part of the report about one suite of somebody else. */
+function suiteReport(
+  { source, version, suite, clauses: selected }: LoadedSuite,
+  all: readonly ClauseResult[],
+): SuiteReport {
+  const ids = new Set(selected.map(({ id }) => id))
+  const results = all.filter(({ id }) => ids.has(id))
+  const { prefix, title } = suite
+  return {
+    prefix,
+    title,
+    source,
+    ...(version === undefined ? {} : { version }),
+    summary: countByLevel(results),
+    clauses: results,
   }
 }
 
@@ -330,9 +413,9 @@ async function judge(options: CheckOptions, run?: RecordedRun): Promise<Report> 
   try {
     const environment = await prepare(options, selection, http)
     options.progress?.started?.(selection.plan)
-    const { tests, made } = await runAll(options, selection, environment)
-    const interruptedAfter = options.signal?.aborted ? { interruptedAfter: made } : {}
-    const judged = cleaned(await reportOf(options, selection, environment, tests, startMs), options)
+    const ran = await runAll(options, selection, environment)
+    const interruptedAfter = options.signal?.aborted ? { interruptedAfter: ran.made } : {}
+    const judged = cleaned(await reportOf(options, selection, environment, ran, startMs), options)
     const report = run
       ? recordedReport(judged, { ...recordingOf(options, selection, run), ...interruptedAfter }, options.fixture)
       : judged
@@ -344,10 +427,11 @@ async function judge(options: CheckOptions, run?: RecordedRun): Promise<Report> 
 }
 
 /** The recording of a run, without keys and credentials, which the target may have echoed. */
-function recordingOf(options: CheckOptions, { suites, plan }: Selection, run: RecordedRun): Recording {
+function recordingOf(options: CheckOptions, { suites, extensions, plan }: Selection, run: RecordedRun): Recording {
   const clean = cleaned(run, options)
   const isAltered = JSON.stringify(clean) !== JSON.stringify(run)
-  const checks = Object.fromEntries(suites.map(({ id, checks }) => [id, checks.map(({ title }) => title)]))
+  const judged = [...suites, ...extensions.flatMap((loaded) => loaded.clauses)]
+  const checks = Object.fromEntries(judged.map(({ id, checks }) => [id, checks.map(({ title }) => title)]))
   return {
     ...clean,
     options: recordedOptions({ ...options, ...plan.target, checks }),

@@ -112,7 +112,7 @@ async function whereOf({ relayUrl, fixture }: Flags, { startTestbed }: CheckDepe
   }
   if (fixture !== undefined) throw new UsageError('--fixture is of a relay: name it with --relay-url')
   if (!startTestbed) throw new UsageError('--relay-url is missing')
-  const testbed = await startTestbed()
+  const testbed = await startTestbed({})
   return { serverUrl: testbed.relayUrl, fixture: testbed.fixture, close: () => testbed.close() }
 }
 

@@ -4,14 +4,17 @@ import { lineList } from './lib/report/escape.ts'
 import { reportFormats, reportRenderers } from './lib/report/formats.ts'
 import { assertWritable, parseOutput, writeOutput } from './lib/report/output.ts'
 import { readReport } from './lib/report/read-report.ts'
+import { loadSuitesOf } from './lib/load-suite.ts'
 import { UsageError } from './lib/usage-error.ts'
+import { allClauses } from './lib/verdict.ts'
 import { compareJudgements, rejudge } from './rejudge.ts'
 
-const usage = `Usage: touchstone rejudge [--report <format=file>] <report.json>
+const usage = `Usage: touchstone rejudge [--suite <package>] [--report <format=file>] <report.json>
 
 Judges the recorded answers of a report again, by the checks of this version. Sends nothing.
 
 Options:
+  --suite <package>       a suite of somebody else that the run had: a package, or a path that begins with . or /; repeatable
   --report <format=file>  the report as it is judged now: ${reportFormats.join(', ')}; "-" is standard output; repeatable
 
 Examples:
@@ -30,11 +33,18 @@ interface Streams {
   readonly stderr: { write(text: string): unknown }
 }
 
-async function judgeAgain(path: string, reports: readonly string[], stdout: Streams['stdout']): Promise<0 | 1 | 2> {
+interface Flags {
+  readonly report?: readonly string[] | undefined
+  readonly suite?: readonly string[] | undefined
+}
+
+async function judgeAgain(path: string, flags: Flags, stdout: Streams['stdout']): Promise<0 | 1 | 2> {
+  const { report: reports = [], suite: sources = [] } = flags
+  const suites = await loadSuitesOf(sources, process.cwd())
   const outputs = reports.map((argument) => parseOutput(argument, reportFormats))
   for (const output of outputs) await assertWritable(output.path)
   const before = await readReport(path)
-  const judged = await rejudge(before)
+  const judged = await rejudge(before, suites)
   for (const output of outputs) await writeOutput(reportRenderers[output.format](judged.report), output.path, stdout)
   const { changed, open } = compareJudgements(before, judged)
   if (!outputs.some((output) => output.path === '-')) {
@@ -42,7 +52,7 @@ async function judgeAgain(path: string, reports: readonly string[], stdout: Stre
     if (changed.length > 0) stdout.write(`Judged in another way (${by}):\n${lineList(changed)}`)
     if (open.length > 0) stdout.write(`${open.length} checks cannot be judged again (${by}):\n${lineList(open)}`)
     if (changed.length + open.length === 0) {
-      stdout.write(`The same: ${judged.report.verdict}, ${judged.report.clauses.length} clauses (${by}).\n`)
+      stdout.write(`The same: ${judged.report.verdict}, ${allClauses(judged.report).length} clauses (${by}).\n`)
     }
   }
   return changed.length > 0 ? 1 : open.length > 0 ? 2 : 0
@@ -58,7 +68,11 @@ export async function run(argv: readonly string[], { stdout, stderr }: Streams =
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
-      options: { help: { type: 'boolean', short: 'h' }, report: { type: 'string', multiple: true } },
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        report: { type: 'string', multiple: true },
+        suite: { type: 'string', multiple: true },
+      },
       allowPositionals: true,
     })
     if (values.help) {
@@ -67,7 +81,7 @@ export async function run(argv: readonly string[], { stdout, stderr }: Streams =
     }
     const [path] = positionals
     if (path === undefined || positionals.length > 1) throw new UsageError('name one report')
-    return await judgeAgain(path, values.report ?? [], stdout)
+    return await judgeAgain(path, values, stdout)
   } catch (error) {
     const isTheirs =
       error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')

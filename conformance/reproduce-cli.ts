@@ -4,6 +4,7 @@ import { readReport } from './lib/report/read-report.ts'
 import { statusSign } from './lib/report/words.ts'
 import { visibleControls } from './lib/report/escape.ts'
 import { UsageError } from './lib/usage-error.ts'
+import { allClauses } from './lib/verdict.ts'
 
 const usage = `Usage: touchstone reproduce <report.json> <clause>
 
@@ -25,8 +26,7 @@ interface Streams {
 }
 
 async function reproduce(path: string, id: string): Promise<string> {
-  const { clauses } = await readReport(path)
-  const clause = clauses.find((one) => one.id === id)
+  const clause = allClauses(await readReport(path)).find((one) => one.id === id)
   if (!clause) throw new UsageError(`${path} has no clause ${id}`)
   const lines = [`# ${clause.id}: ${clause.status}`]
   for (const { title, status, error, reason, exchanges } of clause.tests) {

@@ -3,14 +3,16 @@ import { connectChain } from './lib/chain-truth.ts'
 import { Untestable } from './lib/outcome.ts'
 import { lineList } from './lib/report/escape.ts'
 import { readReport } from './lib/report/read-report.ts'
+import { loadSuitesOf } from './lib/load-suite.ts'
 import { UsageError } from './lib/usage-error.ts'
+import { allClauses } from './lib/verdict.ts'
 import { type Verification, verify } from './verify.ts'
 
-const usage = `Usage: touchstone verify <report.json> --rpc-url <node>
+const usage = `Usage: touchstone verify <report.json> --rpc-url <node> [--suite <package>]
 
 Says whether a recorded report is true: looks at its digest and its signature, judges its record again, recovers each signature
 of the run, and asks the chain for each transaction that the run caused and for each answer of the chain in the record. Sends
-nothing to the relay.
+nothing to the relay. --suite names a suite of somebody else that the run had: a package, or a path that begins with . or /; repeatable.
 
 Examples:
   touchstone check https://relay.example --fixture fixture.json --record --report json=report.json
@@ -46,19 +48,24 @@ function agreements(clauses: number, { signer, signatures, chain }: Verification
   return lines.map((line) => `  ${line}\n`).join('')
 }
 
-async function verdictOn(path: string, rpcUrl: string | undefined): Promise<{ text: string; code: 0 | 1 | 2 }> {
+async function verdictOn(
+  path: string,
+  rpcUrl: string | undefined,
+  sources: readonly string[],
+): Promise<{ text: string; code: 0 | 1 | 2 }> {
   const report = await readReport(path)
   if (report.chain && rpcUrl === undefined) {
     throw new UsageError(`the run asked chain ${report.chain.chainId}: name a node of it with --rpc-url`)
   }
-  const verification = await verify(report, rpcUrl === undefined ? undefined : await connectChain(rpcUrl))
+  const suites = await loadSuitesOf(sources, process.cwd())
+  const verification = await verify(report, rpcUrl === undefined ? undefined : await connectChain(rpcUrl), suites)
   const { findings, open } = verification
   if (findings.length > 0) return { text: `The report is not true:\n${lineList(findings)}`, code: 1 }
   if (open.length > 0) {
     const by = `it is of Touchstone ${report.suite.version}`
     return { text: `Nobody can tell whether the report is true (${by}):\n${lineList(open)}`, code: 2 }
   }
-  return { text: `The report is true:\n${agreements(report.clauses.length, verification)}`, code: 0 }
+  return { text: `The report is true:\n${agreements(allClauses(report).length, verification)}`, code: 0 }
 }
 
 /**
@@ -71,7 +78,11 @@ export async function run(argv: readonly string[], { stdout, stderr }: Streams =
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
-      options: { help: { type: 'boolean', short: 'h' }, 'rpc-url': { type: 'string' } },
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        'rpc-url': { type: 'string' },
+        suite: { type: 'string', multiple: true },
+      },
       allowPositionals: true,
     })
     if (values.help) {
@@ -80,7 +91,7 @@ export async function run(argv: readonly string[], { stdout, stderr }: Streams =
     }
     const [path] = positionals
     if (path === undefined || positionals.length > 1) throw new UsageError('name one report')
-    const { text, code } = await verdictOn(path, values['rpc-url'])
+    const { text, code } = await verdictOn(path, values['rpc-url'], values.suite ?? [])
     stdout.write(text)
     return code
   } catch (error) {

@@ -3,12 +3,13 @@ import { packageVersion } from '../specs/index.ts'
 import { type ChainComparison, compareWithChain } from './lib/chain-comparison.ts'
 import type { ChainTruth } from './lib/chain-truth.ts'
 import type { Fixture } from './lib/fixture.ts'
+import type { LoadedSuite } from './lib/load-suite.ts'
 import { showValue, Untestable } from './lib/outcome.ts'
 import { digestOf, sealText } from './lib/recorded-report.ts'
 import { type Recording, unpackRecording } from './lib/recording.ts'
 import type { Report } from './lib/report-types.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { compareJudgements, rejudge } from './rejudge.ts'
+import { compareJudgements, rejudge, suitesOf } from './rejudge.ts'
 
 /** What was compared, and what was found to be untrue. */
 export interface Verification {
@@ -29,9 +30,15 @@ export interface Verification {
  * (the record is judged again, and everything else in the report must come out of that), and what the chain shows of it.
  *
  * @param chain a node of the chain of the run; undefined where the run asked none
- * @throws UsageError when the report has no record, or the chain is another one; Untestable when the node does not answer
+ * @param suites those of others that the run had
+ * @throws UsageError when the report has no record, a suite is missing or of another version, or the chain is another one;
+ * Untestable when the node does not answer
  */
-export async function verify(report: Report, chain: ChainTruth | undefined): Promise<Verification> {
+export async function verify(
+  report: Report,
+  chain: ChainTruth | undefined,
+  suites: readonly LoadedSuite[] = [],
+): Promise<Verification> {
   const untrue = { open: [], signer: undefined, signatures: 0, chain: undefined }
   if (report.recording === undefined) {
     if (report.digest !== undefined) return { ...untrue, findings: ['the record of the run is missing'] }
@@ -39,6 +46,7 @@ export async function verify(report: Report, chain: ChainTruth | undefined): Pro
       'the run was not recorded; check --record --report json=<file> writes a report that can be verified',
     )
   }
+  requireSameVersions(report, suitesOf(report, suites))
   let recording: Recording
   try {
     recording = unpackRecording(report.recording)
@@ -46,7 +54,7 @@ export async function verify(report: Report, chain: ChainTruth | undefined): Pro
     return { ...untrue, findings: [(error as Error).message] }
   }
   const signer = (recording.options['fixture'] as Fixture | undefined)?.controllers?.full?.address
-  const { open, findings } = await judgedAgain(report)
+  const { open, findings } = await judgedAgain(report, suites)
   const plain = [...brokenSeal(report, signer), ...wrongSignatures(recording), ...findings]
   const own = recording.signatures.flatMap(([address, , signature]) => (address === signer ? [signature] : []))
   const compared = chain && (await askChain(() => compareWithChain(report, recording, own, chain), plain.length > 0))
@@ -98,11 +106,25 @@ function wrongSignatures({ signatures }: Recording): string[] {
   })
 }
 
+/** Another version of a suite may ask otherwise, so that nobody can tell. */
+function requireSameVersions({ suites = [] }: Report, loaded: readonly LoadedSuite[]): void {
+  for (const [index, { prefix, version }] of suites.entries()) {
+    const present = loaded[index]?.version
+    if (version !== present) {
+      const of = `${version ?? 'no version'}, and --suite names ${present ?? 'none'}`
+      throw new UsageError(`the part by the suite ${prefix} is of ${of}`)
+    }
+  }
+}
+
 /** What of the report does not come out when its record is judged again, and what this version cannot judge. */
-async function judgedAgain(report: Report): Promise<Pick<Verification, 'findings' | 'open'>> {
+async function judgedAgain(
+  report: Report,
+  suites: readonly LoadedSuite[],
+): Promise<Pick<Verification, 'findings' | 'open'>> {
   const isOurs = report.suite.version === packageVersion()
   try {
-    const again = await rejudge(report)
+    const again = await rejudge(report, suites)
     if (!isOurs) {
       // Another version may say the same in other words, and ask other questions.
       const { changed, open } = compareJudgements(report, again)

@@ -10,6 +10,7 @@ export function run(argv: readonly string[]): Promise<number> {
   // Loaded when it is needed, because it imports the whole server.
   const load = () => import('../testbed/testbed.ts')
   return runCheck(argv, {
-    startTestbed: async () => (await withPackages('check without a URL', ['server', 'chain'], load)).startTestbed(),
+    startTestbed: async (config) =>
+      (await withPackages('check without a URL', ['server', 'chain'], load)).startTestbed({ config }),
   })
 }

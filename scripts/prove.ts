@@ -2,13 +2,15 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
-import type { Alteration, ServerEnvironment, Lawful, Mutant } from '../conformance/altered/define.ts'
+import type { Alteration, Lawful, Mutant, ServerEnvironment } from '../conformance/altered/define.ts'
 import { loadLawful, loadMutants, type NamedLawful, type NamedMutant } from '../conformance/altered/load.ts'
 import { serveAlteration } from '../conformance/altered/serve.ts'
 import { parsePositiveInteger } from '../conformance/lib/options.ts'
-import { clauses } from '../specs/index.ts'
+import { allClauses } from '../conformance/lib/verdict.ts'
+import { type ClauseId, clauses } from '../specs/index.ts'
 import { parseCommand } from './parse-command.ts'
 import { selfSigned, type SelfSigned } from './prove/certificate.ts'
+import { type Extensions, extensionsOf, unproved } from './prove/extensions.ts'
 import { judgeLawful, judgeMutant, type LawfulResult, type MutantResult } from './prove/judge.ts'
 import { matrix } from './prove/matrix.ts'
 import { createSuiteRunners, type SuiteRun, type SuiteRunners } from './prove/run-suite.ts'
@@ -16,6 +18,7 @@ import { createTestbeds, testbedKey, type Testbeds } from './prove/testbeds.ts'
 
 interface Flags {
   readonly only?: string
+  readonly suite: readonly string[]
   readonly full?: true
   readonly lawful: boolean
   readonly mutants: boolean
@@ -28,6 +31,8 @@ interface Workshop {
   readonly testbeds: Testbeds
   readonly tls: SelfSigned
   readonly runners: SuiteRunners
+  /** The suites of others that are proved; undefined: the suite of the documents is. */
+  readonly extensions: Extensions | undefined
 }
 
 /** How long a run waits for an alteration that says that it executes late. */
@@ -42,11 +47,11 @@ const lawfulOptions = ['--timeout-ms', '30000']
 const fuzzOptions = ['--fuzz', '60', '--seed', '1']
 
 /** An alteration that changes nothing. If it is caught, the harness would catch any server. */
-const control: NamedMutant = {
+const controlOf = (clause: string): NamedMutant => ({
   name: 'control',
   path: '',
-  mutant: { clause: 'relay.quota.unit', fault: 'none' } satisfies Mutant,
-}
+  mutant: { clause, fault: 'none' },
+})
 
 /** Works through the items, so many at a time. The results are in the order of the items. */
 async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: T) => Promise<R>): Promise<R[]> {
@@ -61,7 +66,7 @@ async function inParallel<T, R>(items: readonly T[], jobs: number, work: (item: 
 
 /** Serves one alteration in its environment and runs the suite against it. */
 async function runAltered(
-  { testbeds, tls, runners }: Workshop,
+  { testbeds, tls, runners, extensions }: Workshop,
   { environment = {}, ...alteration }: Alteration & { readonly environment?: ServerEnvironment },
   { only, options = [] }: { readonly only?: string; readonly options?: readonly string[] },
 ): Promise<{ readonly run: SuiteRun; readonly broken: readonly unknown[] }> {
@@ -77,7 +82,7 @@ async function runAltered(
       const run = await runners.run({
         url: served.url,
         fixtureFile,
-        options: [...quickOptions, ...options, ...further],
+        options: [...quickOptions, ...(extensions?.options ?? []), ...options, ...further],
         ...(only !== undefined && { only }),
       })
       return { run, broken }
@@ -87,13 +92,14 @@ async function runAltered(
   })
 }
 
-function needsFuzz({ clause }: Pick<Mutant, 'clause'>): boolean {
-  return clauses[clause].needs.includes('fuzz')
+function needsFuzz({ clause }: Pick<Mutant<string>, 'clause'>): boolean {
+  return Object.hasOwn(clauses, clause) && clauses[clause as ClauseId].needs.includes('fuzz')
 }
 
 async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean): Promise<MutantResult> {
   const { clause, whole } = named.mutant
-  const part = full || whole ? {} : { only: clause }
+  const all = workshop.extensions && !full ? { only: workshop.extensions.only } : {}
+  const part = full || whole ? all : { only: clause }
   const isFuzz = needsFuzz(named.mutant)
   const options = isFuzz ? [...mutantOptions, ...fuzzOptions] : mutantOptions
   const { run, broken } = await runAltered(workshop, named.mutant, { ...part, options })
@@ -107,7 +113,7 @@ async function proveMutant(workshop: Workshop, named: NamedMutant, full: boolean
 }
 
 /** The document that the alteration is about. The endpoints of the other document are the reference server's own. */
-function documentOf({ every, execute, quota, rpc, environment }: Lawful): 'relay' | 'eth-rpc' | undefined {
+function documentOf({ every, execute, quota, rpc, environment }: Lawful<string>): 'relay' | 'eth-rpc' | undefined {
   if (every !== undefined || environment !== undefined) return undefined
   const isOfRelay = execute !== undefined || quota !== undefined
   if (isOfRelay === (rpc !== undefined)) return undefined
@@ -116,7 +122,7 @@ function documentOf({ every, execute, quota, rpc, environment }: Lawful): 'relay
 
 async function proveLawful(workshop: Workshop, named: NamedLawful, full: boolean): Promise<LawfulResult> {
   const { clauses, allowedBy } = named.lawful
-  const only = full ? undefined : documentOf(named.lawful)
+  const only = full ? undefined : (workshop.extensions?.only ?? documentOf(named.lawful))
   try {
     const part = only === undefined ? {} : { only }
     const { run, broken } = await runAltered(workshop, named.lawful, { ...part, options: lawfulOptions })
@@ -139,14 +145,28 @@ function optionsOf(only: string): readonly string[] {
  * caught
  */
 async function proveHarness(workshop: Workshop, only: string | undefined): Promise<string[]> {
+  const { extensions } = workshop
+  if (extensions) {
+    const control = controlOf(Object.keys(extensions.clauses)[0] ?? '')
+    return proveOn(workshop, { environment: extensions.environment }, control, { only: extensions.only })
+  }
   // The name of a mutant begins with its clause. Every clause that --only names is tried.
   const isOne = only !== undefined && !only.includes(',')
   const part = isOne ? { only: only.replace(/--.*/, ''), options: optionsOf(only) } : {}
-  const { run } = await runAltered(workshop, {}, part)
-  const unbroken = run.report.clauses
+  return proveOn(workshop, {}, controlOf('relay.quota.unit'), part)
+}
+
+async function proveOn(
+  workshop: Workshop,
+  unaltered: { readonly environment?: ServerEnvironment },
+  control: NamedMutant,
+  part: { readonly only?: string; readonly options?: readonly string[] },
+): Promise<string[]> {
+  const { run } = await runAltered(workshop, unaltered, part)
+  const unbroken = allClauses(run.report)
     .filter(({ level, status }) => level !== 'unspecified' && status !== 'passed')
     .map(({ id, status }) => `the unbroken server: ${id} is ${status}`)
-  const { run: controlled, broken } = await runAltered(workshop, control.mutant, part)
+  const { run: controlled, broken } = await runAltered(workshop, { ...control.mutant, ...unaltered }, part)
   const { caught, others } = judgeMutant(control, controlled, broken)
   const accused = caught || others.length > 0
   return [...unbroken, ...(accused ? [`the control, which breaks nothing, was caught by ${others.join(', ')}`] : [])]
@@ -163,17 +183,19 @@ function isNamed(only: string | undefined, ...names: readonly string[]): boolean
 }
 
 /** What `--only` means: mutants and lawful servers of the clauses that begin so, or one lawful server by its id. */
-async function select({ only, mutants, lawful }: Flags): Promise<Selection> {
-  const means = ({ id, clauses }: Lawful): boolean =>
+async function select({ only, mutants, lawful }: Flags, extensions: Extensions | undefined): Promise<Selection> {
+  const means = ({ id, clauses }: Lawful<string>): boolean =>
     isNamed(only, ...clauses) || (only?.split(',').includes(id) ?? false)
   // Alterations that share a testbed run one after the other, so that few testbeds are up at a time; the usual one
   // first.
   const keyOf = ({ lawful }: NamedLawful): string => testbedKey(lawful.environment ?? {})
   const inOrder = (a: string, b: string): number => a.length - b.length || a.localeCompare(b)
   return {
-    mutants: mutants ? (await loadMutants()).filter(({ name }) => isNamed(only, name)) : [],
+    mutants: mutants ? (extensions?.mutants ?? (await loadMutants())).filter(({ name }) => isNamed(only, name)) : [],
     lawful: lawful
-      ? (await loadLawful()).filter((named) => means(named.lawful)).sort((a, b) => inOrder(keyOf(a), keyOf(b)))
+      ? (extensions?.lawful ?? (await loadLawful()))
+          .filter((named) => means(named.lawful))
+          .sort((a, b) => inOrder(keyOf(a), keyOf(b)))
       : [],
   }
 }
@@ -184,6 +206,12 @@ function createCommand(): Command {
       'Proves the suite: each mutant of the reference server is caught by its own clause, each lawful server is spared.',
     )
     .option('--only <name>', 'a clause id, or what it begins with; or the id of a lawful server; several with commas')
+    .option(
+      '--suite <package>',
+      'prove a suite of somebody else instead: a package, or a path that begins with . or /; repeatable',
+      (source: string, before: readonly string[]) => [...before, source],
+      [],
+    )
     .option(
       '--full',
       'run the whole suite against each server: not only the own clause of a mutant, and the document of a lawful one',
@@ -204,7 +232,11 @@ async function proveAll(
   { mutants, lawful }: Selection,
   { only, full = false, jobs }: Omit<Flags, 'full'> & { readonly full?: boolean },
 ): Promise<{ faults: string[]; mutants: MutantResult[]; lawful: LawfulResult[] }> {
-  const faults = mutants.length > 0 ? await proveHarness(workshop, only) : []
+  const { extensions } = workshop
+  const faults = [
+    ...(mutants.length > 0 || extensions ? await proveHarness(workshop, only) : []),
+    ...(extensions && only === undefined ? unproved(extensions) : []),
+  ]
   const caught = await inParallel(mutants, jobs, async (named) => {
     const result = await proveMutant(workshop, named, full)
     tell(result.caught, result.name, result.durationMs)
@@ -251,9 +283,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
   const flags = command.opts<Flags>()
-  const selection = await select(flags)
+  const extensions = await extensionsOf(flags.suite)
+  const selection = await select(flags, extensions)
   const all = [...selection.mutants.map(({ mutant }) => mutant), ...selection.lawful.map(({ lawful }) => lawful)]
-  if (all.length === 0) {
+  if (all.length === 0 && !(extensions && flags.only === undefined)) {
     process.stderr.write(`nothing is named ${flags.only}\n`)
     return 2
   }
@@ -267,17 +300,17 @@ export async function run(argv: readonly string[]): Promise<number> {
   // too.
   const twice = selection.mutants.map(({ mutant }) => mutant).filter(needsFuzz)
   const uses = [
-    ...(selection.mutants.length > 0 ? [{}, {}] : []),
+    ...(extensions ? [extensions.environment, extensions.environment] : selection.mutants.length > 0 ? [{}, {}] : []),
     ...[...all, ...twice].map(({ environment = {} }) => environment),
   ]
   const testbeds = createTestbeds(uses)
   const runners = createSuiteRunners(certificateFile)
   try {
-    const results = await proveAll({ testbeds, tls, runners }, selection, flags)
+    const results = await proveAll({ testbeds, tls, runners, extensions }, selection, flags)
     const seconds = Math.round((performance.now() - start) / 100) / 10
     await mkdir(dirname(flags.out), { recursive: true })
     await writeFile(flags.out, `${JSON.stringify({ seconds, ...results }, null, 2)}\n`)
-    process.stdout.write(`\n${matrix(results.mutants, results.lawful)}\n`)
+    process.stdout.write(`\n${matrix(results.mutants, results.lawful, extensions?.clauses)}\n`)
     return summarise(results, seconds, flags.out) ? 0 : 1
   } finally {
     runners.close()

@@ -102,10 +102,10 @@ export interface Alteration {
   readonly rpc?: Handler
 }
 
-/** A server that breaks one sentence on purpose. */
-export interface Mutant extends Alteration {
+/** A server that breaks one sentence on purpose. `Id`: the ids of clauses that it may name. */
+export interface Mutant<Id extends string = ClauseId> extends Alteration {
   /** The clause that must catch the fault. */
-  readonly clause: ClauseId
+  readonly clause: Id
   /** Tells the mutants of one clause apart; one of them may have no name. */
   readonly name?: string
   /** What the server does wrong, in one sentence. */
@@ -117,17 +117,17 @@ export interface Mutant extends Alteration {
 }
 
 /** A server that keeps every sentence of both documents, and differs where they are silent. */
-export interface Lawful extends Alteration {
+export interface Lawful<Id extends string = ClauseId> extends Alteration {
   /** Unique, in kebab case. */
   readonly id: string
   /** The clauses whose checks could accuse it wrongly. */
-  readonly clauses: readonly [ClauseId, ...ClauseId[]]
+  readonly clauses: readonly [Id, ...Id[]]
   /** The sentence, or the silence, of the documents that allows the difference. */
   readonly allowedBy: string
   /** Recommended clauses that the server breaks. */
-  readonly mayFail?: readonly ClauseId[]
+  readonly mayFail?: readonly Id[]
   /** Required clauses for which no check can judge this server. */
-  readonly untestable?: readonly ClauseId[]
+  readonly untestable?: readonly Id[]
   /** Absent: the testbed as it is. */
   readonly environment?: ServerEnvironment
 }

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import type { ClauseId } from '../../specs/index.ts'
 import type { Lawful, Mutant } from './define.ts'
 
 /** Altered servers lie at the path of the suite that must judge them. */
@@ -8,17 +9,17 @@ const folders = {
 } as const
 
 /** A mutant with its full name: the clause, and its own name behind `--` when it has one. */
-export interface NamedMutant {
+export interface NamedMutant<Id extends string = string> {
   readonly name: string
-  readonly mutant: Mutant
-  /** `<kind>/<id>` of its file. */
+  readonly mutant: Mutant<Id>
+  /** `<kind>/<id>` of its file; of a suite of somebody else, its name. */
   readonly path: string
 }
 
-export interface NamedLawful {
+export interface NamedLawful<Id extends string = string> {
   readonly name: string
-  readonly lawful: Lawful
-  /** `<kind>/<id>` of its file. */
+  readonly lawful: Lawful<Id>
+  /** `<kind>/<id>` of its file; of a suite of somebody else, its name. */
   readonly path: string
 }
 
@@ -36,12 +37,12 @@ async function loadLists<T>(kind: keyof typeof folders): Promise<(readonly [path
 }
 
 /** The full name of a mutant. */
-export function nameOf({ clause, name }: Pick<Mutant, 'clause' | 'name'>): string {
+export function nameOf({ clause, name }: Pick<Mutant<string>, 'clause' | 'name'>): string {
   return name === undefined ? clause : `${clause}--${name}`
 }
 
 /** Every mutant, from `mutants/<kind>/<id>.mutants.ts`, by name. */
-export async function loadMutants(): Promise<NamedMutant[]> {
+export async function loadMutants(): Promise<NamedMutant<ClauseId>[]> {
   const found = await loadLists<Mutant>('mutants')
   return found
     .map(([path, mutant]) => ({ name: nameOf(mutant), mutant, path }))
@@ -49,7 +50,7 @@ export async function loadMutants(): Promise<NamedMutant[]> {
 }
 
 /** Every lawful server, from `lawful/<kind>/<id>.lawful.ts`, in the order of the files. */
-export async function loadLawful(): Promise<NamedLawful[]> {
+export async function loadLawful(): Promise<NamedLawful<ClauseId>[]> {
   const found = await loadLists<Lawful>('lawful')
   return found.map(([path, lawful]) => ({ name: lawful.id, lawful, path }))
 }

@@ -56,7 +56,9 @@ export function judgeRecording(recording: Recording, options: JudgeOptions): Rep
   const { client, relayUrl, fixture, only = null, edition = 'documents', startedMs, timeoutMs } = options
   const found = clientClauses
     .filter(({ id }) => isSelected(id, only))
-    .map((each) => clauseResult(each.id, [checkOf(each, recording, edition)], edition))
+    .map((each) =>
+      clauseResult({ id: each.id, clause: clauses[each.id] }, [checkOf(each, recording, edition)], edition),
+    )
   const { results, stale } = applyExpectedFailures(found, options.expectedFailures ?? [])
   const { requests, cutShort, privateKeys } = recording
   const report: Report = {

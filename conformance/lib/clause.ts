@@ -1,4 +1,4 @@
-import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
+import { type Clause, type ClauseId, type ClauseNeed, clauses } from '../../specs/index.ts'
 import type { CheckContext } from './context.ts'
 
 /**
@@ -12,16 +12,20 @@ export type CheckBody = (t: CheckContext) => Promise<void>
 /** One check of a clause, as a suite file writes it. */
 export interface CheckDefinition {
   readonly title: string
-  /** What the check needs beside the URL; absent: the needs in the clause's row of `specs/clauses`. */
+  /** What the check needs beside the URL; absent: the needs of the clause. */
   readonly needs: readonly ClauseNeed[] | undefined
   /** The run makes this check after all others. */
   readonly isLast?: boolean
   readonly body: CheckBody
 }
 
+/** The sentence of a clause and what stands with it: of the documents, or of a suite of somebody else. */
+export type JudgedClause = Omit<Clause, 'document'> & { readonly document: Clause['document'] | 'extension' }
+
 /** A clause and its checks. A suite file exports a list of these. */
-export interface ClauseSuite {
-  readonly id: ClauseId
+export interface ClauseSuite<Id extends string = string> {
+  readonly id: Id
+  readonly clause: JudgedClause
   readonly checks: readonly CheckDefinition[]
 }
 
@@ -48,12 +52,17 @@ export interface DefineCheck {
  *   }),
  * ]
  */
-export function clause(id: ClauseId, define: (check: DefineCheck) => void): ClauseSuite {
+export function clause(id: ClauseId, define: (check: DefineCheck) => void): ClauseSuite<ClauseId> {
+  return { id, clause: clauses[id], checks: checksOf(define) }
+}
+
+/** The checks that `define` adds, in their order. */
+export function checksOf(define: (check: DefineCheck) => void): CheckDefinition[] {
   const checks: CheckDefinition[] = []
   const add = (title: string, ...rest: [CheckBody] | [CheckSettings, CheckBody]): void => {
     const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
     checks.push({ title, needs: options?.needs, isLast: options?.isLast ?? false, body })
   }
   define(add)
-  return { id, checks }
+  return checks
 }

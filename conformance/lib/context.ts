@@ -6,7 +6,7 @@ import type { Edition } from './report-types.ts'
 import type { Spending } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
 import type { WayOfPaging } from './options.ts'
-import type { RelayTarget, RpcTarget } from './endpoint.ts'
+import type { Endpoint, RelayTarget, RpcTarget } from './endpoint.ts'
 
 /** How many random requests the run makes in addition to the fixed ones, and the seed that they follow from. */
 export interface FuzzOptions {
@@ -21,6 +21,13 @@ export interface CheckContext {
   readonly relay: RelayTarget
   /** POST /api/eth-rpc of the target. */
   readonly rpc: RpcTarget
+  /**
+   * Another path of the target below the relay's URL: `t.at('/health').sendRaw(undefined, { method: 'GET' })`. The documents
+   * know none; this is for suites about extensions.
+   *
+   * @throws Untestable when the run leaves the relay out
+   */
+  at(path: `/${string}`): Endpoint
   /** A node of the user's choice, whose answers count as the truth. Its failures make a check untestable. */
   readonly chain: ChainTruth
   /** @throws Untestable when there is none */

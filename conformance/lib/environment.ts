@@ -1,4 +1,4 @@
-import type { ClauseId, ClauseNeed } from '../../specs/index.ts'
+import type { ClauseNeed } from '../../specs/index.ts'
 import type { ChainTruth } from './chain-truth.ts'
 import type { CheckContext, FuzzOptions } from './context.ts'
 import { createEndpoint, type EndpointState, createRelayTarget, createRpcTarget } from './endpoint.ts'
@@ -17,7 +17,13 @@ import { beganWith, inScope, missingInRecord, missInRecord } from './world.ts'
 export interface Environment {
   readonly edition: Edition
   readonly http: HttpClient
-  readonly endpoints: { readonly execute: EndpointState; readonly quota: EndpointState; readonly rpc: EndpointState }
+  readonly endpoints: {
+    readonly execute: EndpointState
+    readonly quota: EndpointState
+    readonly rpc: EndpointState
+    /** Another path below the relay's URL; undefined: the run leaves the relay out. */
+    at(path: string): EndpointState | undefined
+  }
   readonly chain: ChainTruth
   /** The fixture, or why there is none. */
   readonly fixture: Fixture | { readonly missing: string }
@@ -67,7 +73,7 @@ export function beginScope(environment: Environment): void {
 }
 
 /** The context of one check. */
-export function createContext(environment: Environment, clause: ClauseId, record: CheckRecord): CheckContext {
+export function createContext(environment: Environment, clause: string, record: CheckRecord): CheckContext {
   const { endpoints } = environment
   const keep = (exchange: Exchange): void => void record.exchanges.push(exchange)
   const context: CheckContext = {
@@ -76,6 +82,11 @@ export function createContext(environment: Environment, clause: ClauseId, record
       createEndpoint(environment, endpoints.execute, keep),
       createEndpoint(environment, endpoints.quota, keep),
     ),
+    at(path) {
+      const state = endpoints.at(path)
+      if (!state) throw new Untestable('the run leaves the relay out')
+      return createEndpoint(environment, state, keep)
+    },
     rpc: createRpcTarget(createEndpoint(environment, endpoints.rpc, keep), () => environment.nextRpcId++),
     chain: environment.chain,
     hasChain: environment.hasChain,

@@ -1,4 +1,3 @@
-import type { ClauseId } from '../../specs/index.ts'
 import type { Fault } from './outcome.ts'
 import type { CheckError, CheckResult, Exchange } from './report-types.ts'
 
@@ -7,7 +6,7 @@ const shownOfClause = 3
 
 /** The check that saw something against another clause. */
 interface Place {
-  readonly id: ClauseId
+  readonly id: string
   readonly title: string
 }
 
@@ -21,13 +20,13 @@ export interface Evidence {
    * @param isSaid whether a check of the clause itself has failed with this message; the evidence then does not
    * repeat it
    */
-  charges(isSaid: (id: ClauseId, message: string) => boolean): { readonly id: ClauseId; readonly result: CheckResult }[]
+  charges(isSaid: (id: string, message: string) => boolean): { readonly id: string; readonly result: CheckResult }[]
 }
 
 export function createEvidence(): Evidence {
   /** Work that checks share throws the same fault at each of them. The set keeps it from counting twice. */
   const seen = new Set<Fault>()
-  const charged: { id: ClauseId; result: CheckResult }[] = []
+  const charged: { id: string; result: CheckResult }[] = []
   return {
     add(fault, place, error, exchanges) {
       if (fault.of === undefined || seen.has(fault)) return

@@ -57,7 +57,7 @@ interface Recordable {
 /** The options of a run without private keys, credentials and the URL of the chain's node. */
 export function recordedOptions(options: Recordable & Readonly<Record<string, unknown>>): Recording['options'] {
   const { fixture, rpcUrl, headers = {}, ...others } = options
-  const plain = Object.entries(others).filter(([name]) => !['progress', 'signal', 'record'].includes(name))
+  const plain = Object.entries(others).filter(([name]) => !['progress', 'signal', 'record', 'suites'].includes(name))
   return {
     ...Object.fromEntries(plain),
     headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '(redacted)'])),

@@ -1,4 +1,4 @@
-import type { Clause, ClauseId, ClauseLevel } from '../../specs/index.ts'
+import type { Clause, ClauseLevel } from '../../specs/index.ts'
 
 /**
  * Whose reading is judged. `documents`: the two documents as they are. `lip`: the public text of LSP15, with a quota window of
@@ -80,7 +80,7 @@ export interface CheckResult {
   /** Why an untestable check could not judge. */
   readonly reason?: string
   /** The clause whose failure made the check untestable. */
-  readonly because?: ClauseId
+  readonly because?: string
   /** What the check saw and does not judge. */
   readonly observations?: readonly string[]
   readonly exchanges: readonly Exchange[]
@@ -88,15 +88,16 @@ export interface CheckResult {
 
 /** What the file of expected failures says of a clause. */
 export interface KnownFailure {
-  readonly id: ClauseId
+  readonly id: string
   readonly reason: string
   readonly link?: string
 }
 
 /** A clause and its checks. */
 export interface ClauseResult {
-  readonly id: ClauseId
-  readonly document: Clause['document']
+  readonly id: string
+  /** `extension`: the sentence is of a suite of somebody else. */
+  readonly document: Clause['document'] | 'extension'
   readonly level: ClauseLevel
   /** Sections of the document. */
   readonly section: string
@@ -118,7 +119,7 @@ export interface ClauseResult {
 export interface CausedTransaction {
   readonly hash: string
   /** The clause whose check asked for it. */
-  readonly clause: ClauseId
+  readonly clause: string
   /** Absent: the run could not ask the chain. */
   readonly status?: 'succeeded' | 'reverted' | 'not found'
   /** Decimal. */
@@ -127,10 +128,23 @@ export interface CausedTransaction {
   readonly feeWei?: string
 }
 
+/** What a suite of somebody else says of the extensions of the target. It decides nothing of the two documents. */
+export interface SuiteReport {
+  /** The ids of its clauses begin with it. */
+  readonly prefix: string
+  readonly title: string
+  /** The package or the file, as the run was told. */
+  readonly source: string
+  /** Of the package; absent: a file. */
+  readonly version?: string
+  readonly summary: Pick<Report['summary'], 'required' | 'recommended' | 'unspecified'>
+  readonly clauses: readonly ClauseResult[]
+}
+
 /** A clause that failed, and the clauses that no check could judge because of it. */
 export interface Cause {
-  readonly clause: ClauseId
-  readonly notJudged: readonly ClauseId[]
+  readonly clause: string
+  readonly notJudged: readonly string[]
 }
 
 export interface LevelCounts {
@@ -169,6 +183,8 @@ export interface Report {
   readonly causes?: readonly Cause[]
   /** In the order of the documents. */
   readonly clauses: readonly ClauseResult[]
+  /** What the suites of others say; absent: the run had none. */
+  readonly suites?: readonly SuiteReport[]
   readonly options: {
     readonly timeoutMs: number
     /** How long to wait until a transaction is mined. */

@@ -1,6 +1,5 @@
 import { AssertionError } from 'chai'
-import { clauses, type ClauseId } from '../../specs/index.ts'
-import type { CheckDefinition } from './clause.ts'
+import type { CheckDefinition, ClauseSuite } from './clause.ts'
 import { beginScope, createContext, requireNeeds, type CheckRecord, type Environment } from './environment.ts'
 import { Fault, showValue, Untestable } from './outcome.ts'
 import type { CheckError, CheckResult, Exchange } from './report-types.ts'
@@ -25,7 +24,7 @@ function errorOf({ message, expected, actual, answer }: Fault, exchanges: readon
  * Turns what a check threw into its outcome. A fault of the suite itself makes the check untestable and accuses
  * nobody.
  */
-export function outcomeOf(error: unknown, id: ClauseId, exchanges: readonly Exchange[]): Outcome {
+export function outcomeOf(error: unknown, id: string, exchanges: readonly Exchange[]): Outcome {
   if (error instanceof Untestable) {
     const { message: reason, because } = error
     return { status: 'untestable', reason, ...(because === undefined ? {} : { because }) }
@@ -49,15 +48,22 @@ function keepExchange({ answer }: Fault, { exchanges }: CheckRecord): void {
 }
 
 /** The name of a check in the record of a run. */
-export const scopeOfCheck = (id: ClauseId, title: string): string => `${id}: ${title}`
+export const scopeOfCheck = (id: string, title: string): string => `${id}: ${title}`
 
 /** Runs one check and returns its result. Never throws. */
-export function runCheck(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
-  return inScope(scopeOfCheck(id, check.title), () => runInScope(environment, id, check))
+export function runCheck(
+  environment: Environment,
+  suite: Pick<ClauseSuite, 'id' | 'clause'>,
+  check: CheckDefinition,
+): Promise<CheckResult> {
+  return inScope(scopeOfCheck(suite.id, check.title), () => runInScope(environment, suite, check))
 }
 
-async function runInScope(environment: Environment, id: ClauseId, check: CheckDefinition): Promise<CheckResult> {
-  const { level, needs } = clauses[id]
+async function runInScope(
+  environment: Environment,
+  { id, clause: { level, needs } }: Pick<ClauseSuite, 'id' | 'clause'>,
+  check: CheckDefinition,
+): Promise<CheckResult> {
   const record: CheckRecord = { exchanges: [], observations: [], accusations: [] }
   const start = ourTimeMs()
   beginScope(environment)

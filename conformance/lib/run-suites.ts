@@ -1,14 +1,13 @@
 import Mocha from 'mocha'
-import { clauses, type ClauseId } from '../../specs/index.ts'
 import type { ClauseSuite } from './clause.ts'
 import type { Environment } from './environment.ts'
 import { Fault } from './outcome.ts'
 import type { CheckResult } from './report-types.ts'
 import { runCheck } from './run-check.ts'
 
-type OnChecked = (id: ClauseId, result: CheckResult) => void
+type OnChecked = (id: string, result: CheckResult) => void
 
-const clauseOf = new WeakMap<Mocha.Suite, ClauseId>()
+const clauseOf = new WeakMap<Mocha.Suite, string>()
 const checkResults = new WeakMap<Mocha.Runnable, CheckResult>()
 
 /** The result of a test that ended by an error from elsewhere. */
@@ -33,16 +32,16 @@ function collector(onChecked: OnChecked) {
  * The stage of a clause. Clauses that spend, and recommended ones, come later: a target that dies of them has been
  * judged on the others.
  */
-function stageOf({ id, checks }: ClauseSuite): number {
+function stageOf({ clause: { level, needs }, checks }: ClauseSuite): number {
   if (checks.every(({ isLast }) => isLast)) return 4
-  const { level, needs } = clauses[id]
   return (level === 'required' ? 0 : 2) + (needs.includes('spend') ? 1 : 0)
 }
 
 /** Splits a clause in two: the checks that come last are a clause suite of their own. */
-function withoutLast({ id, checks }: ClauseSuite): ClauseSuite[] {
+function withoutLast(suite: ClauseSuite): ClauseSuite[] {
+  const { checks } = suite
   const parts = [checks.filter(({ isLast }) => !isLast), checks.filter(({ isLast }) => isLast)]
-  return parts.filter((part) => part.length > 0).map((part) => ({ id, checks: part }))
+  return parts.filter((part) => part.length > 0).map((part) => ({ ...suite, checks: part }))
 }
 
 /**
@@ -69,15 +68,15 @@ export function runSuites(
   const parents = new Map<string, Mocha.Suite>()
   const inOrder = suites.flatMap(withoutLast).toSorted((a, b) => stageOf(a) - stageOf(b))
   for (const suiteOfClause of inOrder) {
-    const { id, checks } = suiteOfClause
-    const title = `${clauses[id].document}, stage ${stageOf(suiteOfClause)}`
+    const { id, clause, checks } = suiteOfClause
+    const title = `${clause.document}, stage ${stageOf(suiteOfClause)}`
     const parent = parents.get(title) ?? Mocha.Suite.create(mocha.suite, title)
     parents.set(title, parent)
     const suite = Mocha.Suite.create(parent, id)
     clauseOf.set(suite, id)
     for (const check of checks) {
       const test = new Mocha.Test(check.title, async function (this: Mocha.Context) {
-        const result = await runCheck(environment, id, check)
+        const result = await runCheck(environment, suiteOfClause, check)
         checkResults.set(test, result)
         if (result.status === 'untestable') this.skip()
         if (result.status === 'failed') throw new Fault(result.error?.message ?? 'failed')

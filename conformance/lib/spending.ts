@@ -1,4 +1,3 @@
-import type { ClauseId } from '../../specs/index.ts'
 import { Untestable } from './outcome.ts'
 
 /** What the run may cost the relay, and what it has cost. One check sees the account of the run through this. */
@@ -18,8 +17,8 @@ export interface Spending {
 /** The account of a whole run. */
 export interface SpendingAccount {
   /** What one check sees of the account. */
-  of(clause: ClauseId): Spending
-  readonly transactions: readonly { readonly hash: string; readonly clause: ClauseId }[]
+  of(clause: string): Spending
+  readonly transactions: readonly { readonly hash: string; readonly clause: string }[]
 }
 
 /** @param maxTransactions the run sends nothing that spends after this many transactions */
@@ -30,7 +29,7 @@ export function createSpending({
   readOnly: boolean
   maxTransactions: number
 }): SpendingAccount {
-  const transactions: { hash: string; clause: ClauseId }[] = []
+  const transactions: { hash: string; clause: string }[] = []
   const hashes = new Set<string>()
   let unanswered = 0
   return {

@@ -10,15 +10,16 @@ const order = Object.keys(clauses)
  * Loads the checks of every clause from each `suites/<folder>/<id>.conformance.ts`, in the order of the documents.
  * Several files may hold checks of one clause.
  */
-export async function loadSuites(): Promise<ClauseSuite[]> {
+export async function loadSuites(): Promise<ClauseSuite<ClauseId>[]> {
   const paths = (await readdir(folder, { recursive: true }))
     .filter((path) => /\.conformance\.(ts|js)$/.test(path))
     .sort()
-  const byId = new Map<ClauseId, ClauseSuite>()
+  const byId = new Map<ClauseId, ClauseSuite<ClauseId>>()
   for (const path of paths) {
-    const module = (await import(new URL(path, folder).href)) as { default: readonly ClauseSuite[] }
-    for (const { id, checks } of module.default) {
-      byId.set(id, { id, checks: [...(byId.get(id)?.checks ?? []), ...checks] })
+    const module = (await import(new URL(path, folder).href)) as { default: readonly ClauseSuite<ClauseId>[] }
+    for (const suite of module.default) {
+      const { id, checks } = suite
+      byId.set(id, { ...suite, checks: [...(byId.get(id)?.checks ?? []), ...checks] })
     }
   }
   return [...byId.values()].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
@@ -34,9 +35,9 @@ export function ofChecks(
   suites: readonly ClauseSuite[],
   named: Readonly<Record<string, readonly string[]>>,
 ): readonly ClauseSuite[] {
-  return suites.flatMap(({ id, checks }) => {
-    const titles = Object.hasOwn(named, id) ? named[id] : undefined
-    return titles ? [{ id, checks: checks.filter(({ title }) => titles.includes(title)) }] : []
+  return suites.flatMap((suite) => {
+    const titles = Object.hasOwn(named, suite.id) ? named[suite.id] : undefined
+    return titles ? [{ ...suite, checks: suite.checks.filter(({ title }) => titles.includes(title)) }] : []
   })
 }
 
@@ -55,14 +56,14 @@ export function planOf(
   suites: readonly ClauseSuite[],
   { target, edition, maxTransactions }: Pick<Plan, 'target' | 'edition'> & { readonly maxTransactions: number },
 ): Plan {
-  const checks = suites.flatMap((suite) => suite.checks.map(({ needs }) => needs ?? clauses[suite.id].needs))
+  const checks = suites.flatMap(({ clause, checks }) => checks.map(({ needs }) => needs ?? clause.needs))
   const spending = checks.filter((needs) => needs.includes('spend')).length
   const transactions = Math.min(spending, maxTransactions)
   return {
     target,
     edition,
     checks: checks.length,
-    required: suites.filter(({ id }) => clauses[id].level === 'required').length,
+    required: suites.filter(({ clause }) => clause.level === 'required' && clause.document !== 'extension').length,
     ofRequired: countRequired(),
     transactions,
     gas: transactions * gasOfCall,

@@ -1,4 +1,5 @@
 import type { EndpointState, HostState } from './endpoint.ts'
+import type { Environment } from './environment.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Where the two documents are served; null: the run does not judge this document. */
@@ -45,13 +46,20 @@ export function normaliseTarget({ relayUrl, ethRpcUrl }: Target): Target {
 
 const chainIdRequest = '{"id":1,"jsonrpc":"2.0","method":"eth_chainId","params":[]}'
 
-/** The URLs of the three endpoints. The run never asks those of a document that is left out. */
-export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Record<'execute' | 'quota' | 'rpc', EndpointState> {
+/** The URLs of the three endpoints, and of other paths. The run never asks those of a document that is left out. */
+export function endpointsOf({ relayUrl, ethRpcUrl }: Target): Environment['endpoints'] {
   const unused = 'http://invalid.invalid'
   const hosts = new Map<string, HostState>()
+  const others = new Map<string, EndpointState>()
   return {
     execute: at(relayUrl ?? unused, '/execute', hosts),
     quota: at(relayUrl ?? unused, '/quota', hosts),
     rpc: { ...at(ethRpcUrl ?? unused, '/api/eth-rpc', hosts), cheapRequest: chainIdRequest },
+    at(path) {
+      if (relayUrl === null) return undefined
+      const state = others.get(path) ?? at(relayUrl, path, hosts)
+      others.set(path, state)
+      return state
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { clauses, type ClauseId } from '../../specs/index.ts'
+import type { ClauseSuite } from './clause.ts'
 import type {
   Cause,
   CheckResult,
@@ -6,6 +6,7 @@ import type {
   ClauseResult,
   LevelCounts,
   Report,
+  SuiteReport,
   Verdict,
   Edition,
 } from './report-types.ts'
@@ -18,8 +19,11 @@ export function clauseStatus(checks: readonly CheckResult[]): CheckStatus {
 }
 
 /** A clause and what its checks found, with the sentence of the edition that was checked. */
-export function clauseResult(id: ClauseId, tests: readonly CheckResult[], edition: Edition): ClauseResult {
-  const { document, level, section, text, editions } = clauses[id]
+export function clauseResult(
+  { id, clause: { document, level, section, text, editions } }: Pick<ClauseSuite, 'id' | 'clause'>,
+  tests: readonly CheckResult[],
+  edition: Edition,
+): ClauseResult {
   const observation = [...new Set(tests.flatMap(({ observations }) => observations ?? []))].join('; ')
   return {
     id,
@@ -38,8 +42,13 @@ function count(results: readonly ClauseResult[], level: 'required' | 'recommende
   return { passed: of('passed'), failed: of('failed'), untestable: of('untestable') }
 }
 
+/** The clauses of both documents, and those of the suites of others. */
+export function allClauses({ clauses, suites = [] }: Pick<Report, 'clauses' | 'suites'>): readonly ClauseResult[] {
+  return [...clauses, ...suites.flatMap((suite) => suite.clauses)]
+}
+
 /** Counts the clauses by level and status. An expected failure counts as a failure. */
-export function countByLevel(results: readonly ClauseResult[]): Report['summary'] {
+export function countByLevel(results: readonly ClauseResult[]): SuiteReport['summary'] {
   const questions = results.filter(({ level }) => level === 'unspecified')
   const observed = questions.filter(({ status }) => status === 'observed').length
   return {
@@ -50,7 +59,7 @@ export function countByLevel(results: readonly ClauseResult[]): Report['summary'
 }
 
 /** The clauses whose failure made this clause untestable. */
-function causesOf({ status, tests }: ClauseResult): ClauseId[] {
+function causesOf({ status, tests }: ClauseResult): string[] {
   if (status !== 'untestable') return []
   return tests.flatMap((test) => (test.status === 'untestable' && test.because !== undefined ? [test.because] : []))
 }
@@ -76,22 +85,25 @@ export function verdictOf(results: readonly ClauseResult[], isPart: boolean): Ve
 }
 
 /** Whether a required clause is untestable for another reason than an expected failure. */
-function isOpen(result: ClauseResult, known: ReadonlySet<ClauseId>): boolean {
+function isOpen(result: ClauseResult, known: ReadonlySet<string>): boolean {
   if (result.level !== 'required' || result.status !== 'untestable') return false
   const open = result.tests.filter(({ status }) => status === 'untestable')
   return open.length === 0 || !open.every(({ because }) => because !== undefined && known.has(because))
 }
 
 /**
- * The exit code of `check`, which is about the run. 0: conformant, passed, or nonconformant exactly as expected. 1:
- * a required clause failed unexpectedly, or the list of expected failures is stale. 2: the suite could not judge. 3:
- * a required clause was untestable, or none ran.
+ * The exit code of `check`, which is about the run, with the suites of others. 0: conformant, passed, or nonconformant
+ * exactly as expected. 1: a required clause failed unexpectedly, or the list of expected failures is stale. 2: the suite
+ * could not judge. 3: a required clause was untestable, or none ran.
  */
-export function exitCodeOf({ verdict, clauses: results, staleExpectedFailures = [] }: Report): 0 | 1 | 2 | 3 {
+export function exitCodeOf(report: Report): 0 | 1 | 2 | 3 {
+  const { verdict, staleExpectedFailures = [] } = report
+  const results = allClauses(report)
   if (verdict === 'error') return 2
   if (results.some(({ level, status, known }) => level === 'required' && status === 'failed' && !known)) return 1
   if (staleExpectedFailures.length > 0) return 1
-  if (verdict === 'partial') return 3
+  // A run that selected clauses of other suites alone has no verdict on the documents.
+  if (verdict === 'partial' && (report.clauses.length > 0 || results.length === 0)) return 3
   const known = new Set(results.filter((clause) => clause.known).map(({ id }) => id))
   return results.some((clause) => isOpen(clause, known)) ? 3 : 0
 }

@@ -1,11 +1,11 @@
-import type { ClauseId } from '../../specs/index.ts'
 import type { NamedLawful, NamedMutant } from '../../conformance/altered/load.ts'
 import type { ClauseResult } from '../../conformance/index.ts'
+import { allClauses } from '../../conformance/lib/verdict.ts'
 import type { SuiteRun } from './run-suite.ts'
 
 export interface MutantResult {
   readonly name: string
-  readonly clause: ClauseId
+  readonly clause: string
   readonly fault: string
   /** Its own clause failed. */
   readonly caught: boolean
@@ -59,8 +59,10 @@ export function judgeMutant(
   broken: readonly unknown[],
 ): MutantResult {
   const { clause, fault } = mutant
-  const own = report.clauses.find(({ id }) => id === clause)
-  const failed = report.clauses.filter(({ status }) => status === 'failed').map(({ id }) => id)
+  const own = allClauses(report).find(({ id }) => id === clause)
+  const failed = allClauses(report)
+    .filter(({ status }) => status === 'failed')
+    .map(({ id }) => id)
   const why =
     describeBroken(broken) ??
     (own?.status === 'failed' ? undefined : `the clause is ${own?.status ?? 'not in the report'}`)
@@ -88,10 +90,11 @@ export function judgeLawful(
     if (status === 'failed') return level === 'required' || !mayFail.includes(id)
     return status === 'untestable' && level === 'required' && !untestable.includes(id)
   }
-  const accusations = report.clauses
+  const judged = allClauses(report)
+  const accusations = judged
     .filter(isAccused)
     .map((result) => ({ clause: result.id, level: result.level, status: result.status, message: messageOf(result) }))
-  const why = describeBroken(broken) ?? (report.clauses.length === 0 ? 'nothing was judged' : undefined)
+  const why = describeBroken(broken) ?? (judged.length === 0 ? 'nothing was judged' : undefined)
   return {
     name,
     clauses,

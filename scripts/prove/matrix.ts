@@ -1,4 +1,5 @@
 import { clauses } from '../../specs/index.ts'
+import type { JudgedClause } from '../../conformance/lib/clause.ts'
 import type { LawfulResult, MutantResult } from './judge.ts'
 
 function mutantLine({ name, clause, fault, caught, why, others }: MutantResult): string {
@@ -12,10 +13,18 @@ function lawfulLine({ name, spared, why, accusations }: LawfulResult): string {
   return `  ${spared ? '✓' : '✗'} spared: ${name}${spared ? '' : ` — ${why ?? accusedOf}`}`
 }
 
-/** The matrix as text: each clause with its mutants and what else each of them broke, and its lawful servers. */
-export function matrix(mutants: readonly MutantResult[], lawful: readonly LawfulResult[] = []): string {
+/**
+ * The matrix as text: each clause with its mutants and what else each of them broke, and its lawful servers.
+ *
+ * @param of the clauses, in their order; absent: those of the documents
+ */
+export function matrix(
+  mutants: readonly MutantResult[],
+  lawful: readonly LawfulResult[] = [],
+  of: Readonly<Record<string, Pick<JudgedClause, 'level'>>> = clauses,
+): string {
   const lines: string[] = []
-  for (const [clause, { level }] of Object.entries(clauses)) {
+  for (const [clause, { level }] of Object.entries(of)) {
     const broken = mutants.filter((result) => result.clause === clause)
     const spared = lawful.filter((result) => result.clauses.includes(clause))
     if (broken.length + spared.length === 0) continue

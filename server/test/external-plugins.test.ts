@@ -11,10 +11,10 @@ import { until } from './support/until.ts'
 
 const packageName = 'touchstone-plugin-example'
 const fixture = join(import.meta.dirname, 'fixtures', packageName)
-const page = join(import.meta.dirname, '../../docs/plugins.md')
 
-/** The fenced blocks of the page that name a file. */
-async function filesOfPage(): Promise<Map<string, string>> {
+/** The fenced blocks of a page that name a file. */
+async function filesOfPage(name = 'plugins.md'): Promise<Map<string, string>> {
+  const page = join(import.meta.dirname, '../../docs', name)
   const blocks = (await readFile(page, 'utf8')).matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)
   return new Map([...blocks].map(([, name = '', text = '']) => [name, text]))
 }
@@ -97,8 +97,8 @@ describe('plugins of another package', () => {
     await serves(server.url)
   })
 
-  it('are the same on the page and in the example package', async () => {
-    const files = await filesOfPage()
+  it('are the same on the pages and in the example package', async () => {
+    const files = new Map([...(await filesOfPage()), ...(await filesOfPage('suites.md'))])
     files.delete('relay.yaml')
     expect([...files.keys()].sort()).to.deep.equal((await readdir(fixture)).sort())
     for (const [name, text] of files) expect(await readFile(join(fixture, name), 'utf8'), name).to.equal(text)

@@ -1,5 +1,6 @@
 import type { ClauseLevel } from '../../../specs/index.ts'
 import type { ClauseResult, Report } from '../report-types.ts'
+import { allClauses } from '../verdict.ts'
 import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
 
 /** A report and the name that tells it from the others. */
@@ -86,11 +87,11 @@ function differs({ level, cells }: ComparedClause): boolean {
 export function compareReports(reports: readonly NamedReport[]): Comparison {
   const heads = new Map<string, ClauseResult>()
   for (const { report } of reports) {
-    for (const clause of report.clauses) if (!heads.has(clause.id)) heads.set(clause.id, clause)
+    for (const clause of allClauses(report)) if (!heads.has(clause.id)) heads.set(clause.id, clause)
   }
   const rows = Array.from(heads.values(), ({ id, document, level, text }): ComparedClause => {
     const cells = reports.map(({ report }) => {
-      const clause = report.clauses.find((other) => other.id === id)
+      const clause = allClauses(report).find((other) => other.id === id)
       return clause && cellOf(clause)
     })
     return { id, document, level, text, cells }

@@ -1,5 +1,6 @@
 import type { ClauseResult, Report } from '../report-types.ts'
 import { visibleControls } from './escape.ts'
+import { allClauses } from '../verdict.ts'
 import { shorten } from './layout.ts'
 import { shownStatus, verdictText, verdictTitle } from './words.ts'
 
@@ -27,12 +28,12 @@ function annotation(clause: ClauseResult): string {
 }
 
 /**
- * Annotations of a GitHub workflow: an error for each required clause that failed, a warning for each recommended
- * one, and the verdict when the suite could not judge. Expected failures have none.
+ * Annotations of a GitHub workflow: an error for each required clause that failed, also of suites of others, a warning for
+ * each recommended one, and the verdict when the suite could not judge. Expected failures have none.
  */
 export function renderGithub(report: Report): string {
   if (report.verdict === 'error') return command('error', verdictTitle(report), verdictText(report))
-  const failed = report.clauses.filter((clause) => shownStatus(clause) === 'failed')
+  const failed = allClauses(report).filter((clause) => shownStatus(clause) === 'failed')
   return failed
     .toSorted((a, b) => Number(b.level === 'required') - Number(a.level === 'required'))
     .map(annotation)

@@ -1,4 +1,5 @@
-import type { ClauseResult, Report } from '../report-types.ts'
+import type { ClauseResult, Report, SuiteReport } from '../report-types.ts'
+import { allClauses } from '../verdict.ts'
 import { groupByCause, type SharedCause } from './causes.ts'
 import { tellingExchanges } from './exchange-text.ts'
 import { clauseArticle, clauseName, exchangeMarkup, valuesMarkup } from './html/clause.ts'
@@ -7,7 +8,7 @@ import { markup, type Markup } from './html/markup.ts'
 import { htmlPage } from './html/page.ts'
 import { countsMarkup, factsMarkup, navigationMarkup, notesMarkup, summaryMarkup } from './html/summary.ts'
 import { shorten } from './layout.ts'
-import { documentTitle, observationsOf, shownStatus, targetName, verdictTitle } from './words.ts'
+import { documentTitle, observationsOf, shownStatus, suiteText, suiteTitle, targetName, verdictTitle } from './words.ts'
 
 const messageLimit = 4000
 const observationLimit = 2000
@@ -72,6 +73,7 @@ function failuresTitle(failed: readonly ClauseResult[]): string {
 }
 
 function sections(report: Report, linkOf?: LinkOf): Section[] {
+  const { suites = [] } = report
   const failed = report.clauses.filter((clause) => clause.status === 'failed')
   const observed = report.clauses.filter(({ status }) => status === 'observed')
   const found: (Section | false)[] = [
@@ -88,8 +90,9 @@ function sections(report: Report, linkOf?: LinkOf): Section[] {
     {
       id: 'clauses',
       title: `Clauses (${report.clauses.length})`,
-      content: markup`${clauseFilters(report.clauses.map((clause) => ({ ...clause, status: shownStatus(clause) })))}${checks(report.clauses, linkOf)}`,
+      content: markup`${clauseFilters(allClauses(report).map((clause) => ({ ...clause, status: shownStatus(clause) })))}${checks(report.clauses, linkOf)}`,
     },
+    ...suites.map((suite) => suiteSection(suite, linkOf)),
     observed.length > 0 && {
       id: 'observations',
       title: `Observations, without a verdict (${observed.length})`,
@@ -102,6 +105,19 @@ function sections(report: Report, linkOf?: LinkOf): Section[] {
     },
   ]
   return found.filter((section) => section !== false)
+}
+
+/** What a suite of somebody else says of the target. */
+function suiteSection(suite: SuiteReport, linkOf?: LinkOf): Section {
+  const { prefix, summary, clauses } = suite
+  const failed = clauses.filter(({ status }) => status === 'failed')
+  return {
+    id: `suite-${prefix}`,
+    title: suiteTitle(suite),
+    content: markup`<p>${suiteText(suite)}.</p>
+${countsMarkup(summary)}${failed.length > 0 ? markup`<ul class="failures">${groupByCause(failed).map(failure)}</ul>` : undefined}
+${clauses.map((clause) => clauseArticle(clause, linkOf?.(clause.id)))}`,
+  }
 }
 
 /** Sorts required failures first, and expected failures last. */

@@ -94,7 +94,7 @@ function counts(tests: readonly TestCase[]): string {
 }
 
 /**
- * JUnit XML: one suite for each document, and one test case for each check. The `type` of a failure is the level of
+ * JUnit XML: one suite for each document and each suite of somebody else, and one test case for each check. The `type` of a failure is the level of
  * the clause. Untestable checks and expected failures are skipped.
  */
 export function renderJunit(report: Report): string {
@@ -103,6 +103,9 @@ export function renderJunit(report: Report): string {
     name,
     tests: report.clauses.filter((clause) => clause.document === name).flatMap(testCases),
   }))
+  for (const { prefix, clauses } of report.suites ?? []) {
+    suites.push({ name: prefix, tests: clauses.flatMap(testCases) })
+  }
   const ofRun = runCases(report)
   if (ofRun.length > 0) suites.push({ name: 'run', tests: ofRun })
   const properties = Object.entries({

@@ -1,4 +1,4 @@
-import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import type { CheckResult, ClauseResult, Report, SuiteReport } from '../report-types.ts'
 import { groupByCause, sameIn } from './causes.ts'
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { escapeMarkdown, markdownFence } from './escape.ts'
@@ -9,6 +9,8 @@ import {
   shownStatus,
   type ShownStatus,
   statusSign,
+  suiteText,
+  suiteTitle,
   targetName,
   verdictReason,
   verdictTitle,
@@ -96,25 +98,14 @@ function reasonsOf(clause: ClauseResult): string {
  * observations and all clauses.
  */
 export function renderMarkdown(report: Report): string {
-  const { required, recommended, unspecified } = report.summary
-  const { clauses } = report
-  const untestable = clauses.filter((clause) => clause.status === 'untestable')
-  const observed = clauses.filter((clause) => clause.observation)
+  const { clauses, suites = [] } = report
   const stale = report.staleExpectedFailures ?? []
   return [
     `## ${verdictSign[report.verdict]} ${verdictTitle(report)}: ${escapeMarkdown(targetName(report.target))}`,
     '',
     `${escapeMarkdown(verdictReason(report))} (edition ${report.suite.edition}, ${seconds(report.durationMs)}).`,
     '',
-    ...table(
-      ['', 'passed', 'failed', 'untestable', 'observed'],
-      [
-        ['required', `${required.passed}`, `${required.failed}`, `${required.untestable}`, ''],
-        ['recommended', `${recommended.passed}`, `${recommended.failed}`, `${recommended.untestable}`, ''],
-        ['unspecified', '', '', `${unspecified.untestable}`, `${unspecified.observed}`],
-      ],
-    ),
-    '',
+    ...(clauses.length > 0 ? countsTable(report.summary) : []),
     ...report.notes.flatMap((note) => [`> ${text(note)}`, '']),
     ...failures(clauses, 'failed', 'Failed'),
     ...failures(clauses, 'known', 'Failed as expected'),
@@ -123,32 +114,83 @@ export function renderMarkdown(report: Report): string {
       ['clause', 'why'],
       stale.map(({ id, why }) => [escapeMarkdown(id), text(why)]),
     ),
-    ...section(
-      'Could not be tested',
-      ['clause', 'level', 'why'],
-      untestable.map((clause) => [escapeMarkdown(clause.id), clause.level, text(reasonsOf(clause))]),
-    ),
-    ...section(
-      'Observations',
-      ['clause', 'seen'],
-      observed.map((clause) => [escapeMarkdown(clause.id), text(clause.observation ?? '')]),
-    ),
-    '<details><summary>All clauses</summary>',
-    '',
-    ...(['eth-rpc', 'relay', 'client'] as const).flatMap((document) => {
-      const rows = clauses
-        .filter((clause) => clause.document === document)
-        .map((clause) => {
-          const status = shownStatus(clause)
-          return [`${statusSign[status]} ${status}`, escapeMarkdown(clause.id), clause.level, text(clause.text)]
-        })
-      return rows.length === 0
-        ? []
-        : [`**${documentTitle[document]}**`, '', ...table(['status', 'clause', 'level', 'sentence'], rows), '']
-    }),
-    '</details>',
-    '',
+    ...untestables(clauses),
+    ...observations(clauses),
+    ...(clauses.length > 0 ? allOfThem(clauses) : []),
+    ...suites.flatMap(suitePart),
   ].join('\n')
+}
+
+function allOfThem(clauses: readonly ClauseResult[]): string[] {
+  const tables = (['eth-rpc', 'relay', 'client'] as const).flatMap((document) => {
+    const ofDocument = clauses.filter((clause) => clause.document === document)
+    return ofDocument.length === 0 ? [] : [`**${documentTitle[document]}**`, '', ...clauseTable(ofDocument)]
+  })
+  return ['<details><summary>All clauses</summary>', '', ...tables, '</details>', '']
+}
+
+/** What a suite of somebody else says. */
+function suitePart(suite: SuiteReport): string[] {
+  const { clauses, summary } = suite
+  return [
+    `## ${escapeMarkdown(suiteTitle(suite))}`,
+    '',
+    `${escapeMarkdown(suiteText(suite))}.`,
+    '',
+    ...countsTable(summary),
+    ...failures(clauses, 'failed', 'Failed'),
+    ...failures(clauses, 'known', 'Failed as expected'),
+    ...untestables(clauses),
+    ...observations(clauses),
+    ...clauseTable(clauses),
+  ]
+}
+
+function countsTable({ required, recommended, unspecified }: SuiteReport['summary']): string[] {
+  const three = (name: string, counts: typeof required): string[] => [
+    name,
+    ...[counts.passed, counts.failed, counts.untestable].map(String),
+    '',
+  ]
+  return [
+    ...table(
+      ['', 'passed', 'failed', 'untestable', 'observed'],
+      [
+        three('required', required),
+        three('recommended', recommended),
+        ['unspecified', '', '', `${unspecified.untestable}`, `${unspecified.observed}`],
+      ],
+    ),
+    '',
+  ]
+}
+
+function untestables(clauses: readonly ClauseResult[]): string[] {
+  return section(
+    'Could not be tested',
+    ['clause', 'level', 'why'],
+    clauses
+      .filter((clause) => clause.status === 'untestable')
+      .map((clause) => [escapeMarkdown(clause.id), clause.level, text(reasonsOf(clause))]),
+  )
+}
+
+function observations(clauses: readonly ClauseResult[]): string[] {
+  return section(
+    'Observations',
+    ['clause', 'seen'],
+    clauses
+      .filter((clause) => clause.observation)
+      .map((clause) => [escapeMarkdown(clause.id), text(clause.observation ?? '')]),
+  )
+}
+
+function clauseTable(clauses: readonly ClauseResult[]): string[] {
+  const rows = clauses.map((clause) => {
+    const status = shownStatus(clause)
+    return [`${statusSign[status]} ${status}`, escapeMarkdown(clause.id), clause.level, text(clause.text)]
+  })
+  return [...table(['status', 'clause', 'level', 'sentence'], rows), '']
 }
 
 const detailLimit = 300

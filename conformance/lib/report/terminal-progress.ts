@@ -1,5 +1,5 @@
 import type { CheckResult, CheckStatus, ClauseResult, Plan, Progress, Report } from '../report-types.ts'
-import { clauseStatus } from '../verdict.ts'
+import { allClauses, clauseStatus } from '../verdict.ts'
 import { visibleControls } from './escape.ts'
 import { seconds } from './layout.ts'
 import { paintedSign, painter, type TextStream } from './terminal-style.ts'
@@ -28,7 +28,7 @@ function remarksOn({ level }: ClauseHead, checks: readonly CheckResult[], status
 }
 
 /**
- * Shows on a stream how a run goes: one line for each clause when its checks are done, grouped by document; on a
+ * Shows on a stream how a run goes: one line for each clause when its checks are done, grouped by document and suite; on a
  * terminal also a last line with the clause that is being checked. At the end it writes what {@link renderTerminal}
  * returns.
  */
@@ -37,7 +37,7 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
   const live = stream.isTTY === true
   const printed = new Set<string>()
   let open: { clause: ClauseHead; checks: CheckResult[] } | undefined
-  let lastDocument: string | undefined
+  let lastPart: string | undefined
   let total = 0
   let done = 0
 
@@ -54,10 +54,11 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
     known: ClauseResult['known'],
     status: CheckStatus,
   ) {
-    if (clause.document !== lastDocument) {
-      lastDocument = clause.document
+    const part = clause.document === 'extension' ? (clause.id.split('.')[0] ?? '') : clause.document
+    if (part !== lastPart) {
+      lastPart = part
       line('')
-      line(paint('bold', `${clause.document}: ${documentTitle[clause.document]}`))
+      line(paint('bold', `${part}: ${documentTitle[clause.document]}`))
     }
     const shown = shownStatus({ status, ...(known ? { known } : {}) })
     const extra = remarksOn(clause, checks, status)
@@ -86,7 +87,7 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
     },
     finished(report) {
       flush()
-      for (const clause of report.verdict === 'error' ? [] : report.clauses) {
+      for (const clause of report.verdict === 'error' ? [] : allClauses(report)) {
         if (!printed.has(clause.id)) clauseLine(clause, clause.tests, clause.known, clause.status)
       }
       if (live) stream.write('\r\x1b[2K')

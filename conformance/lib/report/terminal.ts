@@ -1,7 +1,8 @@
-import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
+import type { CheckResult, ClauseResult, Report, SuiteReport } from '../report-types.ts'
 import { groupByCause, sameIn } from './causes.ts'
 import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
 import { visibleControls } from './escape.ts'
+import { allClauses } from '../verdict.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
 import { shorten, wrap } from './layout.ts'
 import { type Paint, paintedSign, painter } from './terminal-style.ts'
@@ -9,6 +10,7 @@ import {
   observationsOf,
   shownStatus,
   type ShownStatus,
+  suiteText,
   targetName,
   verdictReason,
   verdictText,
@@ -98,7 +100,7 @@ function failures(page: Page, clauses: readonly ClauseResult[], status: ShownSta
 
 /** The ids of the clauses that failed, and the command that checks them again. */
 function again(page: Page, report: Report, command: string): void {
-  const failed = report.clauses.filter((clause) => shownStatus(clause) === 'failed')
+  const failed = allClauses(report).filter((clause) => shownStatus(clause) === 'failed')
   if (failed.length === 0) return
   const required = failed.filter(({ level }) => level === 'required')
   const line = `${command} --only ${(required.length > 0 ? required : failed).map(({ id }) => id).join(',')}${clientOf(report)}`
@@ -199,6 +201,7 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
       untestables(page, report.clauses)
       failures(page, report.clauses, 'known', 'Failed as expected')
     }
+    for (const suite of report.suites ?? []) suitePart(page, suite, { quiet, verbose })
     failures(page, ofLevel(false), 'failed', 'Recommendations not met')
     failures(page, ofLevel(true), 'failed', 'Failed, required')
     if (!quiet) {
@@ -206,8 +209,10 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
       if (!verbose && report.clauses.some(({ observation }) => observation)) {
         page.lines.push('', page.paint('dim', 'Observations: --verbose and the reports show them.'))
       }
-      tally(page, report)
+      if (report.clauses.length > 0) tally(page, report)
     }
+    const lines = (report.suites ?? []).map(suiteText)
+    if (lines.length > 0) page.lines.push('', ...lines.map(visibleControls))
     again(page, report, command)
   }
   const colour =
@@ -219,6 +224,20 @@ export function renderTerminal(report: Report, options: TerminalOptions): string
   const title = page.paint(['bold', colour], verdictTitle(report))
   page.lines.push('', `${title}: ${visibleControls(verdictText(report))}`, '')
   return page.lines.join('\n')
+}
+
+/** What a suite of somebody else found. Its counts stand near the verdict. */
+function suitePart(
+  page: Page,
+  { prefix, clauses }: SuiteReport,
+  { quiet, verbose }: Required<Pick<TerminalOptions, 'quiet' | 'verbose'>>,
+): void {
+  if (!quiet) {
+    if (verbose) observations(page, clauses)
+    untestables(page, clauses)
+    failures(page, clauses, 'known', `${prefix}: failed as expected`)
+  }
+  failures(page, clauses, 'failed', `${prefix}: failed`)
 }
 
 const detailLimit = 300

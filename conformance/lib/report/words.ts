@@ -1,4 +1,4 @@
-import type { CheckStatus, ClauseResult, Report, Verdict } from '../report-types.ts'
+import type { CheckStatus, ClauseResult, Report, SuiteReport, Verdict } from '../report-types.ts'
 import { seconds } from './layout.ts'
 
 /** The status of a clause as reports show it: an expected failure has a word of its own. */
@@ -33,6 +33,24 @@ export const documentTitle: Readonly<Record<ClauseResult['document'], string>> =
   'eth-rpc': 'Ethereum-compatible JSON-RPC interface',
   relay: 'Transaction relay service interface',
   client: 'What both documents say of the callers of a relay',
+  extension: 'Extensions, by a suite of somebody else',
+}
+
+/** `acme: 2 of 3 required clauses passed, 1 failed; no part of the verdict` */
+export function suiteText({ prefix, summary: { required, recommended } }: SuiteReport): string {
+  const total = required.passed + required.failed + required.untestable
+  const parts = [
+    `${required.passed} of ${plural(total, 'required clause')} passed`,
+    ...(required.failed > 0 ? [`${required.failed} failed`] : []),
+    ...(required.untestable > 0 ? [`${required.untestable} could not be tested`] : []),
+    ...(recommended.failed > 0 ? [`${plural(recommended.failed, 'recommendation')} not met`] : []),
+  ]
+  return `${prefix}: ${parts.join(', ')}; no part of the verdict`
+}
+
+/** `acme: Acme's extensions (touchstone-suite-acme 1.0.0)` */
+export function suiteTitle({ prefix, title, source, version }: SuiteReport): string {
+  return `${prefix}: ${title} (${source}${version === undefined ? '' : ` ${version}`})`
 }
 
 /** The URLs of the target, or the command of the client, as one short text. */
@@ -92,6 +110,7 @@ function requiredText({ verdict, summary, options, target }: Report): string {
 /** The reason for the verdict, without its word. */
 export function verdictReason(report: Report): string {
   if (report.verdict === 'error') return report.notes[0] ?? 'the suite could not judge'
+  if (report.clauses.length === 0) return 'no clause of the documents was selected'
   const { required, recommended, unspecified } = report.summary
   const known = knownFailures(report)
   const parts: string[] = []

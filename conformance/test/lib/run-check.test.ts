@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { clauses } from '../../../specs/index.ts'
 import type { CheckBody } from '../../lib/clause.ts'
 import { noChain } from '../../lib/chain-truth.ts'
 import type { Environment } from '../../lib/environment.ts'
@@ -36,8 +37,11 @@ describe('the outcome of a check', () => {
     }
   }
 
+  const aClause = (id: 'relay.quota.unit' | 'relay.quota.post' | 'relay.versioning') => ({ id, clause: clauses[id] })
+  const unit = aClause('relay.quota.unit')
+
   const run = (body: CheckBody, id: 'relay.quota.unit' | 'relay.versioning' = 'relay.quota.unit') =>
-    runCheck(environment(), id, { title: 't', needs: [], body })
+    runCheck(environment(), aClause(id), { title: 't', needs: [], body })
 
   it('passes when nothing is thrown, and is observed for a question', async () => {
     expect((await run(async () => undefined)).status).to.equal('passed')
@@ -56,7 +60,7 @@ describe('the outcome of a check', () => {
 
   it('names the exchange that shows the fault', async () => {
     await using server = await serve((_request, response) => response.end('{}'))
-    const result = await runCheck(environment(server.url), 'relay.quota.unit', {
+    const result = await runCheck(environment(server.url), unit, {
       title: 't',
       needs: [],
       body: async (t) => {
@@ -76,14 +80,16 @@ describe('the outcome of a check', () => {
         throw new Fault('refused', { of: 'relay.quota.post' })
       })
     for (const title of ['first', 'second']) {
-      const result = await runCheck(shared, 'relay.quota.unit', { title, needs: [], body })
+      const result = await runCheck(shared, unit, { title, needs: [], body })
       expect(result).to.deep.include({
         status: 'untestable',
         because: 'relay.quota.post',
         reason: 'relay.quota.post fails: refused',
       })
     }
-    expect((await runCheck(shared, 'relay.quota.post', { title: 't', needs: [], body })).status).to.equal('failed')
+    expect((await runCheck(shared, aClause('relay.quota.post'), { title: 't', needs: [], body })).status).to.equal(
+      'failed',
+    )
     expect(shared.evidence.charges(() => true)).to.deep.equal([])
     const charges = shared.evidence.charges(() => false)
     expect(charges.map(({ id, result }) => [id, result.status, result.title])).to.deep.equal([
@@ -110,7 +116,7 @@ describe('the outcome of a check', () => {
     const reasons = []
     for (const need of ['fixture', 'chain', 'spend'] as const) {
       const check = { title: 't', needs: [need], body: () => Promise.reject(new Error('ran')) }
-      reasons.push((await runCheck(environment(undefined, true), 'relay.quota.unit', check)).reason)
+      reasons.push((await runCheck(environment(undefined, true), unit, check)).reason)
     }
     expect(reasons).to.deep.equal([
       'no fixture here',
@@ -128,7 +134,7 @@ describe('the outcome of a check', () => {
         throw new Untestable('refused')
       })
     for (const title of ['first', 'second']) {
-      const result = await runCheck(shared, 'relay.quota.unit', { title, needs: [], body })
+      const result = await runCheck(shared, unit, { title, needs: [], body })
       expect(result).to.deep.include({ status: 'untestable', reason: 'refused' })
       expect(result.exchanges).to.have.length(1)
     }

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import type { NamedLawful } from '../../../conformance/altered/load.ts'
 import type { ClauseResult, Report } from '../../../conformance/index.ts'
-import { clauses } from '../../../specs/index.ts'
+import { type ClauseId, clauses } from '../../../specs/index.ts'
 import { judgeLawful, judgeMutant } from '../../prove/judge.ts'
 
-type Statuses = Readonly<Partial<Record<ClauseResult['id'], ClauseResult['status']>>>
+type Statuses = Readonly<Partial<Record<ClauseId, ClauseResult['status']>>>
 
 /** A report in which these clauses have these statuses. */
 function reportWith(statuses: Statuses): Report {
   const results = Object.entries(statuses).map(([id, status]) => ({
     id,
-    level: clauses[id as ClauseResult['id']].level,
+    level: clauses[id as ClauseId].level,
     status,
     tests: [{ title: 't', status, ...(status === 'untestable' ? { reason: 'r' } : { error: { message: 'm' } }) }],
   }))

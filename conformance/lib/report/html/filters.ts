@@ -60,7 +60,7 @@ ${boxes(
   'document',
   'Document',
   clauses.map((clause) => clause.document),
-  ['eth-rpc', 'relay', 'client'],
+  ['eth-rpc', 'relay', 'client', 'extension'],
 )}
 ${boxes(
   'level',

@@ -1,4 +1,4 @@
-import type { Report } from '../../report-types.ts'
+import type { Report, SuiteReport } from '../../report-types.ts'
 import { seconds } from '../layout.ts'
 import { targetName, verdictReason, verdictTitle, verdictWord } from '../words.ts'
 import { markup, type Markup } from './markup.ts'
@@ -85,7 +85,7 @@ function cell(count: number): Markup {
 }
 
 /** The counts by level, as a table. */
-export function countsMarkup({ required, recommended, unspecified }: Report['summary']): Markup {
+export function countsMarkup({ required, recommended, unspecified }: SuiteReport['summary']): Markup {
   const three = (name: string, counts: typeof required) =>
     markup`<tr><th scope="row">${name}</th>${cell(counts.passed)}${cell(counts.failed)}${cell(counts.untestable)}<td></td></tr>`
   return markup`<table class="counts">
