@@ -9,11 +9,14 @@ import { UsageError } from '../conformance/lib/usage-error.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** What a name must look like, as in `specs/schemas/plugin/<kind>.json`, and in words. */
-const kinds: Readonly<Record<PluginKind, { name: RegExp; like: string }>> = {
+type Kind = PluginKind | 'suite'
+
+/** What a name must look like, as in `specs/schemas/plugin/<kind>.json` and `specs/schemas/suite.json`, and in words. */
+const kinds: Readonly<Record<Kind, { name: RegExp; like: string }>> = {
   'rpc-method': { name: /^[a-z][A-Za-z0-9]*_[A-Za-z0-9_]+$/, like: 'eth_feeHistory' },
   relay: { name: /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, like: 'lsp26' },
   quota: { name: /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, like: 'weekly-calls' },
+  suite: { name: /^(?!(?:eth-rpc|relay|client)$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, like: 'acme' },
 }
 
 interface Flags {
@@ -21,15 +24,17 @@ interface Flags {
 }
 
 /**
- * The command `new`: begins a plugin in this repository, with all that belongs to it. What it writes runs as it is.
+ * The command `new`: begins a plugin or a suite in this repository, with all that belongs to it. What it writes runs as it is.
  *
  * @returns the exit code: 0 written, 2 wrong usage or a file that exists
  */
 export async function run(argv: readonly string[]): Promise<number> {
   const command = new Command('touchstone new')
-    .description('Begins a plugin in this repository: new rpc-method eth_feeHistory, new relay lsp26, new quota weekly')
+    .description(
+      'Begins a plugin, or a suite of your own, in this repository: new rpc-method eth_feeHistory, new relay lsp26, new quota weekly, new suite acme',
+    )
     .argument('<kind>', Object.keys(kinds).join(', '))
-    .argument('<name>', "the method's name, or the plugin's id")
+    .argument('<name>', "the method's name, the plugin's id, or the prefix of the suite's clauses")
     .option(
       '--params <json>',
       'of a call that the node serves: the example and the form of an rpc method (default: [])',
@@ -49,11 +54,11 @@ export async function run(argv: readonly string[]): Promise<number> {
 }
 
 async function scaffoldOf(kind: string, name: string, { params }: Flags): Promise<Scaffold> {
-  const form = Object.hasOwn(kinds, kind) ? kinds[kind as PluginKind] : undefined
+  const form = Object.hasOwn(kinds, kind) ? kinds[kind as Kind] : undefined
   if (!form) throw new UsageError(`new: '${kind}' is none of ${Object.keys(kinds).join(', ')}`)
   if (!form.name.test(name)) throw new UsageError(`new: '${name}' is no name of a ${kind}, as ${form.like} is one`)
   if (params !== undefined && kind !== 'rpc-method') throw new UsageError('new: --params is for an rpc-method')
-  switch (kind as PluginKind) {
+  switch (kind as Kind) {
     case 'rpc-method':
       return (await import('./new/rpc-method.ts')).rpcMethodScaffold(
         name,
@@ -63,6 +68,8 @@ async function scaffoldOf(kind: string, name: string, { params }: Flags): Promis
       return (await import('./new/relay.ts')).relayScaffold(name)
     case 'quota':
       return (await import('./new/quota.ts')).quotaScaffold(name)
+    case 'suite':
+      return (await import('./new/suite.ts')).suiteScaffold(name)
   }
 }
 

@@ -5,6 +5,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
 import type { Testbed } from '../testbed/testbed.ts'
+import { loadSuitesOf, testbedConfigOf } from '../conformance/lib/load-suite.ts'
 import { withPackages } from './needed-packages.ts'
 
 interface Flags {
@@ -13,6 +14,7 @@ interface Flags {
   readonly stateDir: string
   readonly blockTime?: number
   readonly bundles: boolean
+  readonly suite: readonly string[]
 }
 
 /** How long closing may take, in milliseconds. Chain and ledger are gone with the process anyway. */
@@ -33,10 +35,17 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--state-dir <folder>', 'for the fixture file testbed.json', '.touchstone')
     .option('--block-time <seconds>', 'a block every so often, instead of a block per transaction', parseSeconds)
     .option('--bundles', 'deploys the bundler, and lets calls share transactions', false)
+    .option(
+      '--suite <package>',
+      'with what a suite of your own judges: a package, or a path that begins with . or /; repeatable',
+      (source: string, before: readonly string[]) => [...before, source],
+      [],
+    )
   const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
-  const { port, chainPort, stateDir, blockTime, bundles } = command.opts<Flags>()
+  const { port, chainPort, stateDir, blockTime, bundles, suite } = command.opts<Flags>()
 
+  const config = testbedConfigOf(await loadSuitesOf(suite, process.cwd()))
   const stop = stopSignal()
   const start = performance.now()
   let testbed: Testbed | undefined
@@ -50,6 +59,7 @@ export async function run(argv: readonly string[]): Promise<number> {
           chainPort,
           stateDir,
           bundles,
+          config,
           ...(blockTime !== undefined && { blockTimeSeconds: blockTime }),
         }),
     )

@@ -22,7 +22,7 @@ export interface CheckContext {
   /** POST /api/eth-rpc of the target. */
   readonly rpc: RpcTarget
   /**
-   * Another path of the target below the relay's URL: `t.at('/health').sendRaw(undefined, { method: 'GET' })`. The documents
+   * Another path of the target below the relay's URL: `t.at('/healthz').sendRaw(undefined, { method: 'GET' })`. The documents
    * know none; this is for suites about extensions.
    *
    * @throws Untestable when the run leaves the relay out

@@ -28,6 +28,12 @@ const touchstonePlugin: HardhatPlugin = definePlugin({
         type: ArgumentType.STRING_WITHOUT_DEFAULT,
         defaultValue: undefined,
       })
+      .addOption({
+        name: 'suite',
+        description: 'Suites of your own, e.g. ./suite.js,touchstone-suite-acme',
+        type: ArgumentType.STRING_WITHOUT_DEFAULT,
+        defaultValue: undefined,
+      })
       .setAction(() => withPackages('relay:check', ['server'], () => import('./relay-check.ts')))
       .build(),
     task('relay:up', 'Starts the relay on a network of the project, until Ctrl-C')

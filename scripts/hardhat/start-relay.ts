@@ -17,11 +17,12 @@ export type HardhatRelay = Pick<Testbed, 'fixture' | 'relayUrl' | 'ethRpcBaseUrl
  * Starts the reference relay on the network that `--network` names, or the project's default one, with a profile on it.
  * All keys are new: none of the project's accounts is used.
  *
+ * @param options `config`: members of the relay's configuration
  * @throws UsageError on a network whose node cannot set balances, as none but development nodes can
  */
 export async function startRelay(
   hre: HardhatRuntimeEnvironment,
-  { port }: { readonly port: number },
+  { port, config = {} }: { readonly port: number; readonly config?: Readonly<Record<string, unknown>> },
 ): Promise<HardhatRelay> {
   const network = await serveNetwork(hre)
   const provider = new JsonRpcProvider(network.rpcUrl, undefined, { cacheTimeout: -1, batchMaxCount: 1 })
@@ -33,7 +34,7 @@ export async function startRelay(
       [funder, ...relayers].map(({ address }) => address),
     )
     const signerKeys = relayers.map(({ privateKey }) => privateKey)
-    const server = await startServer(developmentConfig({ rpcUrl: network.rpcUrl, signerKeys, port }))
+    const server = await startServer(developmentConfig({ rpcUrl: network.rpcUrl, signerKeys, port, config }))
     const close = async (): Promise<void> => {
       await server.close()
       await network.close()

@@ -24,7 +24,7 @@ describe('the command new', function () {
   const touchstone = (...args: string[]) => node('scripts/touchstone.ts', ...args)
   const clauseId = 'eth-rpc.eth_feeHistory.result-schema'
 
-  it('writes a method, a relay and a quota model, and says what is next', async () => {
+  it('writes a method, a relay, a quota model and a suite, and says what is next', async () => {
     const method = await touchstone('new', 'rpc-method', 'eth_feeHistory')
     expect(method.code, method.stderr).to.equal(0)
     expect(linesOf(method.stdout)).to.deep.equal([
@@ -45,6 +45,7 @@ describe('the command new', function () {
       ['relay', 'lsp26'],
       ['quota', 'daily-calls'],
       ['rpc-method', 'eth_getBlockTransactionCountByNumber', '--params', '["latest"]'],
+      ['suite', 'acme'],
     ]) {
       const { code, stdout, stderr } = await touchstone('new', ...args)
       expect(code, stderr).to.equal(0)
@@ -81,6 +82,12 @@ describe('the command new', function () {
     const { code, stdout, stderr } = await touchstone('prove', '--only', clauseId)
     expect(code, stdout + stderr).to.equal(0)
     expect(stdout).to.include('1 of 1 mutants caught by their clause, 1 of 1 lawful servers spared')
+  })
+
+  it('writes a suite that passes on the server, and whose mutants are caught', async () => {
+    const { code, stdout, stderr } = await touchstone('prove', '--suite', './conformance/extensions/acme.ts')
+    expect(code, stdout + stderr).to.equal(0)
+    expect(stdout).to.include('2 of 2 mutants caught by their clause, 1 of 1 lawful servers spared')
   })
 
   it('overwrites nothing', async () => {
