@@ -76,6 +76,7 @@ export class StoredJobs {
       },
       insert: (_name: string, jobs: readonly JobInsert[]) => atDatabase(() => this.#insert(jobs)),
       deleteQueuedJobs: () => atDatabase(() => void (this.#jobs = this.#jobs.filter(({ isActive }) => isActive))),
+      offWork: async () => {},
       notifyWorker: () => wake(),
       getQueueStats: async () => ({ readyCount: 0, deferredCount: 0, activeCount: 0 }),
       stop: async () => void (isStopped = true),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { PgBoss, type Job, type JobInsert } from 'pg-boss'
 import type { Logger } from 'pino'
 import { sql } from 'kysely'
@@ -28,7 +29,10 @@ export interface JobsOptions {
 }
 
 /** What background work takes of pg-boss. */
-export type JobQueue = Pick<PgBoss, 'work' | 'insert' | 'deleteQueuedJobs' | 'notifyWorker' | 'getQueueStats' | 'stop'>
+export type JobQueue = Pick<
+  PgBoss,
+  'work' | 'offWork' | 'insert' | 'deleteQueuedJobs' | 'notifyWorker' | 'getQueueStats' | 'stop'
+>
 
 const QUEUE = 'follow'
 const POLL_SECONDS = 0.5
@@ -102,7 +106,8 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   }
 
   await sweep()
-  const timer = setInterval(() => void sweep(), SWEEP_MS)
+  let sweeping = Promise.resolve()
+  const timer = setInterval(() => void (sweeping = sweep()), SWEEP_MS)
   return {
     request: (account) => void requests.add(account, 0),
     depth: async () => {
@@ -110,9 +115,11 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
       return { ready: readyCount, deferred: deferredCount, active: activeCount }
     },
     close: async () => {
-      requests.close()
       clearInterval(timer)
-      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
+      // `stop` looks every 500 ms whether the worker has ended, while `offWork` hears of it.
+      const ended = Promise.allSettled([requests.close(), boss.offWork(QUEUE), sweeping])
+      await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
+      await boss.stop({ graceful: false, close: true })
     },
   }
 }
@@ -149,11 +156,21 @@ function createRequests(boss: JobQueue, log: Logger) {
     { maxItems: MAX_INSERTS },
   )
   let isClosed = false
+  const underWay = new Set<Promise<void>>()
   /** Accounts with a waiting request, and the timer that forgets it: another process may do that work unseen. */
   const waiting = new Map<string, NodeJS.Timeout>()
   function forget(account: string): void {
     clearTimeout(waiting.get(account))
     waiting.delete(account)
+  }
+  async function store(account: string, startAfterSeconds: number): Promise<void> {
+    try {
+      await insert({ data: { account }, singletonKey: account, startAfter: startAfterSeconds })
+    } catch (err) {
+      // The next sweep asks again.
+      log.warn({ err, account }, 'background work cannot be asked for')
+      forget(account)
+    }
   }
   return {
     forget,
@@ -163,16 +180,15 @@ function createRequests(boss: JobQueue, log: Logger) {
     add: async (account: string, startAfterSeconds: number): Promise<void> => {
       if (isClosed || waiting.has(account)) return
       waiting.set(account, setTimeout(() => forget(account), (startAfterSeconds + 2) * 1000).unref())
-      try {
-        await insert({ data: { account }, singletonKey: account, startAfter: startAfterSeconds })
-      } catch (err) {
-        // The next sweep asks again.
-        log.warn({ err, account }, 'background work cannot be asked for')
-        forget(account)
-      }
+      const stored = store(account, startAfterSeconds)
+      underWay.add(stored)
+      await stored
+      underWay.delete(stored)
     },
-    close: () => {
+    /** Takes no further requests, and waits until those under way are stored. */
+    close: async (): Promise<void> => {
       isClosed = true
+      await Promise.all(underWay)
     },
   }
 }
