@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { serve, type TestServer } from '../../conformance/test/support/serve.ts'
 import { launchBrowser, type Browser } from '../../testbed/test/support/browser.ts'
-import { systemClock } from '../../server/services/clock.ts'
 import { startWorld, succeed, type World } from './support/world.ts'
 
 /** As a dapp does it: its own origin, a bundle, the relay and the node elsewhere. */
@@ -35,7 +34,7 @@ describe('the client in a browser', function () {
   before(async function () {
     browser = await launchBrowser(this)
     // The clock of the machine is off by an hour; a page may not read the header Date of another origin.
-    world = await startWorld({ server: { clock: { ...systemClock, nowMs: () => Date.now() + 3_600_000 } } })
+    world = await startWorld({ clockOffsetMs: 3_600_000 })
     const { fixture, relayUrl, rpcUrl, target } = world
     const settings = {
       relayUrl,

@@ -22,7 +22,7 @@ describe('a controller', function () {
     request: (call) =>
       call.method.endsWith('ccounts')
         ? Promise.resolve([world.fixture.controllers.full.address])
-        : world.chain.provider.request(call as { method: string; params: unknown[] }),
+        : world.provider.request(call as { method: string; params: unknown[] }),
   })
 
   const kinds: readonly (readonly [string, () => Controller])[] = [

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import { serve } from '../../conformance/test/support/serve.ts'
-import { systemClock } from '../../server/services/clock.ts'
 import { isRelayError } from '../index.ts'
 import { startFront, startWorld, thrownBy, type World } from './support/world.ts'
 
@@ -9,7 +8,7 @@ describe('quota()', function () {
   const HOUR_MS = 3_600_000
   let world: World
   before(async () => {
-    world = await startWorld({ server: { clock: { ...systemClock, nowMs: () => Date.now() + HOUR_MS } } })
+    world = await startWorld({ clockOffsetMs: HOUR_MS })
   })
   after(() => world?.close())
 

@@ -37,7 +37,7 @@ describe('a relay client', function () {
   describe('execute', () => {
     it('calls another contract, with coins of the profile', async () => {
       const client = world.client()
-      const balance = () => world.chain.provider.request({ method: 'eth_getBalance', params: [world.target, 'latest'] })
+      const balance = () => world.provider.request({ method: 'eth_getBalance', params: [world.target, 'latest'] })
       const before = BigInt((await balance()) as string)
       const { transactionHash, via } = await client.execute({ ...succeed(world.target, 42), value: 5n })
       expect(await client.wait(transactionHash)).to.include({ status: 'executed', transactionHash })
@@ -55,7 +55,7 @@ describe('a relay client', function () {
         )
         await client.wait(transactionHash)
         const data = profileInterface.encodeFunctionData('getData', [key])
-        const read: unknown = await world.chain.provider.request({
+        const read: unknown = await world.provider.request({
           method: 'eth_call',
           params: [{ to: address, data }, 'latest'],
         })
@@ -69,11 +69,11 @@ describe('a relay client', function () {
       const { transactionHash } = await client.execute({ data: '0x60016000f3' })
       await client.wait(transactionHash)
       const params = [transactionHash]
-      const receipt: unknown = await world.chain.provider.request({ method: 'eth_getTransactionReceipt', params })
+      const receipt: unknown = await world.provider.request({ method: 'eth_getTransactionReceipt', params })
       const { logs } = receipt as { logs: { topics: string[] }[] }
       const created = logs.find(({ topics }) => topics[0] === id('ContractCreated(uint256,address,uint256,bytes32)'))
       const address = `0x${created?.topics[2]?.slice(-40)}`
-      const code: unknown = await world.chain.provider.request({ method: 'eth_getCode', params: [address, 'latest'] })
+      const code: unknown = await world.provider.request({ method: 'eth_getCode', params: [address, 'latest'] })
       expect(code).to.equal('0x00')
     })
 
@@ -194,7 +194,7 @@ describe('a relay client', function () {
     const { transactionHash } = await world.client().execute(succeed(world.target), { channel })
     await world.client().wait(transactionHash)
     let isStale = true
-    const provider: Eip1193Provider = world.chain.provider
+    const provider: Eip1193Provider = world.provider
     const node: Eip1193Provider = {
       request: (call) => {
         const isNonce = JSON.stringify(call).includes('"data":"0xb44581d9')
@@ -305,7 +305,7 @@ describe('a relay client', function () {
               ])
             : fetch(url, init),
         // Without HTTP between, whose requests would have the same time.
-        node: world.chain.provider,
+        node: world.provider,
         timeoutMs: 100,
         deadlineMs: 300,
         attempts: 100,
@@ -394,7 +394,7 @@ describe('a relay client', function () {
 
   describe('the fallback', () => {
     const send = async (transaction: FallbackTransaction) =>
-      (await world.chain.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
+      (await world.provider.request({ method: 'eth_sendTransaction', params: [transaction] })) as string
 
     it('sends what the relay refuses, when it says that it sent nothing', async () => {
       await using front = await startFront(world.relayUrl, () => REFUSED)

@@ -20,9 +20,9 @@ describe('a relay provider', function () {
   after(() => world?.close())
 
   const provide = (options?: Parameters<World['client']>[0]) =>
-    createRelayProvider(world.client(options), world.chain.provider)
+    createRelayProvider(world.client(options), world.provider)
   const senderOf = async (hash: string) => {
-    const transaction: unknown = await world.chain.provider.request({
+    const transaction: unknown = await world.provider.request({
       method: 'eth_getTransactionByHash',
       params: [hash],
     })
@@ -87,14 +87,14 @@ describe('a relay provider', function () {
   })
 
   it('leaves everything else to the other provider', async () => {
-    const from = world.chain.accounts[7]?.address
+    const from = world.fixture.funder?.address
     const seen: string[] = []
     class Wallet {
       readonly isMetaMask = true
       readonly #name = 'other'
       request(call: { method: string; params?: unknown }): Promise<unknown> {
         seen.push(call.method)
-        return world.chain.provider.request(call as { method: string; params: unknown[] })
+        return world.provider.request(call as { method: string; params: unknown[] })
       }
       on(): string {
         return this.#name

@@ -26,12 +26,12 @@ describe('wait()', function () {
   })
 
   it('tells that it reverted', async () => {
-    const from = world.chain.accounts[6]?.address
+    const from = world.fixture.funder?.address
     const data = targetInterface.encodeFunctionData('refuse', [1])
     const params = [{ from, to: world.target, data, gas: '0x20000' }]
     // Hardhat mines it, and answers with its error.
-    await thrownBy(world.chain.provider.request({ method: 'eth_sendTransaction', params }))
-    const head: unknown = await world.chain.provider.request({
+    await thrownBy(world.provider.request({ method: 'eth_sendTransaction', params }))
+    const head: unknown = await world.provider.request({
       method: 'eth_getBlockByNumber',
       params: ['latest', false],
     })
@@ -56,7 +56,7 @@ describe('wait()', function () {
     const client = world.client()
     const error = await thrownBy(client.wait(hash, { confirmations: 100, timeoutMs: 150 }))
     expect(isRelayError(error, 'WAIT_TIMED_OUT')).to.equal(true)
-    await world.chain.provider.request({ method: 'hardhat_mine', params: ['0x64'] })
+    await world.mine(100)
     expect(await client.wait(hash, { confirmations: 100, timeoutMs: 150 })).to.include({ status: 'executed' })
   })
 

@@ -10,6 +10,16 @@ const MINES = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_min
 /** The most blocks that can be taken back. */
 const MOST_DEPTH = 64
 
+/** The methods that a request names, one or a batch; none of a body that the node will refuse. */
+function methodsOf(body: string): unknown[] {
+  try {
+    const calls = [JSON.parse(body) as unknown].flat()
+    return calls.map((call) => (call as { method?: unknown } | null)?.method)
+  } catch {
+    return []
+  }
+}
+
 /**
  * A Hardhat chain whose blocks can be made, and taken back. Hardhat cannot reorganise a chain, but goes back to a state that
  * was kept. So all requests go through here, by `url` or `provider`, and each that may make a block keeps the state first.
@@ -36,13 +46,17 @@ export class ChainControl {
     const forward = async (body: string): Promise<string> => {
       const headers = { 'content-type': 'application/json' }
       const send = async () => (await request(nodeUrl, { method: 'POST', headers, body })).body.text()
-      const calls = [JSON.parse(body) as { method?: string }].flat()
-      return calls.some(({ method = '' }) => MINES.has(method)) ? this.#mining(send) : send()
+      return methodsOf(body).some((method) => MINES.has(String(method))) ? this.#mining(send) : send()
     }
     this.provider = {
       request: (call) => (MINES.has(call.method) ? this.#mining(() => node.request(call)) : node.request(call)),
     }
     this.#server = createServer((incoming, response) => {
+      // A page of any origin may ask, as it may ask Hardhat's own server.
+      response.setHeaders(new Map([['access-control-allow-origin', '*']]))
+      if (incoming.method === 'OPTIONS') {
+        return void response.writeHead(204, { 'access-control-allow-headers': '*' }).end()
+      }
       text(incoming)
         .then(forward)
         .then((answer) => response.setHeader('content-type', 'application/json').end(answer))

@@ -18,6 +18,8 @@ export interface TestbedOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** Runs the relay in a process of its own, so that `killRelay` can kill it. Default: in this one, which starts faster. */
   readonly process?: boolean
+  /** How far the relay's clock is ahead, in milliseconds. Only of a relay in this process. Default: 0. */
+  readonly clockOffsetMs?: number
 }
 
 /** A profile for one test, with a controller of its own. */
@@ -96,13 +98,12 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
 }
 
 async function start(
-  { config, process: isProcess = false }: TestbedOptions,
+  { config, process: isProcess = false, clockOffsetMs = 0 }: TestbedOptions,
   closers: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Testbed> {
   const node = await startChain()
   closers.push(() => node.close())
-  const provisioned = await provisionTestbed(node)
   const chain = await ChainControl.start(node.provider, node.rpcUrl)
   closers.push(() => chain.close())
   const relayNode = await startFaultyNode(chain.url)
@@ -112,8 +113,16 @@ async function start(
     signerKeys: relayerKeysOf(node),
     config: { chain: { confirmations: CONFIRMATIONS }, ...config },
   }
-  const relay = await controlRelay(development, isProcess)
+  // The relay starts while the contracts are deployed.
+  const provisioning = provisionTestbed(node)
+  const [started] = await Promise.allSettled([
+    controlRelay(development, { chainId: BigInt(node.chainId), isProcess, clockOffsetMs }),
+    provisioning,
+  ])
+  if (started.status === 'rejected') throw started.reason
+  const relay = started.value
   closers.push(() => relay.close())
+  const provisioned = await provisioning
   const fixture: Fixture = {
     ...provisioned,
     chain: { ...provisioned.chain, rpcUrl: chain.url },

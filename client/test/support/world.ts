@@ -1,16 +1,12 @@
-import { Wallet } from 'ethers'
+import { BrowserProvider, Wallet } from 'ethers'
 import { deployTarget, targetInterface } from '../../../contracts/deploy/target.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
-import { testSigner } from '../../../contracts/signer.ts'
-import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/testbed.ts'
+import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/library/index.ts'
 import { serve, type TestServer } from '../../../conformance/test/support/serve.ts'
 import { createRelayClient, type RelayClient, type RelayClientOptions } from '../../index.ts'
 
-/** Accounts that the testbed leaves free. */
-const DEPLOYER = 5
-
 /** A testbed with a contract that counts its calls. */
-export interface World extends Testbed {
+export interface World extends Omit<Testbed, 'client'> {
   readonly target: string
   /** A client of the controller with all permissions, or with what is given instead. */
   client(options?: Partial<RelayClientOptions>): RelayClient
@@ -26,8 +22,9 @@ export const succeed = (target: string, value = 1) => ({
 
 export async function startWorld(options?: TestbedOptions): Promise<World> {
   const testbed = await startTestbed(options)
-  const target = await deployTarget(await createSender(testSigner(testbed.chain, DEPLOYER)))
-  const { fixture, relayUrl, rpcUrl, chain } = testbed
+  const { fixture, relayUrl, rpcUrl, provider } = testbed
+  const deployer = new Wallet(fixture.funder?.privateKey ?? '', new BrowserProvider(provider))
+  const target = await deployTarget(await createSender(deployer))
   const controller = new Wallet(fixture.controllers.full.privateKey)
   return {
     ...testbed,
@@ -36,7 +33,7 @@ export async function startWorld(options?: TestbedOptions): Promise<World> {
       createRelayClient({ relayUrl, profile: fixture.profile.address, controller, node: rpcUrl, ...given }),
     calls: async () => {
       const data = targetInterface.encodeFunctionData('calls')
-      return Number(await chain.provider.request({ method: 'eth_call', params: [{ to: target, data }, 'latest'] }))
+      return Number(await provider.request({ method: 'eth_call', params: [{ to: target, data }, 'latest'] }))
     },
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '../../..')
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
 
 describe('docs/testbed.md', function () {
@@ -29,6 +30,7 @@ describe('docs/testbed.md', function () {
 
   for (const [runner, args, passed] of [
     ['node:test', ['--test', 'relay.node.test.ts'], /^# pass 1$|^ℹ pass 1$/m],
+    ['vitest', [vitest, 'run', '--no-color', 'relay.vitest'], /Tests +1 passed/],
     ['mocha', [mocha, '--exit', 'relay.mocha.test.ts'], /1 passing/],
   ] as const) {
     it(`shows a test that passes with ${runner}`, async () => {

@@ -29,6 +29,17 @@ describe('touchstone/testbed', function () {
     expect(await balance()).to.equal(before + 1n)
   })
 
+  it('serves its chain to pages of any origin, and hands on what the node refuses', async () => {
+    const headers = { 'content-type': 'application/json', origin: 'http://dapp.example' }
+    const preflight = await fetch(testbed.rpcUrl, { method: 'OPTIONS', headers })
+    expect(preflight.headers.get('access-control-allow-headers')).to.equal('*')
+    for (const body of ['{', 'null', '[]']) {
+      const answer = await fetch(testbed.rpcUrl, { method: 'POST', headers, body })
+      expect(answer.headers.get('access-control-allow-origin')).to.equal('*')
+      expect(await answer.text(), body).to.match(/"error"|^\[\]$/)
+    }
+  })
+
   it('makes blocks, at once and by the clock', async () => {
     const before = await head()
     await testbed.mine(3)
