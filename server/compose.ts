@@ -293,7 +293,12 @@ async function startFollowing(
     ...(edges?.openQueue && { openQueue: edges.openQueue }),
   })
   nodes.onReorganised = () => {
-    for (const { address } of accounts) jobs.request(address)
+    const lookAtAll = (): void => accounts.forEach(({ address }) => jobs.request(address))
+    // What was final may be open again then.
+    follower.recheck().then(lookAtAll, (err: unknown) => {
+      log.warn({ err }, 'what is final could not be looked at after a reorganisation')
+      lookAtAll()
+    })
   }
   // The chain may have been reorganised while no process followed it.
   nodes.onReorganised()

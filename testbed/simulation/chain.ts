@@ -94,6 +94,8 @@ export class SimulatedChain {
   /** What nobody of ours has sent, and the next block holds all the same: somebody else has the key. */
   foreign: { readonly from: string }[] = []
   readonly #transactions = new Map<string, Transaction>()
+  /** What a mempool has taken, by sender and nonce. */
+  readonly #offered = new Map<string, Transaction[]>()
   #blocks = 0
 
   constructor({ profiles, balances, timestamp, bundlerCode }: ChainOptions) {
@@ -117,6 +119,17 @@ export class SimulatedChain {
     let transaction = this.#transactions.get(raw)
     if (!transaction) this.#transactions.set(raw, (transaction = this.#decode(raw)))
     return transaction
+  }
+
+  /** Remembers what a mempool has taken: some miner has it, also when it is replaced. */
+  offer(transaction: Transaction): void {
+    const known = this.#offered.get(slotOf(transaction)) ?? []
+    if (!known.includes(transaction)) this.#offered.set(slotOf(transaction), [...known, transaction])
+  }
+
+  /** What was offered for the same nonce, this one among it. */
+  rivalsOf(transaction: Transaction): readonly Transaction[] {
+    return this.#offered.get(slotOf(transaction)) ?? [transaction]
   }
 
   /**
@@ -228,6 +241,8 @@ export class SimulatedChain {
     }
   }
 }
+
+const slotOf = ({ from, nonce }: Transaction) => `${from} ${nonce}`
 
 const outcomeOf = (
   call: string,

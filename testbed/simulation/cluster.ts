@@ -64,6 +64,8 @@ interface Statement {
 interface Session {
   readonly process: Process
   isOver: boolean
+  /** Its server has lost the connection. The database may not know yet. */
+  isBroken: boolean
   isInTransaction: boolean
   /** When it said something last: the server ends sessions that hold something and say nothing. */
   heardMs: number
@@ -174,7 +176,14 @@ export class Cluster {
 
   #connect(process: Process): Session {
     const { time } = this.#options
-    const session = { process, isOver: false, isInTransaction: false, heardMs: time.nowMs, keys: new Set<string>() }
+    const session = {
+      process,
+      isOver: false,
+      isBroken: false,
+      isInTransaction: false,
+      heardMs: time.nowMs,
+      keys: new Set<string>(),
+    }
     this.#sessions.add(session)
     return session
   }
@@ -184,11 +193,15 @@ export class Cluster {
     const { time, random } = this.#options
     return new Promise((resolve, reject) => {
       const statement = { text, values, resolve, reject }
+      if (session.isBroken) return this.#answer(session, () => reject(away(false)))
       const isLost = this.isCutOff && random.chance(0.5)
       time.after(random.between(0.05, SLOWEST_MS), undefined, async () => {
         // A statement that was on its way when its process died is executed all the same, or not.
         if (!session.process.isAlive && random.chance(0.5)) return
-        if (isLost) return this.#answer(session, () => reject(away(true)))
+        if (isLost) {
+          this.#break(session)
+          return this.#answer(session, () => reject(away(true)))
+        }
         await this.#take(session, statement)
       })
     })
@@ -249,6 +262,13 @@ export class Cluster {
     }
   }
 
+  /** The server has lost the connection. The database hears of it at once, or when it looks. */
+  #break(session: Session): void {
+    const { time, random } = this.#options
+    session.isBroken = true
+    time.after(random.chance(0.5) ? 0 : FROZEN_MS, undefined, () => this.#end(session))
+  }
+
   async #end(session: Session): Promise<void> {
     if (session.isOver) return
     const { time, storage } = this.#options
@@ -269,7 +289,7 @@ export class Cluster {
       return await work()
     } finally {
       await new Promise<void>((resolve) => this.#answer(session, resolve))
-      this.#unlock(session, key)
+      if (!session.isBroken) this.#unlock(session, key)
     }
   }
 
@@ -277,7 +297,7 @@ export class Cluster {
     const { time, random } = this.#options
     return new Promise((resolve, reject) => {
       time.after(random.between(0.05, SLOWEST_MS), undefined, () => {
-        if (session.isOver) return this.#answer(session, () => reject(away(false)))
+        if (session.isOver || session.isBroken) return this.#answer(session, () => reject(away(false)))
         const held = this.#keys.get(key)
         const grant = () => {
           session.keys.add(key)
@@ -332,7 +352,7 @@ class SessionPool {
 
   giveBack(session: Session): void {
     const next = this.#waiting.shift()
-    const live = session.isOver ? this.#open() : session
+    const live = session.isOver || session.isBroken ? this.#open() : session
     if (next) return next(live)
     this.#free.push(live)
   }

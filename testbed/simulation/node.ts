@@ -105,6 +105,7 @@ export class SimulatedNode {
     if (same && !(isEnough(maxFeeWei, same.maxFeeWei) && isEnough(tipWei, same.tipWei)))
       return 'replacement transaction underpriced'
     this.pool.set(from, own.set(nonce, transaction))
+    this.#chain.offer(transaction)
     this.onTaken(transaction)
     return undefined
   }

@@ -74,6 +74,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'lag'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'forget'; readonly node: number }
   | { readonly kind: 'reorganisation'; readonly depth: number; readonly keeps: number }
+  | { readonly kind: 'rivals'; readonly forMs: number }
   | { readonly kind: 'fee'; readonly factor: number; readonly blocks: number }
   | { readonly kind: 'steal'; readonly account: number }
   | { readonly kind: 'poor'; readonly account: number; readonly forMs: number }
@@ -97,17 +98,29 @@ const QUOTAS = [
 
 const TROUBLES: readonly Trouble[] = ['slow', 'unheard', 'unanswered', 'broken', 'doubled', 'denies', 'pretends']
 
+/**
+ * What makes something frequent that is rare otherwise. `order`: calls whose end depends on which of them comes first.
+ * `expiry`: calls whose time runs out before a block takes them. `depth`: reorganisations of what is final. `rivals`: blocks
+ * hold what has been replaced, since a miner has not heard of the replacement.
+ */
+type Theme = 'order' | 'expiry' | 'depth' | 'rivals'
+type Themes = ReadonlySet<Theme>
+const THEMES: readonly Theme[] = ['order', 'expiry', 'depth', 'rivals']
+
 /** What a seed stands for. Every seed has weather of its own: some kinds of faults, and none of the others. */
 export function planOf(seed: number): Plan {
   const random = createRandom(seed, 'plan')
-  const world = planWorld(random.stream('world'))
-  const calls = planCalls(random.stream('calls'), world)
-  return { seed, world, calls, faults: planFaults(random.stream('faults'), world, calls) }
+  const themed = random.stream('themes')
+  const isThemed = themed.chance(0.5)
+  const themes: Themes = new Set(THEMES.filter(() => isThemed && themed.chance(0.5)))
+  const world = planWorld(random.stream('world'), themes)
+  const calls = planCalls(random.stream('calls'), world, themes)
+  return { seed, world, calls, faults: planFaults(random.stream('faults'), world, calls, themes) }
 }
 
-function planWorld(random: Random): WorldPlan {
+function planWorld(random: Random, themes: Themes): WorldPlan {
   const isShared = random.chance(0.6)
-  const blockMs = random.pick([1_000, 2_000, 4_000])
+  const blockMs = random.pick(themes.has('depth') ? [1_000] : [1_000, 2_000, 4_000])
   return {
     isShared,
     servers: isShared ? random.integer(1, 3) : 1,
@@ -117,8 +130,8 @@ function planWorld(random: Random): WorldPlan {
       wantsBaseFee: random.chance(0.3),
     })),
     blockMs,
-    confirmations: random.integer(1, 4),
-    accounts: random.integer(1, 3),
+    confirmations: random.integer(1, themes.has('depth') ? 2 : 4),
+    accounts: random.integer(themes.has('order') ? 2 : 1, 3),
     profiles: random.integer(1, 2),
     quota: random.pick(QUOTAS),
     timings: {
@@ -134,7 +147,7 @@ function planWorld(random: Random): WorldPlan {
   }
 }
 
-function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan): CallPlan[] {
+function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan, themes: Themes): CallPlan[] {
   const calls: CallPlan[] = []
   const channels = bundleCalls === null ? random.integer(1, 4) : random.integer(3, 8)
   // What shares a transaction comes at the same time.
@@ -143,7 +156,8 @@ function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan
     const [profile, controller] = [random.integer(0, profiles - 1), random.integer(0, 1)]
     const length = random.integer(1, 4)
     const isInBurst = bundleCalls !== null && random.chance(0.8)
-    const startMs = isInBurst ? burstMs + random.between(0, 15) : random.between(500, ACTIVE_MS * 0.8)
+    const latestMs = ACTIVE_MS * (themes.has('expiry') ? 0.2 : 0.8)
+    const startMs = isInBurst ? burstMs + random.between(0, 15) : random.between(500, latestMs)
     const hurryMs = random.pick(isInBurst ? [1, 50, 1_000] : [50, 1_000, 5_000])
     for (let id = 0; id < length; id++) {
       const cheat: Cheat | undefined = random.chance(0.12)
@@ -156,8 +170,12 @@ function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan
         controller,
         channel: BigInt(channel),
         id: BigInt(id),
-        effect: random.chance(0.75) ? 'plain' : random.pick(['reverts', 'throws-switch', 'needs-switch-off']),
-        validSeconds: random.chance(0.2) ? random.integer(11, 25) : null,
+        effect: random.chance(themes.has('order') ? 0.2 : 0.75)
+          ? 'plain'
+          : random.pick(['reverts', 'throws-switch', 'needs-switch-off']),
+        validSeconds: random.chance(themes.has('expiry') ? 0.7 : 0.2)
+          ? random.integer(11, themes.has('expiry') ? 13 : 25)
+          : null,
         cheat: undefined,
         sendings: planSendings(random, atMs, servers),
       }
@@ -210,27 +228,46 @@ const ON_ITS_WAY_MS = 80
 /** Faults that hit most where something is just being done. */
 const HITS_WORK: ReadonlySet<string> = new Set(['crash', 'sleep', 'cut'])
 
-function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]): Fault[] {
+function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[], themes: Themes): Fault[] {
   const sentAtMs = calls.flatMap(({ sendings }) => sendings.map(({ atMs }) => atMs)).filter((atMs) => atMs < ACTIVE_MS)
   const momentOf = (kind: string) =>
     HITS_WORK.has(kind) && sentAtMs.length > 0 && random.chance(0.6)
       ? random.pick(sentAtMs) + random.between(0, ON_ITS_WAY_MS)
       : random.between(0, ACTIVE_MS)
-  const makers = faultMakers(random, world)
+  const makers = faultMakers(random, world, themes)
   const kinds = random.shuffled(Object.keys(makers)).slice(0, random.integer(0, 5))
   // Much goes wrong only when the chain goes back.
   if (random.chance(0.3)) kinds.push('reorganisation', 'reorganisation')
-  if (kinds.length === 0) return []
-  const faults = Array.from({ length: random.integer(1, 8) }, () => {
+  const count = kinds.length === 0 ? 0 : random.integer(1, 8)
+  const faults = Array.from({ length: count }, () => {
     const kind = random.pick(kinds)
     return { atMs: momentOf(kind), ...makers[kind]?.() }
-  })
-  return (faults as Fault[]).toSorted((one, other) => one.atMs - other.atMs)
+  }) as Fault[]
+  return [...faults, ...themedFaults(random, themes, makers)].toSorted((one, other) => one.atMs - other.atMs)
+}
+
+/** What belongs to themes: no blocks until calls have run out of time, and reorganisations of what came of them. */
+function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<string, Maker>>): Fault[] {
+  if (themes.size === 0) return []
+  const faults: Fault[] = Array.from({ length: random.integer(1, 3) }, () => ({
+    ...(makers['reorganisation']?.() as Extract<Fault, { kind: 'reorganisation' }>),
+    atMs: random.between(ACTIVE_MS * 0.4, ACTIVE_MS),
+  }))
+  if (themes.has('expiry') || (themes.has('order') && random.chance(0.4))) {
+    faults.push({ kind: 'full-blocks', atMs: random.between(500, 2_500), forMs: random.between(8_000, 15_000) })
+  }
+  if (themes.has('rivals')) {
+    faults.push({ kind: 'rivals', atMs: 0, forMs: CALM_FROM_MS })
+    if (random.chance(0.5)) {
+      faults.push({ ...(makers['steal']?.() as Extract<Fault, { kind: 'steal' }>), atMs: random.between(0, ACTIVE_MS) })
+    }
+  }
+  return faults
 }
 
 type Maker = () => Omit<Fault, 'atMs'>
 
-function faultMakers(random: Random, world: WorldPlan): Readonly<Record<string, Maker>> {
+function faultMakers(random: Random, world: WorldPlan, themes: Themes): Readonly<Record<string, Maker>> {
   const server = () => random.integer(0, world.servers - 1)
   const node = () => random.integer(0, world.nodes.length - 1)
   const account = () => random.integer(0, world.accounts - 1)
@@ -250,9 +287,10 @@ function faultMakers(random: Random, world: WorldPlan): Readonly<Record<string, 
     reorganisation: () =>
       one({
         kind: 'reorganisation',
-        depth: random.integer(1, world.confirmations + (random.chance(0.25) ? 2 : 0)),
+        depth: random.integer(1, world.confirmations + (random.chance(themes.has('depth') ? 0.8 : 0.25) ? 3 : 0)),
         keeps: random.pick([0, 0.5, 1]),
       }),
+    rivals: () => one({ kind: 'rivals', forMs: forMs() }),
     fee: () => one({ kind: 'fee', factor: random.pick([1.3, 1.6, 0.7]), blocks: random.integer(1, 6) }),
     steal: () => one({ kind: 'steal', account: account() }),
     poor: () => one({ kind: 'poor', account: account(), forMs: forMs() }),

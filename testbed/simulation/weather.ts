@@ -1,4 +1,4 @@
-import { driftOf, type Block, type SimulatedChain } from './chain.ts'
+import { driftOf, type Block, type SimulatedChain, type Transaction } from './chain.ts'
 import type { Cluster } from './cluster.ts'
 import { signerAddresses } from './callers.ts'
 import { CLEAR_LINE, type Line } from './network.ts'
@@ -28,6 +28,8 @@ export class Weather {
   readonly #lines = new Map<number, Line>()
   readonly #lagging = new Set<SimulatedNode>()
   #inclusion: number
+  /** Whether miners hold what has been replaced. */
+  #hasRivals = false
   #feeFactors: number[] = []
   /** What accounts were given last, in wei. */
   readonly #funds = new Map<number, bigint>()
@@ -63,6 +65,7 @@ export class Weather {
     this.#lagging.clear()
     cluster.isCutOff = false
     this.#inclusion = plan.world.inclusion
+    this.#hasRivals = false
     // A reorganisation may have taken back what ended their poverty.
     for (let account = 0; account < plan.world.accounts; account++) this.#fund(account, RICH_WEI)
     for (const server of servers) if (!server.process.isAlive) server.start()
@@ -106,6 +109,10 @@ export class Weather {
         return nodes[fault.node]?.pool.clear()
       case 'reorganisation':
         return this.#reorganise(fault.depth, fault.keeps)
+      case 'rivals':
+        this.#hasRivals = true
+        until(fault.forMs, () => (this.#hasRivals = false))
+        return
       case 'fee':
         this.#feeFactors = Array.from({ length: fault.blocks }, () => fault.factor)
         return
@@ -151,8 +158,14 @@ export class Weather {
     const proposer = random.pick(nodes)
     chain.feeFactor = this.#feeFactors.shift() ?? driftOf(random)
     const offered = proposer.executable(random).filter(() => random.chance(this.#inclusion))
-    this.#extend(chain.head, offered)
+    this.#extend(chain.head, this.#heldInstead(offered))
     for (const node of nodes) this.#propagateTo(node)
+  }
+
+  /** The same transactions, or others with the same nonces, where miners have not heard of the replacement. */
+  #heldInstead(transactions: readonly Transaction[]): Transaction[] {
+    const { chain, random } = this.#options
+    return transactions.map((one) => (this.#hasRivals && random.chance(0.5) ? random.pick(chain.rivalsOf(one)) : one))
   }
 
   #extend(parent: Block, offered: Parameters<SimulatedChain['mine']>[1]): void {
@@ -184,10 +197,8 @@ export class Weather {
       parent = parent.parent
     }
     const transactions = dropped.flatMap(({ receipts }) => receipts.map(({ transaction }) => transaction))
-    this.#extend(
-      parent,
-      random.shuffled(transactions).filter(() => random.chance(keeps)),
-    )
+    const kept = random.shuffled(transactions).filter(() => random.chance(keeps))
+    this.#extend(parent, this.#heldInstead(kept))
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
     // The transfers were in blocks that are gone, and come back.
     for (const [account, wei] of this.#funds) this.#fund(account, wei)

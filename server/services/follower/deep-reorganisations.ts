@@ -1,11 +1,17 @@
+import { type FinalBlock, finalBlocks, reopenBlocks } from '../ledger/final-blocks.ts'
 import { nextNonceOf, reopen } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import type { Ages } from './ages.ts'
 import { CANCEL_GAS } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 
-/** Notices reorganisations that went deeper than `chain.confirmations`, by the nonces that an account has lost. */
+/** Notices reorganisations that went deeper than `chain.confirmations`. */
 export interface DeepReorganisations {
+  /**
+   * The chain has other blocks than before, nobody knows from which one on. Relays that are held to be final, and whose
+   * block is gone, are followed again: the chain may hold them in another block, with another end.
+   */
+  recheck(): Promise<void>
   /**
    * The chain has not used a nonce of the account whose relay was held to be final. The relay is followed again: it was
    * promised, and everything that comes after it waits for its nonce.
@@ -19,11 +25,14 @@ export interface DeepReorganisations {
 
 export type DeepReorganisationsOptions = Pick<
   FollowerOptions,
-  'chainId' | 'database' | 'upstream' | 'broadcaster' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
+  'chainId' | 'clock' | 'database' | 'upstream' | 'broadcaster' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
 > & { readonly ages: Ages }
 
+/** Blocks with relays that were accepted before this time are not looked at again, in milliseconds. */
+const RECHECKED_MS = 3_600_000
+
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
-  const { chainId, database, upstream, broadcaster, signerOf, ages, log, lostAfterMs } = options
+  const { chainId, database, upstream, broadcaster, signerOf, ages, clock, log, lostAfterMs } = options
   /** By account: the missing nonce that was logged last. */
   const logged = new Map<string, number>()
 
@@ -41,7 +50,31 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
     await database.exclusively(accountKey(account), () => broadcaster.send(missing))
   }
 
+  const isGone = async ({ number, hash }: FinalBlock): Promise<boolean> => {
+    const block = await upstream.request<{ hash: string } | null>('eth_getBlockByNumber', [
+      `0x${number.toString(16)}`,
+      false,
+    ])
+    return block?.hash !== hash
+  }
+
   return {
+    recheck: async () => {
+      const sinceMs = clock.nowMs() - RECHECKED_MS
+      const gone: string[] = []
+      // Below a block that the chain still has, it has all of them.
+      for (const block of await finalBlocks(database.db, sinceMs)) {
+        if (!(await isGone(block))) break
+        gone.push(block.hash)
+      }
+      const reopened = await reopenBlocks(database.db, gone, sinceMs)
+      if (reopened > 0) {
+        log.error(
+          { blocks: gone.length, reopened },
+          'a reorganisation went deeper than chain.confirmations: what was in its blocks is followed again',
+        )
+      }
+    },
     look: async (account, chainNonce, firstOpen) => {
       const below = firstOpen ?? (await nextNonceOf(database.db, account)) ?? chainNonce
       const isMissing = chainNonce < below

@@ -1,4 +1,5 @@
 import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
+import { ServiceError } from '../../core/errors.ts'
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
@@ -19,6 +20,15 @@ export interface Follower {
    * @throws ServiceError UPSTREAM_UNAVAILABLE
    */
   follow(account: string): Promise<boolean>
+  /** Looks at what is held to be final, since blocks may be gone. @throws ServiceError UPSTREAM_UNAVAILABLE */
+  recheck(): Promise<void>
+}
+
+interface RpcBlock {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+  readonly timestamp: string
 }
 
 /** The most relays in one look; the next look takes the rest. */
@@ -34,6 +44,7 @@ export function createFollower(options: FollowerOptions): Follower {
   const checkedAt = new Map<string, string>()
   /** By account: the nonce of its first open relay, when it was last looked at. */
   const firstOpen = new Map<string, number>()
+  let lastHead: Head | undefined
 
   const settleOptions = (relays: readonly OpenRelay[], head: Head) => ({
     plans,
@@ -52,12 +63,27 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
+  const readBlock = (block: string) => upstream.request<RpcBlock | null>('eth_getBlockByNumber', [block, false])
+
+  /** Notices as well that the head that was read last is no longer part of the chain. */
   async function readHead(): Promise<Head> {
-    const block = await upstream.request<{ number: string; hash: string; timestamp: string }>('eth_getBlockByNumber', [
-      'latest',
-      false,
-    ])
-    return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
+    const block = await readBlock('latest')
+    // The node has just started, or has lost its database.
+    if (block === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
+    const head = { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
+    const before = lastHead
+    lastHead = head
+    if (before && (await isReplaced(before, head, block.parentHash))) await recheck()
+    return head
+  }
+
+  async function isReplaced(before: Head, head: Head, parentHash: string): Promise<boolean> {
+    if (head.hash === before.hash || parentHash === before.hash) return false
+    if (head.number === before.number) return true
+    // Of several nodes, this one may be behind.
+    if (head.number < before.number) return false
+    const block = await readBlock(`0x${before.number.toString(16)}`)
+    return block !== null && block.hash !== before.hash
   }
 
   /** The account's next nonce on the chain. */
@@ -109,10 +135,27 @@ export function createFollower(options: FollowerOptions): Follower {
     }
   }
 
+  async function recheck(): Promise<void> {
+    await deepReorganisations.recheck()
+    // What was behind may be open again, also because another process has found it.
+    firstOpen.clear()
+    checkedAt.clear()
+  }
+
+  /** The first open relays of an account, and the nonce from which on they were looked for. */
+  async function readOpen(account: string) {
+    const fromNonce = firstOpen.get(account) ?? 0
+    const limit = MAX_TOGETHER
+    const relays = await openRelays(db, account, { fromNonce, limit })
+    if (relays.length > 0 || fromNonce === 0) return { fromNonce, relays }
+    // Another process may have taken back that a relay is final.
+    return { fromNonce, relays: await openRelays(db, account, { fromNonce: 0, limit }) }
+  }
+
   return {
+    recheck,
     follow: async (account) => {
-      const fromNonce = firstOpen.get(account) ?? 0
-      const relays = await openRelays(db, account, { fromNonce, limit: MAX_TOGETHER })
+      const { fromNonce, relays } = await readOpen(account)
       const [first] = relays
       if (!first) {
         const chainNonce = await countOf(account)

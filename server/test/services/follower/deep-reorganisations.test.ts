@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
-import type { RelayClient } from '../../support/relay-client.ts'
+import { keyManagerInterface } from '../../../../contracts/deploy/profile.ts'
+import { type RelayClient, setSomeData } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
@@ -97,6 +98,23 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await start()
     await expectMinedAgain(hashes)
   })
+
+  it('tells another end than before, when the chain holds a call again and it fails there', async () => {
+    const hashes = await executeThree()
+    const { transaction } = client.sign({ channel: 1n, id: 0n, payload: setSomeData('0x99') })
+    const { signature, nonce, abi } = transaction
+    const data = keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, abi])
+    const rival = { from: chain.sender.address, to: chain.profile.keyManager, data }
+    const stored = await server.database.db.selectFrom('attempts').select(['hash', 'raw']).execute()
+    const raws = hashes.map((hash) => stored.find((one) => one.hash === hash)?.raw)
+    await chain.node.request('anvil_reorg', 5, [[rival, 0], ...raws.map((raw) => [raw, 1])])
+    expect((await chain.receipt(hashes[0]))?.status).to.equal('0x0')
+
+    // Somebody has to look at the chain.
+    expect((await client.execute({ channel: 2n })).status).to.equal(200)
+    await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted', PATIENCE_MS)
+  })
+
   it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {
     await server.close()
     const from = chain.signers[0]
