@@ -87,9 +87,11 @@ export function audit(evidence: Evidence): string[] {
     ...auditLiveness(evidence),
     ...evidence.calls.flatMap((call) => auditCall(call, byCall.get(call.name) ?? [], evidence)),
     ...auditNonces(evidence),
+    ...auditFillers(evidence),
     ...auditOrder(evidence, byCall),
     ...auditParts(mined),
-    ...(isDeep(evidence.plan) ? [] : [...auditCharges(evidence, mined), ...auditProfiles(evidence, mined, byCall)]),
+    ...auditCharges(evidence, mined),
+    ...auditProfiles(evidence, mined, byCall),
   ]
 }
 
@@ -186,6 +188,18 @@ function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
   return faults
 }
 
+/**
+ * The follower uses up a nonce that no stored transaction has, so that what comes behind it is mined. That is for nonces
+ * that somebody else has taken and a reorganisation has freed; one of our own that was never stored is a nonce lost.
+ */
+function auditFillers({ plan, sent, attempts }: Evidence): string[] {
+  if (isDeep(plan) || plan.faults.some(({ kind }) => kind === 'steal')) return []
+  const stored = new Set(attempts.map(({ hash }) => hash))
+  const fillers = sent.filter(({ transaction: { calls, hash } }) => calls.length === 0 && !stored.has(hash))
+  const names = new Set(fillers.map(({ transaction: { nonce, from } }) => `${nonce} of ${from.slice(0, 8)}`))
+  return [...names].map((name) => `nonce: ${name} was taken, and given to no call`)
+}
+
 /** What revert data begins with when the nonce of a relay call is not the next one. */
 const INVALID_RELAY_NONCE = '0xc9bd9eb9'
 
@@ -241,7 +255,7 @@ function costsOf({ world: { quota } }: Plan) {
   }
 }
 
-/** Whether a reorganisation goes deeper than what is held to be final: there nothing is charged anew. */
+/** Whether a reorganisation goes deeper than what is held to be final. */
 const isDeep = ({ faults, world }: Plan) =>
   faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > world.confirmations)
 

@@ -39,8 +39,15 @@ export async function openStorage(): Promise<Storage> {
   await migrate(db, schema)
   const client = await pool.connect()
   const single = { connect: async () => ({ query: client.query.bind(client), release: () => {} }), end: async () => {} }
+  const names = new Map<string, string>()
   return {
-    run: (text, values = []) => client.query(text, [...values]),
+    run: (text, values = []) => {
+      if (values.length === 0) return client.query(text)
+      // To parse and to plan a statement takes longer than to execute it.
+      const name = names.get(text) ?? `statement${names.size}`
+      names.set(text, name)
+      return client.query({ name, text, values: [...values] })
+    },
     db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: single as never }) }),
   }
 }

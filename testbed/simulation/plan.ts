@@ -10,6 +10,8 @@ export interface Plan {
   readonly world: WorldPlan
   readonly calls: readonly CallPlan[]
   readonly faults: readonly Fault[]
+  /** When the weather is fine again: every fault is over, and every call was sent. */
+  readonly calmFromMs: number
 }
 
 export interface WorldPlan {
@@ -86,8 +88,6 @@ export type Fault = { readonly atMs: number } & (
 export const ACTIVE_MS = 20_000
 /** The longest that a fault lasts. */
 const LONGEST_MS = 12_000
-/** When the weather is fine again. */
-export const CALM_FROM_MS = ACTIVE_MS + LONGEST_MS
 
 const QUOTAS = [
   { model: 'gas', options: { gasPerPeriod: 20_000_000 } },
@@ -115,7 +115,9 @@ export function planOf(seed: number): Plan {
   const themes: Themes = new Set(THEMES.filter(() => isThemed && themed.chance(0.5)))
   const world = planWorld(random.stream('world'), themes)
   const calls = planCalls(random.stream('calls'), world, themes)
-  return { seed, world, calls, faults: planFaults(random.stream('faults'), world, calls, themes) }
+  const faults = planFaults(random.stream('faults'), world, calls, themes)
+  const endsMs = faults.map((fault) => fault.atMs + ('forMs' in fault ? fault.forMs : 0))
+  return { seed, world, calls, faults, calmFromMs: Math.max(ACTIVE_MS, ...endsMs) }
 }
 
 function planWorld(random: Random, themes: Themes): WorldPlan {
@@ -191,7 +193,7 @@ const PROBE_AFTER_MS = 10_000
 const PROBE_CHANNEL = 100n
 
 /** Calls in fine weather, as many as there are accounts: each of these has to be taken, and executed. */
-export function probesOf({ world, calls }: Plan): CallPlan[] {
+export function probesOf({ world, calls, calmFromMs }: Plan): CallPlan[] {
   return Array.from({ length: world.accounts }, (_, index) => ({
     number: calls.length + 1 + index,
     profile: index % world.profiles,
@@ -204,7 +206,7 @@ export function probesOf({ world, calls }: Plan): CallPlan[] {
     isProbe: true,
     sendings: [
       {
-        atMs: CALM_FROM_MS + PROBE_AFTER_MS,
+        atMs: calmFromMs + PROBE_AFTER_MS,
         server: index % world.servers,
         patienceMs: Infinity,
         isStubborn: true,
@@ -257,7 +259,7 @@ function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<st
     faults.push({ kind: 'full-blocks', atMs: random.between(500, 2_500), forMs: random.between(8_000, 15_000) })
   }
   if (themes.has('rivals')) {
-    faults.push({ kind: 'rivals', atMs: 0, forMs: CALM_FROM_MS })
+    faults.push({ kind: 'rivals', atMs: 0, forMs: ACTIVE_MS })
     if (random.chance(0.5)) {
       faults.push({ ...(makers['steal']?.() as Extract<Fault, { kind: 'steal' }>), atMs: random.between(0, ACTIVE_MS) })
     }

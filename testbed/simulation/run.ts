@@ -19,7 +19,7 @@ import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
 import { StoredJobs } from './job-queue.ts'
 import { connectTo } from './network.ts'
 import { SimulatedNode } from './node.ts'
-import { CALM_FROM_MS, probesOf, type Plan } from './plan.ts'
+import { probesOf, type Plan } from './plan.ts'
 import { createRandom } from './random.ts'
 import { SimulatedServer } from './server.ts'
 import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
@@ -136,9 +136,9 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   const calls = [...plan.calls, ...probesOf(plan)].map(signCall)
   for (const call of calls) callers.plan(call)
 
-  await time.runUntil(CALM_FROM_MS)
+  await time.runUntil(plan.calmFromMs)
   let isEnded = false
-  while (!isEnded && time.nowMs < CALM_FROM_MS + LIMIT_MS) {
+  while (!isEnded && time.nowMs < plan.calmFromMs + LIMIT_MS) {
     await time.runUntil(time.nowMs + LOOK_MS)
     isEnded = callers.active === 0 && !cluster.isBusy && (await isAtRest(storage, chain, addresses))
   }
@@ -253,6 +253,7 @@ async function askAtTheEnd(
   if (!server) return evidence
   const accepted = evidence.calls.flatMap((call) => acceptedAs(call).map((hash) => ({ call, hash })))
   let ledger: Evidence['ledger']
+  let isAnswered = false
   void server
     .request(
       async ({ relays, quotas }) => ({
@@ -276,6 +277,8 @@ async function askAtTheEnd(
       // The audit says so: no server answers in the end.
       (error: Error) => time.tell(`asked at the end: ${error.message}`),
     )
-  await time.runUntil(time.nowMs + ASK_MS)
+    .finally(() => (isAnswered = true))
+  const untilMs = time.nowMs + ASK_MS
+  while (!isAnswered && time.nowMs < untilMs) await time.runUntil(time.nowMs + LOOK_MS)
   return { ...evidence, ledger, planned: Math.max(...servers.map(({ process }) => process.planned)) }
 }

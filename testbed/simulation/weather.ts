@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts'
 import { signerAddresses } from './callers.ts'
 import { CLEAR_LINE, type Line } from './network.ts'
 import type { SimulatedNode } from './node.ts'
-import { CALM_FROM_MS, type Fault, type Plan } from './plan.ts'
+import { type Fault, type Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { SimulatedServer } from './server.ts'
 import type { WorldTime } from './world-time.ts'
@@ -50,7 +50,7 @@ export class Weather {
       }
     }
     for (const fault of plan.faults) time.at(fault.atMs, undefined, () => this.#begin(fault))
-    time.at(CALM_FROM_MS, undefined, () => this.#calm())
+    time.at(plan.calmFromMs, undefined, () => this.#calm())
     this.#planBlock()
   }
 
