@@ -259,7 +259,15 @@ function costsOf({ world: { quota } }: Plan) {
 const isDeep = ({ faults, world }: Plan) =>
   faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > world.confirmations)
 
-/** What relays are charged is what the receipts say. */
+const isAllReserved = (
+  { world: { quota } }: Plan,
+  { charged, reserved }: Pick<Selectable<RelaysTable>, 'charged' | 'reserved'>,
+): boolean => quota.model === 'lyx' && charged === reserved
+
+/**
+ * What relays are charged is what the receipts say. Where fees were raised, and the profile's account had no more to
+ * reserve, they are charged all that was reserved: the relay bears the rest.
+ */
 function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): string[] {
   const costs = costsOf(plan)
   const byHash = new Map(mined.map((one) => [one.receipt.transaction.hash, one]))
@@ -274,7 +282,7 @@ function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): stri
     const { least, most } = isUsedUp
       ? costs.ofUse(one, byMined.get(mined_hash)?.length ?? 1)
       : { least: exact, most: exact }
-    return BigInt(charged) >= least && BigInt(charged) <= most
+    return (BigInt(charged) >= least || isAllReserved(plan, { charged, reserved })) && BigInt(charged) <= most
       ? []
       : [`charges: ${hash.slice(0, 10)} is charged ${charged} of ${reserved}, its receipt says ${most}`]
   })
@@ -314,6 +322,9 @@ function auditProfiles(
         if (Number(expires_at) < (one.block.parent?.timestamp ?? 0)) least += costs.ofUse(one, sharers.length).least
       }
     }
+    const own = relays.filter((relay) => relay.profile === address)
+    // See `auditCharges`.
+    if (own.some((relay) => isAllReserved(plan, relay))) least = 0n
     const says = `${least}${most === least ? '' : ` to ${most}`}`
     return [
       ...(BigInt(used) > BigInt(allowance) ? [`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`] : []),

@@ -260,8 +260,9 @@ function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<st
   }
   if (themes.has('rivals')) {
     faults.push({ kind: 'rivals', atMs: 0, forMs: ACTIVE_MS })
-    if (random.chance(0.5)) {
-      faults.push({ ...(makers['steal']?.() as Extract<Fault, { kind: 'steal' }>), atMs: random.between(0, ACTIVE_MS) })
+    for (const { atMs } of faults.filter(({ kind }) => kind === 'reorganisation' && random.chance(0.4))) {
+      const steal = makers['steal']?.() as Extract<Fault, { kind: 'steal' }>
+      faults.push({ ...steal, atMs: Math.min(ACTIVE_MS, atMs + random.between(0, 5_000)) })
     }
   }
   return faults

@@ -72,7 +72,7 @@ export const plantedFaults: readonly PlantedFault[] = [
         replace: `attempts.slice(-1)`,
       },
       {
-        file: `${follower}/follower.ts`,
+        file: `${follower}/receipts.ts`,
         find: `findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),`,
         replace: `Promise.resolve(void transaction),`,
       },
@@ -95,8 +95,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: `${follower}/follower.ts`,
-        find: `      firstOpen.set(account, first.accountNonce)`,
-        replace: `      firstOpen.set(account, first.accountNonce + 1)`,
+        find: `  firstOpen.set(account, first.accountNonce)\n`,
+        replace: `  firstOpen.set(account, first.accountNonce + 1)\n`,
       },
     ],
   },

@@ -168,9 +168,10 @@ export class Weather {
     return transactions.map((one) => (this.#hasRivals && random.chance(0.5) ? random.pick(chain.rivalsOf(one)) : one))
   }
 
-  #extend(parent: Block, offered: Parameters<SimulatedChain['mine']>[1]): void {
+  /** @param nowSeconds of the block; absent: the present time */
+  #extend(parent: Block, offered: readonly Transaction[], nowSeconds?: number): void {
     const { time, chain } = this.#options
-    chain.head = chain.mine(parent, offered, Math.floor(time.nowMs / 1000) + CHAIN_BEGINS)
+    chain.head = chain.mine(parent, offered, nowSeconds ?? Math.floor(time.nowMs / 1000) + CHAIN_BEGINS)
     const held = chain.head.receipts.map(
       ({ transaction: { hash, nonce }, succeeded }) => `${hash.slice(0, 10)} (${nonce}${succeeded ? '' : ', reverts'})`,
     )
@@ -198,7 +199,8 @@ export class Weather {
     }
     const transactions = dropped.flatMap(({ receipts }) => receipts.map(({ transaction }) => transaction))
     const kept = random.shuffled(transactions).filter(() => random.chance(keeps))
-    this.#extend(parent, this.#heldInstead(kept))
+    // The new blocks are as old as those that they replace.
+    this.#extend(parent, this.#heldInstead(kept), dropped[0]?.timestamp)
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
     // The transfers were in blocks that are gone, and come back.
     for (const [account, wei] of this.#funds) this.#fund(account, wei)

@@ -30,6 +30,11 @@ export type DeepReorganisationsOptions = Pick<
 
 /** Blocks with relays that were accepted before this time are not looked at again, in milliseconds. */
 const RECHECKED_MS = 3_600_000
+/**
+ * So many blocks in a row that the chain still has say that it has those below, too. One does not: since the reorganisation,
+ * relays may have become final in blocks of the new chain.
+ */
+const KEPT_IN_A_ROW = 16
 
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
   const { chainId, database, upstream, broadcaster, signerOf, ages, clock, log, lostAfterMs } = options
@@ -62,10 +67,11 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
     recheck: async () => {
       const sinceMs = clock.nowMs() - RECHECKED_MS
       const gone: string[] = []
-      // Below a block that the chain still has, it has all of them.
+      let keptInARow = 0
       for (const block of await finalBlocks(database.db, sinceMs)) {
-        if (!(await isGone(block))) break
-        gone.push(block.hash)
+        if (await isGone(block)) gone.push(block.hash)
+        keptInARow = gone.at(-1) === block.hash ? 0 : keptInARow + 1
+        if (keptInARow === KEPT_IN_A_ROW) break
       }
       const reopened = await reopenBlocks(database.db, gone, sinceMs)
       if (reopened > 0) {

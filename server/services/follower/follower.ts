@@ -1,5 +1,4 @@
 import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
-import { ServiceError } from '../../core/errors.ts'
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
 import type { Settlement } from '../ledger/change-relays.ts'
 import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
@@ -7,7 +6,8 @@ import { createAges } from './ages.ts'
 import { createDeepReorganisations } from './deep-reorganisations.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'
 import { followMined } from './follow-mined.ts'
-import { findMined, oneOfEach, outcomesOf } from './receipts.ts'
+import { createHeadReader } from './head-reader.ts'
+import { findPassed, outcomesOf } from './receipts.ts'
 import { createRepairs } from './repairs.ts'
 
 /** Follows stored relays until they are final. Each of its steps may be done twice, or by another process, without harm. */
@@ -24,176 +24,131 @@ export interface Follower {
   recheck(): Promise<void>
 }
 
-interface RpcBlock {
-  readonly number: string
-  readonly hash: string
-  readonly parentHash: string
-  readonly timestamp: string
-}
-
 /** The most relays in one look; the next look takes the rest. */
 const MAX_TOGETHER = 500
 
 export function createFollower(options: FollowerOptions): Follower {
-  const { database, upstream, plans, clock, log, confirmations, onSettled } = options
-  const { db } = database
-  const ages = createAges(clock)
-  const repairs = createRepairs({ ...options, ages })
+  const parts = createParts(options)
+  return { follow: (account) => follow(parts, account), recheck: parts.recheck }
+}
+
+type Parts = ReturnType<typeof createParts>
+
+/** What the steps of a look share. */
+function createParts(options: FollowerOptions) {
+  const ages = createAges(options.clock)
   const deepReorganisations = createDeepReorganisations({ ...options, ages })
   /** By account: the head at which its mined relays were last found in place. */
   const checkedAt = new Map<string, string>()
   /** By account: the nonce of its first open relay, when it was last looked at. */
   const firstOpen = new Map<string, number>()
-  let lastHead: Head | undefined
-
-  const settleOptions = (relays: readonly OpenRelay[], head: Head) => ({
-    plans,
-    nowSeconds: Math.floor(clock.nowMs() / 1000),
-    chainSeconds: BigInt(head.timestamp),
-    known: relays.map(({ row }) => row),
-  })
-
-  function report(settlements: readonly Settlement[], relays: readonly OpenRelay[], message: string): void {
-    const requestIds = new Map(relays.map(({ hash, requestId }) => [hash, requestId]))
-    for (const settlement of settlements) {
-      const requestId = requestIds.get(settlement.relay) ?? null
-      const { relay, status, charged, gasUsed } = settlement
-      log.info({ requestId, relay, status, charged: String(charged), gasUsed: String(gasUsed) }, message)
-      onSettled(settlement, requestId)
-    }
-  }
-
-  const readBlock = (block: string) => upstream.request<RpcBlock | null>('eth_getBlockByNumber', [block, false])
-
-  /** Notices as well that the head that was read last is no longer part of the chain. */
-  async function readHead(): Promise<Head> {
-    const block = await readBlock('latest')
-    // The node has just started, or has lost its database.
-    if (block === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
-    const head = { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
-    const before = lastHead
-    lastHead = head
-    if (before && (await isReplaced(before, head, block.parentHash))) await recheck()
-    return head
-  }
-
-  async function isReplaced(before: Head, head: Head, parentHash: string): Promise<boolean> {
-    if (head.hash === before.hash || parentHash === before.hash) return false
-    if (head.number === before.number) return true
-    // Of several nodes, this one may be behind.
-    if (head.number < before.number) return false
-    const block = await readBlock(`0x${before.number.toString(16)}`)
-    return block !== null && block.hash !== before.hash
-  }
-
-  /** The account's next nonce on the chain. */
-  const countOf = async (account: string) =>
-    Number(await upstream.request<string>('eth_getTransactionCount', [account, 'latest']))
-
-  async function checkMined(account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
-    if (checkedAt.get(account) === head.hash || relays.length === 0) return
-    const { final, moved, dropped } = await followMined({ db, upstream }, relays, head.number - confirmations)
-    report(
-      await settle(db, moved, settleOptions(relays, head)),
-      relays,
-      'relay mined in another block after a reorganisation',
-    )
-    report(
-      await unsettle(
-        db,
-        dropped.map(({ hash }) => hash),
-        settleOptions(relays, head),
-      ),
-      relays,
-      'relay dropped by a reorganisation',
-    )
-    await finalise(
-      db,
-      final.map(({ hash }) => hash),
-    )
-    if (moved.length + dropped.length === 0) checkedAt.set(account, head.hash)
-  }
-
-  /** Receipts of relays whose nonces the chain has used, and the relays that have none. */
-  async function findPassed(passed: readonly OpenRelay[], lastFinalBlock: number) {
-    // As a rule the first transaction is the one that is mined.
-    const byFirst = await Promise.all(
-      oneOfEach(passed).map(({ transaction }) =>
-        findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),
-      ),
-    )
-    const isFound = new Set(byFirst.map((mined) => mined?.transaction))
-    const others = await withAttempts(
-      db,
-      passed.filter(({ transaction }) => !isFound.has(transaction)),
-    )
-    const byOther = await Promise.all(oneOfEach(others).map((one) => findMined(upstream, one, lastFinalBlock)))
-    for (const mined of byOther) isFound.add(mined?.transaction)
-    return {
-      found: [...byFirst, ...byOther].filter((one) => one !== undefined),
-      lost: others.filter(({ transaction }) => !isFound.has(transaction)),
-    }
-  }
-
-  async function recheck(): Promise<void> {
+  const recheck = async (): Promise<void> => {
     await deepReorganisations.recheck()
     // What was behind may be open again, also because another process has found it.
     firstOpen.clear()
     checkedAt.clear()
   }
+  const readHead = createHeadReader(options.upstream, recheck)
+  const repairs = createRepairs({ ...options, ages })
+  return { ...options, db: options.database.db, deepReorganisations, checkedAt, firstOpen, recheck, readHead, repairs }
+}
 
-  /** The first open relays of an account, and the nonce from which on they were looked for. */
-  async function readOpen(account: string) {
-    const fromNonce = firstOpen.get(account) ?? 0
-    const limit = MAX_TOGETHER
-    const relays = await openRelays(db, account, { fromNonce, limit })
-    if (relays.length > 0 || fromNonce === 0) return { fromNonce, relays }
-    // Another process may have taken back that a relay is final.
-    return { fromNonce, relays: await openRelays(db, account, { fromNonce: 0, limit }) }
+async function follow(parts: Parts, account: string): Promise<boolean> {
+  const { db, deepReorganisations, firstOpen, repairs } = parts
+  const { fromNonce, relays } = await readOpen(parts, account)
+  const [first] = relays
+  if (!first) {
+    const chainNonce = await countOf(parts, account)
+    if (chainNonce < fromNonce) firstOpen.set(account, chainNonce)
+    return deepReorganisations.look(account, chainNonce, undefined)
   }
+  firstOpen.set(account, first.accountNonce)
+  const [head, chainNonce, refused] = await Promise.all([
+    parts.readHead(),
+    countOf(parts, account),
+    refusalOf(db, account),
+  ])
+  if (await deepReorganisations.look(account, chainNonce, first.accountNonce)) firstOpen.set(account, chainNonce)
+  const isThrough = refused !== undefined && refused.nonce < chainNonce
+  if (isThrough) await clearRefusals(db, account)
+  const refusal = isThrough ? undefined : refused
+  parts.onLook(account, isLeftOut(refusal))
 
-  return {
-    recheck,
-    follow: async (account) => {
-      const { fromNonce, relays } = await readOpen(account)
-      const [first] = relays
-      if (!first) {
-        const chainNonce = await countOf(account)
-        if (chainNonce < fromNonce) firstOpen.set(account, chainNonce)
-        return deepReorganisations.look(account, chainNonce, undefined)
-      }
-      firstOpen.set(account, first.accountNonce)
-      const [head, chainNonce, refused] = await Promise.all([readHead(), countOf(account), refusalOf(db, account)])
-      if (await deepReorganisations.look(account, chainNonce, first.accountNonce)) firstOpen.set(account, chainNonce)
-      const isThrough = refused !== undefined && refused.nonce < chainNonce
-      if (isThrough) await clearRefusals(db, account)
-      const refusal = isThrough ? undefined : refused
-      options.onLook(account, isLeftOut(refusal))
-      const mined = relays.filter((relay) => relay.mined !== null)
-      await checkMined(account, mined, head)
+  const mined = relays.filter((relay) => relay.mined !== null)
+  await checkMined(parts, account, mined, head)
+  const unmined = relays.filter((relay) => relay.mined === null)
+  const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
+  await settlePassed(parts, account, passed, { head, chainNonce })
+  const waiting = unmined.filter(({ accountNonce }) => accountNonce >= chainNonce)
+  await repairs.repairWaiting(account, await withAttempts(db, waiting), { head, chainNonce, refusal })
+  return true
+}
 
-      const unmined = relays.filter((relay) => relay.mined === null)
-      const passed = unmined.filter(({ accountNonce }) => accountNonce < chainNonce)
-      const { found, lost } = await findPassed(passed, head.number - confirmations)
-      const settled = await settle(db, await outcomesOf(db, found, passed), settleOptions(passed, head))
-      report(settled, relays, 'relay mined')
-      if (settled.length > 0) checkedAt.delete(account)
+/** The first open relays of an account, and the nonce from which on they were looked for. */
+async function readOpen({ db, firstOpen }: Parts, account: string) {
+  const fromNonce = firstOpen.get(account) ?? 0
+  const limit = MAX_TOGETHER
+  const relays = await openRelays(db, account, { fromNonce, limit })
+  if (relays.length > 0 || fromNonce === 0) return { fromNonce, relays }
+  // Another process may have taken back that a relay is final.
+  return { fromNonce, relays: await openRelays(db, account, { fromNonce: 0, limit }) }
+}
 
-      const given = await repairs.replaceLost(account, lost, chainNonce)
-      report(
-        await abandon(db, given, settleOptions(lost, head)),
-        relays,
-        'relay given up: its nonce was used by something else',
-      )
-      await repairs.repairWaiting(
-        account,
-        await withAttempts(
-          db,
-          unmined.filter(({ accountNonce }) => accountNonce >= chainNonce),
-        ),
-        { head, chainNonce, refusal },
-      )
-      return true
-    },
+/** The account's next nonce on the chain. */
+const countOf = async ({ upstream }: Parts, account: string) =>
+  Number(await upstream.request<string>('eth_getTransactionCount', [account, 'latest']))
+
+/** Relays that were seen mined: are their blocks still part of the chain, and deep enough to be final? */
+async function checkMined(parts: Parts, account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
+  const { db, checkedAt, confirmations } = parts
+  if (checkedAt.get(account) === head.hash || relays.length === 0) return
+  const { final, moved, dropped } = await followMined(parts, relays, head.number - confirmations)
+  const options = settleOptions(parts, relays, head)
+  report(parts, await settle(db, moved, options), relays, 'relay mined in another block after a reorganisation')
+  const taken = await unsettle(db, hashesOf(dropped), options)
+  report(parts, taken, relays, 'relay dropped by a reorganisation')
+  await finalise(db, hashesOf(final))
+  if (moved.length + dropped.length === 0) checkedAt.set(account, head.hash)
+}
+
+/** Relays whose nonces the chain has used: by a transaction of theirs, or by something else. */
+async function settlePassed(
+  parts: Parts,
+  account: string,
+  passed: readonly OpenRelay[],
+  { head, chainNonce }: { readonly head: Head; readonly chainNonce: number },
+): Promise<void> {
+  const { db, checkedAt, confirmations, repairs } = parts
+  const { found, lost } = await findPassed(parts, passed, head.number - confirmations)
+  const settled = await settle(db, await outcomesOf(db, found, passed), settleOptions(parts, passed, head))
+  report(parts, settled, passed, 'relay mined')
+  if (settled.length > 0) checkedAt.delete(account)
+  const given = await repairs.replaceLost(account, lost, chainNonce)
+  const abandoned = await abandon(db, given, settleOptions(parts, lost, head))
+  report(parts, abandoned, passed, 'relay given up: its nonce was used by something else')
+}
+
+const hashesOf = (relays: readonly OpenRelay[]) => relays.map(({ hash }) => hash)
+
+const settleOptions = ({ plans, clock }: Parts, relays: readonly OpenRelay[], head: Head) => ({
+  plans,
+  nowSeconds: Math.floor(clock.nowMs() / 1000),
+  chainSeconds: BigInt(head.timestamp),
+  known: relays.map(({ row }) => row),
+})
+
+/** Tells the log, the metrics and the traces. */
+function report(
+  { log, onSettled }: Parts,
+  settlements: readonly Settlement[],
+  relays: readonly OpenRelay[],
+  message: string,
+): void {
+  const requestIds = new Map(relays.map(({ hash, requestId }) => [hash, requestId]))
+  for (const settlement of settlements) {
+    const requestId = requestIds.get(settlement.relay) ?? null
+    const { relay, status, charged, gasUsed } = settlement
+    log.info({ requestId, relay, status, charged: String(charged), gasUsed: String(gasUsed) }, message)
+    onSettled(settlement, requestId)
   }
 }

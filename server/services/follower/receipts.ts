@@ -3,7 +3,7 @@ import { transactionCall } from '../../ethereum/sign-transaction.ts'
 import type { Queries } from '../database/database.ts'
 import { readReceipt } from '../node/read-receipt.ts'
 import type { Upstream } from '../node/upstream.ts'
-import { carriedBy, type OpenAttempt, type OpenRelay } from '../ledger/open-relays.ts'
+import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
 interface RawReceipt {
@@ -127,4 +127,33 @@ function partsOf(
       { kind: 'call', succeeded: results[index]?.succeeded ?? false, gasUsed: parts[index] ?? 0n },
     ]),
   )
+}
+
+/**
+ * Receipts of relays whose nonces the chain has used, and the relays that have none.
+ *
+ * @param lastFinalBlock blocks up to this number are held to be final
+ */
+export async function findPassed(
+  { db, upstream }: { readonly db: Queries; readonly upstream: Upstream },
+  passed: readonly OpenRelay[],
+  lastFinalBlock: number,
+) {
+  // As a rule the first transaction is the one that is mined.
+  const byFirst = await Promise.all(
+    oneOfEach(passed).map(({ transaction }) =>
+      findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),
+    ),
+  )
+  const isFound = new Set(byFirst.map((mined) => mined?.transaction))
+  const others = await withAttempts(
+    db,
+    passed.filter(({ transaction }) => !isFound.has(transaction)),
+  )
+  const byOther = await Promise.all(oneOfEach(others).map((one) => findMined(upstream, one, lastFinalBlock)))
+  for (const mined of byOther) isFound.add(mined?.transaction)
+  return {
+    found: [...byFirst, ...byOther].filter((one) => one !== undefined),
+    lost: others.filter(({ transaction }) => !isFound.has(transaction)),
+  }
 }

@@ -62,146 +62,166 @@ const MAX_LOOKUPS = 64
  * What happens to a relay call, in this order: `submit` finds out whether the same call is under way or was accepted
  * before, and whether its profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn
  * (`takeTurn`) simulates the next calls of the channel, judges the result, has an account reserve quota, sign and store
- * them, sends them, and answers.
+ * them (`store`), sends them, and answers (`answer`).
  */
 export function createRelayer(options: RelayerOptions): Relayer {
-  const { chainId, database, simulator, profiles, signers, fees, clock } = options
-  const memory = createLedgerMemory()
-  const askLedger = createAdmission({
-    ...options,
-    db: database.db,
-    memory,
-    gasPriceWei: async () => maxFeePerGas(await fees.current()),
-    codeOf: options.keyManagerCodes.of,
-  })
-  const lookUpTogether = microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
-    maxItems: MAX_LOOKUPS,
-  })
-  const sendersOf = createChannelSenders({
-    sendersBefore: (places) => sendersBefore(database.db, places),
-    isOurs: (account) => signers.byAddress(account) !== undefined,
-    clock,
-  })
-  const accounts = createAccounts({ ...options, memory })
+  const parts = createParts(options)
   const underWay = new Map<string, Promise<{ transactionHash: string }>>()
-  const channels = new Map<string, Channel>()
   let isClosed = false
-
-  async function submit(call: RelayCall): Promise<{ transactionHash: string }> {
-    if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
-    assertFits(call, options)
-    const identity = identityOf(chainId, call)
-    const same = underWay.get(identity)
-    if (same) return same
-    const answer = execute(call, identity).then((transactionHash) => ({ transactionHash }))
-    underWay.set(identity, answer)
-    const forget = () => void underWay.delete(identity)
-    answer.then(forget, forget)
-    return answer
-  }
-
-  /** @returns the hash of the call's transaction */
-  async function execute(call: RelayCall, identity: string): Promise<string> {
-    const admission = await admit(call, identity)
-    if ('known' in admission) return admission.known
-    const deadlineMs = clock.monotonicMs() + GAP_GRACE_MS
-    return new Promise((resolve, reject) => {
-      channelOf(call).add({ call, identity, admission, deadlineMs, resolve, reject })
-    })
-  }
-
-  /** @throws ServiceError why the call is not even simulated, unless the same call was accepted before */
-  async function admit(call: RelayCall, identity: string): Promise<Admission | { readonly known: string }> {
-    try {
-      await options.assertLasts(call)
-      return await askLedger(call)
-    } catch (error) {
-      const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
-      const { known, reverted } = await lookUpTogether(question)
-      const hash = known.get(identity) ?? reverted.get(identity)
-      if (hash === undefined) throw error
-      return { known: hash }
-    }
-  }
-
-  /** The next calls of a channel. What is neither stored nor refused waits for another turn. */
-  async function takeTurn(channel: Channel): Promise<void> {
-    const simulated = await simulateNext(channel, { simulator, profiles, turnBeganMs: clock.monotonicMs() })
-    if (!simulated) return
-    const gasCap = min((await fees.blockGasLimit()) ?? options.gasCap, options.gasCap)
-    const judged = await judgeRun(simulated, { gasCap, gasPaddingPercent: options.gasPaddingPercent })
-    if (judged instanceof ServiceError) return channel.refuseUnlessKnown(simulated.calls.slice(0, 1), judged)
-    const { committed, sent, account } = await store(judged, simulated.account)
-    for (const [index, { waiting }] of judged.entries()) {
-      const outcome = committed[index]
-      switch (outcome?.kind) {
-        case 'stored':
-          channel.release([waiting])
-          sendersOf.keep(waiting.call, account)
-          void settledWithin(sent, BROADCAST_WAIT_MS).then(() => waiting.resolve(outcome.hash))
-          break
-        case 'known':
-          channel.release([waiting])
-          waiting.resolve(outcome.hash)
-          break
-        case 'refused':
-          channel.refuse([waiting], outcome.error)
-          break
-        case 'orphaned':
-        case undefined:
-      }
-    }
-  }
-
-  /**
-   * Reserves quota, signs and stores, by an account that can pay; its queue sends what is stored.
-   *
-   * @param account that sends the calls before these; undefined: none is pending
-   */
-  async function store(run: readonly AcceptedCall[], account: string | undefined) {
-    const feePerGasWei = maxFeePerGas(await fees.current())
-    const gasLimits = run.map(({ gasLimit }) => gasLimit)
-    // Calls that share a transaction want more gas to be at hand than those that do not.
-    const gas = options.bundles ? bundleGasLimit(gasLimits) : gasLimits.reduce((sum, gasLimit) => sum + gasLimit, 0n)
-    return accounts.store(
-      run.map(({ waiting: { call, identity, admission }, gasLimit }) => ({
-        call,
-        identity,
-        gasLimit,
-        code: admission.code,
-      })),
-      {
-        costWei: gas * feePerGasWei,
-        required: account ?? (await sendersOf.before(run.map(({ waiting }) => waiting.call))),
-      },
-    )
-  }
-
-  function channelOf(call: RelayCall): Channel {
-    const key = keyOf(call)
-    // A key manager may claim different profiles at different times, so each profile has channels of its own.
-    const name = `${call.profile}:${key.keyManager}:${key.signer}:${key.channel}`
-    let channel = channels.get(name)
-    if (!channel) {
-      channel = new Channel({
-        key,
-        clock,
-        lookUp: lookUpTogether,
-        turn: takeTurn,
-        onEmpty: () => channels.delete(name),
-      })
-      channels.set(name, channel)
-    }
-    return channel
-  }
-
   return {
-    submit,
+    submit: async (call) => {
+      if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
+      assertFits(call, options)
+      const identity = identityOf(options.chainId, call)
+      const same = underWay.get(identity)
+      if (same) return same
+      const answer = execute(parts, call, identity).then((transactionHash) => ({ transactionHash }))
+      underWay.set(identity, answer)
+      const forget = () => void underWay.delete(identity)
+      answer.then(forget, forget)
+      return answer
+    },
     close: async () => {
       isClosed = true
       await Promise.allSettled(underWay.values())
-      await accounts.idle()
+      await parts.accounts.idle()
     },
+  }
+}
+
+/** @returns the hash of the call's transaction */
+async function execute(parts: Parts, call: RelayCall, identity: string): Promise<string> {
+  const admission = await admit(parts, call, identity)
+  if ('known' in admission) return admission.known
+  const deadlineMs = parts.options.clock.monotonicMs() + GAP_GRACE_MS
+  return new Promise((resolve, reject) => {
+    channelOf(parts, call).add({ call, identity, admission, deadlineMs, resolve, reject })
+  })
+}
+
+/** @throws ServiceError why the call is not even simulated, unless the same call was accepted before */
+async function admit(parts: Parts, call: RelayCall, identity: string): Promise<Admission | { readonly known: string }> {
+  try {
+    await parts.options.assertLasts(call)
+    return await parts.askLedger(call)
+  } catch (error) {
+    const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
+    const { known, reverted } = await parts.lookUpTogether(question)
+    const hash = known.get(identity) ?? reverted.get(identity)
+    if (hash === undefined) throw error
+    return { known: hash }
+  }
+}
+
+/** The next calls of a channel. What is neither stored nor refused waits for another turn. */
+async function takeTurn(parts: Parts, channel: Channel): Promise<void> {
+  const { simulator, profiles, fees, clock, gasPaddingPercent, ...limits } = parts.options
+  const simulated = await simulateNext(channel, { simulator, profiles, turnBeganMs: clock.monotonicMs() })
+  if (!simulated) return
+  const gasCap = min((await fees.blockGasLimit()) ?? limits.gasCap, limits.gasCap)
+  const judged = await judgeRun(simulated, { gasCap, gasPaddingPercent })
+  if (judged instanceof ServiceError) return channel.refuseUnlessKnown(simulated.calls.slice(0, 1), judged)
+  answer(parts, channel, judged, await store(parts, judged, simulated.account))
+}
+
+/**
+ * Reserves quota, signs and stores, by an account that can pay; its queue sends what is stored.
+ *
+ * @param account that sends the calls before these; undefined: none is pending
+ */
+async function store(parts: Parts, run: readonly AcceptedCall[], account: string | undefined) {
+  const { fees, bundles } = parts.options
+  const feePerGasWei = maxFeePerGas(await fees.current())
+  const gasLimits = run.map(({ gasLimit }) => gasLimit)
+  // Calls that share a transaction want more gas to be at hand than those that do not.
+  const gas = bundles ? bundleGasLimit(gasLimits) : gasLimits.reduce((sum, gasLimit) => sum + gasLimit, 0n)
+  return parts.accounts.store(
+    run.map(({ waiting: { call, identity, admission }, gasLimit }) => ({
+      call,
+      identity,
+      gasLimit,
+      code: admission.code,
+    })),
+    {
+      costWei: gas * feePerGasWei,
+      required: account ?? (await parts.sendersOf.before(run.map(({ waiting }) => waiting.call))),
+    },
+  )
+}
+
+/** Answers the callers of what was stored, known or refused. The others wait for another turn of their channel. */
+function answer(
+  { sendersOf }: Parts,
+  channel: Channel,
+  judged: readonly AcceptedCall[],
+  { committed, sent, account }: Awaited<ReturnType<typeof store>>,
+): void {
+  for (const [index, { waiting }] of judged.entries()) {
+    const outcome = committed[index]
+    switch (outcome?.kind) {
+      case 'stored':
+        channel.release([waiting])
+        sendersOf.keep(waiting.call, account)
+        void settledWithin(sent, BROADCAST_WAIT_MS).then(() => waiting.resolve(outcome.hash))
+        break
+      case 'known':
+        channel.release([waiting])
+        waiting.resolve(outcome.hash)
+        break
+      case 'refused':
+        channel.refuse([waiting], outcome.error)
+        break
+      case 'orphaned':
+      case undefined:
+    }
+  }
+}
+
+/** The channel of a call, which exists while calls of it wait. */
+function channelOf(parts: Parts, call: RelayCall): Channel {
+  const { channels, lookUpTogether } = parts
+  const key = keyOf(call)
+  // A key manager may claim different profiles at different times, so each profile has channels of its own.
+  const name = `${call.profile}:${key.keyManager}:${key.signer}:${key.channel}`
+  let channel = channels.get(name)
+  if (!channel) {
+    channel = new Channel({
+      key,
+      clock: parts.options.clock,
+      lookUp: lookUpTogether,
+      turn: (of) => takeTurn(parts, of),
+      onEmpty: () => channels.delete(name),
+    })
+    channels.set(name, channel)
+  }
+  return channel
+}
+
+type Parts = ReturnType<typeof createParts>
+
+/** What the steps share. */
+function createParts(options: RelayerOptions) {
+  const { database, signers, fees, clock } = options
+  const memory = createLedgerMemory()
+  return {
+    options,
+    askLedger: createAdmission({
+      ...options,
+      db: database.db,
+      memory,
+      gasPriceWei: async () => maxFeePerGas(await fees.current()),
+      codeOf: options.keyManagerCodes.of,
+    }),
+    lookUpTogether: microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
+      maxItems: MAX_LOOKUPS,
+    }),
+    sendersOf: createChannelSenders({
+      sendersBefore: (places) => sendersBefore(database.db, places),
+      isOurs: (account) => signers.byAddress(account) !== undefined,
+      clock,
+    }),
+    accounts: createAccounts({ ...options, memory }),
+    channels: new Map<string, Channel>(),
   }
 }
 

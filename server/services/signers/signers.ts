@@ -82,7 +82,54 @@ interface State {
 }
 
 export function createSigners(options: SignersOptions): Signers {
-  const { accounts, upstream, clock, log, lowBalanceWei, pendingCostWei, isRefused } = options
+  const { accounts, clock, log } = options
+  const balances = createBalances(options)
+  const { states, refresh } = balances
+  const stateOf = (address: string) => states.find(({ account }) => account.address === address)
+  return {
+    accounts,
+    byAddress: (address) => stateOf(address)?.account,
+    choose: async (maxCostWei, required) => {
+      const candidates = states.filter(({ account }) => required === undefined || account.address === required)
+      if (candidates.length === 0) {
+        throw unavailable(`the calls before this one are sent by ${required}, which is no account of this server`)
+      }
+      await balances.beRead()
+      let state = pick(maxCostWei, candidates, clock.monotonicMs())
+      if (!state) {
+        await refresh()
+        state = pick(maxCostWei, candidates, clock.monotonicMs())
+      }
+      if (!state) throw whyNone(candidates, clock.monotonicMs())
+      return { account: state.account, done: promise(state, maxCostWei) }
+    },
+    refresh,
+    leaveOut: (address, isLeftOut) => {
+      const state = stateOf(address)
+      if (state) leaveOut(state, isLeftOut, log)
+    },
+    setAside: (address, ms) => {
+      const state = stateOf(address)
+      if (state) state.asideUntilMs = clock.monotonicMs() + ms
+    },
+    assertAble: async () => {
+      await refresh()
+      if (states.every((state) => spendable(state) <= 0n)) throw unavailable('no account of the relayer has a balance')
+      if (states.every(({ isLeftOut }) => isLeftOut)) throw unavailable('the node refuses what every account sends')
+      return states.some(({ isLeftOut }) => isLeftOut) ? 'degraded' : 'ok'
+    },
+    states: () =>
+      states.map(({ account: { address }, balanceWei, isLow, isLeftOut }) => ({
+        address,
+        balanceWei,
+        isLow,
+        isLeftOut,
+      })),
+  }
+}
+
+/** The state of every account, and how its balance gets there. */
+function createBalances({ accounts, upstream, clock, log, lowBalanceWei, pendingCostWei, isRefused }: SignersOptions) {
   const states: State[] = accounts.map((account) => ({
     account,
     balanceWei: 0n,
@@ -104,7 +151,7 @@ export function createSigners(options: SignersOptions): Signers {
     const pendingWei = await pendingCostWei(address)
     state.balanceWei = BigInt(await upstream.request<string>('eth_getBalance', [address, 'latest']))
     state.pendingWei = pendingWei
-    leaveOut(state, await isRefused(address))
+    leaveOut(state, await isRefused(address), log)
     for (const choice of doneBefore) {
       state.choices.delete(choice)
       state.promisedWei -= choice.costWei
@@ -116,90 +163,59 @@ export function createSigners(options: SignersOptions): Signers {
     state.isLow = isLow
   }
 
-  function leaveOut(state: State, isLeftOut: boolean): void {
-    const { address } = state.account
-    if (isLeftOut && !state.isLeftOut)
-      log.error({ signer: address }, 'the node refuses the next transaction of a signer')
-    if (!isLeftOut && state.isLeftOut)
-      log.info({ signer: address }, 'the node takes the transactions of a signer again')
-    state.isLeftOut = isLeftOut
-  }
-
   async function read(): Promise<void> {
     await Promise.all(states.map(readOne))
     readAtMs = clock.monotonicMs()
   }
 
   const refresh = () => (reading ??= read().finally(() => (reading = undefined)))
-
-  const isFree = ({ isLeftOut, asideUntilMs }: State) => !isLeftOut && asideUntilMs <= clock.monotonicMs()
-
-  function pick(maxCostWei: bigint, candidates: readonly State[]): State | undefined {
-    const able = candidates.filter((state) => isFree(state) && spendable(state) >= maxCostWei)
-    return able.reduce<State | undefined>(
-      (best, one) => (best && best.underWay <= one.underWay ? best : one),
-      undefined,
-    )
-  }
-
   return {
-    accounts,
-    byAddress: (address) => accounts.find((account) => account.address === address),
-    choose: async (maxCostWei, required) => {
-      const candidates = states.filter(({ account }) => required === undefined || account.address === required)
-      if (candidates.length === 0) {
-        throw unavailable(`the calls before this one are sent by ${required}, which is no account of this server`)
-      }
-      if (readAtMs === -Infinity) await refresh()
-      // An old balance is good enough while some account can pay.
-      else if (clock.monotonicMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
-      let state = pick(maxCostWei, candidates)
-      if (!state) {
-        await refresh()
-        state = pick(maxCostWei, candidates)
-      }
-      if (!state) {
-        const isAside = ({ asideUntilMs }: State) => asideUntilMs > clock.monotonicMs()
-        if (candidates.some(isAside)) throw unavailable('another process holds the account', HELD_RETRY_SECONDS)
-        if (candidates.every(({ isLeftOut }) => isLeftOut)) {
-          throw unavailable('the node refuses the transactions of the account now')
-        }
-        throw unavailable('no account of the relayer can pay for this transaction now')
-      }
-      const { account } = state
-      const choice: Choice = { costWei: maxCostWei, isDone: false }
-      state.choices.add(choice)
-      state.promisedWei += maxCostWei
-      state.underWay++
-      const done = () => {
-        choice.isDone = true
-        state.underWay--
-      }
-      return { account, done }
-    },
+    states,
     refresh,
-    leaveOut: (address, isLeftOut) => {
-      const state = states.find(({ account }) => account.address === address)
-      if (state) leaveOut(state, isLeftOut)
+    /** Waits for the first reading. Later, an old balance is good enough while some account can pay. */
+    beRead: async (): Promise<void> => {
+      if (readAtMs === -Infinity) await refresh()
+      else if (clock.monotonicMs() - readAtMs > BALANCE_VALID_MS) refresh().catch(() => {})
     },
-    setAside: (address, ms) => {
-      const state = states.find(({ account }) => account.address === address)
-      if (state) state.asideUntilMs = clock.monotonicMs() + ms
-    },
-    assertAble: async () => {
-      await refresh()
-      if (states.every((state) => spendable(state) <= 0n)) throw unavailable('no account of the relayer has a balance')
-      if (states.every(({ isLeftOut }) => isLeftOut)) throw unavailable('the node refuses what every account sends')
-      return states.some(({ isLeftOut }) => isLeftOut) ? 'degraded' : 'ok'
-    },
-    states: () =>
-      states.map(({ account: { address }, balanceWei, isLow, isLeftOut }) => ({
-        address,
-        balanceWei,
-        isLow,
-        isLeftOut,
-      })),
   }
+}
+
+function leaveOut(state: State, isLeftOut: boolean, log: Logger): void {
+  const { address } = state.account
+  if (isLeftOut && !state.isLeftOut) log.error({ signer: address }, 'the node refuses the next transaction of a signer')
+  if (!isLeftOut && state.isLeftOut) log.info({ signer: address }, 'the node takes the transactions of a signer again')
+  state.isLeftOut = isLeftOut
+}
+
+/** The account with the fewest transactions under way among those that can pay; undefined: there is none. */
+function pick(maxCostWei: bigint, candidates: readonly State[], nowMs: number): State | undefined {
+  const isFree = ({ isLeftOut, asideUntilMs }: State) => !isLeftOut && asideUntilMs <= nowMs
+  return candidates
+    .filter((state) => isFree(state) && spendable(state) >= maxCostWei)
+    .reduce<State | undefined>((best, one) => (best && best.underWay <= one.underWay ? best : one), undefined)
+}
+
+/** Counts a transaction for the account. @returns called when the transaction is no longer under way */
+function promise(state: State, costWei: bigint): () => void {
+  const choice: Choice = { costWei, isDone: false }
+  state.choices.add(choice)
+  state.promisedWei += costWei
+  state.underWay++
+  return () => {
+    choice.isDone = true
+    state.underWay--
+  }
+}
+
+function whyNone(candidates: readonly State[], nowMs: number): ServiceError {
+  if (candidates.some(({ asideUntilMs }) => asideUntilMs > nowMs)) {
+    return unavailable('another process holds the account', HELD_RETRY_SECONDS)
+  }
+  return unavailable(
+    candidates.every(({ isLeftOut }) => isLeftOut)
+      ? 'the node refuses the transactions of the account now'
+      : 'no account of the relayer can pay for this transaction now',
+  )
 }
 
 const spendable = ({ balanceWei, pendingWei, promisedWei }: State) => balanceWei - pendingWei - promisedWei
