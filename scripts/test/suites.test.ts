@@ -211,7 +211,9 @@ describe('suites of others', function () {
     })
 
     it('do not share a prefix', async () => {
-      const text = `export default { ${Object.entries(good).map((member) => member.join(': ')).join()} }`
+      const text = `export default { ${Object.entries(good)
+        .map((member) => member.join(': '))
+        .join()} }`
       await writeFile(join(folder, 'a.js'), text)
       await writeFile(join(folder, 'b.js'), text)
       const error: unknown = await loadSuitesOf(['./a.js', './b.js'], folder).catch((thrown: unknown) => thrown)

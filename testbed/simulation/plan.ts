@@ -251,12 +251,19 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
 /** What belongs to themes: no blocks until calls have run out of time, and reorganisations of what came of them. */
 function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<string, Maker>>): Fault[] {
   if (themes.size === 0) return []
-  const faults: Fault[] = Array.from({ length: random.integer(1, 3) }, () => ({
+  const reorganisation = (fromMs: number, toMs: number): Fault => ({
     ...(makers['reorganisation']?.() as Extract<Fault, { kind: 'reorganisation' }>),
-    atMs: random.between(ACTIVE_MS * 0.4, ACTIVE_MS),
-  }))
+    atMs: random.between(fromMs, toMs),
+  })
+  const faults = Array.from({ length: random.integer(1, 3) }, () => reorganisation(ACTIVE_MS * 0.4, ACTIVE_MS))
   if (themes.has('expiry') || (themes.has('order') && random.chance(0.4))) {
-    faults.push({ kind: 'full-blocks', atMs: random.between(500, 2_500), forMs: random.between(8_000, 15_000) })
+    const full = {
+      kind: 'full-blocks',
+      atMs: random.between(500, 2_500),
+      forMs: random.between(8_000, 15_000),
+    } as const
+    const endsMs = full.atMs + full.forMs
+    faults.push(full, reorganisation(endsMs + 500, endsMs + 6_000))
   }
   if (themes.has('rivals')) {
     faults.push({ kind: 'rivals', atMs: 0, forMs: ACTIVE_MS })

@@ -60,7 +60,8 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
       `0x${number.toString(16)}`,
       false,
     ])
-    return block?.hash !== hash
+    // A node that is behind has no such block yet, and says nothing of this one.
+    return block !== null && block.hash !== hash
   }
 
   return {
