@@ -76,7 +76,7 @@ export const acceptedAs = ({ heard }: SignedCall): string[] => [
 export const statusName = ({ name }: SignedCall, hash: string) => `${hash} ${name}`
 
 /** Timers of a server that has nothing to do: the sweep and the poll of its jobs, the upkeep of connections. */
-const MOST_PLANNED = 12
+export const MOST_PLANNED = 12
 
 /** @returns what was promised and not kept, one line each */
 export function audit(evidence: Evidence): string[] {
@@ -135,6 +135,9 @@ function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Eviden
     faults.push(`liveness: ${name} came in fine weather, and was executed ${executed} times`)
   if (!ledger) return faults
   const statusOf = (hash: string) => ledger.statuses.get(statusName(call, hash))?.status
+  // A call that reverted may be sent anew, and nobody may have heard that it was accepted then.
+  const wasAcceptedAgain =
+    hashes.length > 1 || evidence.relays.filter((relay) => call.name.startsWith(callOf(relay))).length > 1
   for (const hash of hashes) {
     const status = statusOf(hash)
     const told = `${name}, accepted as ${hash.slice(0, 10)}, is told to be ${status ?? 'unknown'}`
@@ -142,9 +145,9 @@ function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Eviden
       status === 'succeeded'
         ? executed === 1
         : status === 'reverted'
-          ? reverted > 0 && (executed === 0 || hashes.length > 1)
+          ? reverted > 0 && (executed === 0 || wasAcceptedAgain)
           : status === 'abandoned'
-            ? executed === 0 || hashes.length > 1
+            ? executed === 0 || wasAcceptedAgain
             : status === 'pending' && !evidence.isEnded
     if (!isTrue) faults.push(`told: ${told}; it was executed ${executed} times, and reverted ${reverted} times`)
   }
@@ -153,6 +156,10 @@ function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Eviden
     faults.push(`same: ${name} was accepted as ${live.map((hash) => hash.slice(0, 10)).join(' and ')}`)
   return faults
 }
+
+/** What the name of a relay's call begins with: key manager, signer and nonce. */
+const callOf = ({ key_manager, signer, nonce }: Selectable<RelaysTable>) =>
+  `${key_manager}:${signer}:${nonce}:`.toLowerCase()
 
 /** What a nonce of an account carries, as the nodes see it: the same calls or some of them. And whether each comes to be used. */
 function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
@@ -272,11 +279,12 @@ function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): stri
   const costs = costsOf(plan)
   const byHash = new Map(mined.map((one) => [one.receipt.transaction.hash, one]))
   const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
-  return relays.flatMap(({ hash, mined_hash, charged, reserved, key_manager, signer, nonce }) => {
+  return relays.flatMap((relay) => {
+    const { hash, mined_hash, charged, reserved } = relay
     const one = byHash.get(mined_hash ?? '')
     if (!one || charged === null) return []
     const { outcomes } = one.receipt
-    const outcome = outcomes.find(({ call }) => call.startsWith(`${key_manager}:${signer}:${nonce}:`.toLowerCase()))
+    const outcome = outcomes.find(({ call }) => call.startsWith(callOf(relay)))
     const exact = outcome ? costs.ofCall({ ...one, outcome }) : 0n
     const isUsedUp = outcomes.length === 0 && BigInt(charged) > 0n
     const { least, most } = isUsedUp

@@ -11,7 +11,7 @@ import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/account-rows.ts'
 import { openAccount } from '../../server/services/quotas/account.ts'
 import { createPlans } from '../../server/services/quotas/plans.ts'
-import { acceptedAs, audit, statusName, type Evidence } from './audit.ts'
+import { acceptedAs, audit, MOST_PLANNED, statusName, type Evidence } from './audit.ts'
 import { BUNDLER_ADDRESS } from './bundler.ts'
 import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
 import { receiptsUpTo, SimulatedChain } from './chain.ts'
@@ -279,6 +279,7 @@ async function askAtTheEnd(
     )
     .finally(() => (isAnswered = true))
   const untilMs = time.nowMs + ASK_MS
-  while (!isAnswered && time.nowMs < untilMs) await time.runUntil(time.nowMs + LOOK_MS)
-  return { ...evidence, ledger, planned: Math.max(...servers.map(({ process }) => process.planned)) }
+  const planned = (): number => Math.max(...servers.map(({ process }) => process.planned))
+  while ((!isAnswered || planned() > MOST_PLANNED) && time.nowMs < untilMs) await time.runUntil(time.nowMs + LOOK_MS)
+  return { ...evidence, ledger, planned: planned() }
 }
