@@ -1,6 +1,8 @@
 import { type FinalBlock, finalBlocks, reopenBlocks } from '../ledger/final-blocks.ts'
 import { nextNonceOf, reopen } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
+import type { NonceRange } from '../ledger/unsent.ts'
+import type { Fees } from '../../ethereum/sign-transaction.ts'
 import type { Ages } from './ages.ts'
 import { CANCEL_GAS } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
@@ -25,7 +27,16 @@ export interface DeepReorganisations {
 
 export type DeepReorganisationsOptions = Pick<
   FollowerOptions,
-  'chainId' | 'clock' | 'database' | 'upstream' | 'broadcaster' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
+  | 'chainId'
+  | 'clock'
+  | 'database'
+  | 'upstream'
+  | 'broadcaster'
+  | 'fees'
+  | 'signerOf'
+  | 'log'
+  | 'lostAfterMs'
+  | 'replaceAfterMs'
 > & { readonly ages: Ages }
 
 /** Blocks with relays that were accepted before this time are not looked at again, in milliseconds. */
@@ -37,22 +48,35 @@ const RECHECKED_MS = 3_600_000
 const KEPT_IN_A_ROW = 16
 
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
-  const { chainId, database, upstream, broadcaster, signerOf, ages, clock, log, lostAfterMs } = options
+  const { chainId, database, upstream, broadcaster, signerOf, ages, clock, log, lostAfterMs, replaceAfterMs } = options
   /** By account: the missing nonce that was logged last. */
   const logged = new Map<string, number>()
 
+  /** By account: what its first missing nonce was offered for last. */
+  const offered = new Map<string, { readonly nonce: number; readonly fees: Fees; readonly atMs: number }>()
+
   /**
    * Something that is not in the ledger had used these nonces, and the chain has taken that back. Everything behind them
-   * waits: each is used up by a transaction that does nothing else, unless a node has something with it.
+   * waits: each is used up by a transaction that does nothing else, unless a node has something with it. What a node has
+   * may offer too little: then the first one is replaced, for higher fees each time.
    */
-  async function useUp(account: string, below: number): Promise<void> {
+  async function useUp(account: string, { from, below }: NonceRange): Promise<void> {
     const signer = signerOf(account)
+    if (!signer) return
     const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
-    if (!signer || known >= below) return
-    const fees = await options.fees.current()
+    const last = offered.get(account)
+    const isNew = known < below || last?.nonce !== from
+    if (!isNew && clock.monotonicMs() - last.atMs < replaceAfterMs) return
+    const fees = isNew ? await options.fees.current() : await options.fees.raised(last.fees)
+    if (fees === null) return
+    offered.set(account, { nonce: from, fees, atMs: clock.monotonicMs() })
+    const first = isNew ? known : from
+    const end = isNew ? below : from + 1
     const what = { chainId, to: account, gasLimit: CANCEL_GAS, data: '0x', fees }
-    const missing = Array.from({ length: below - known }, (_, index) => signer.sign({ ...what, nonce: known + index }))
-    await database.exclusively(accountKey(account), () => broadcaster.send(missing))
+    const missing = Array.from({ length: Math.max(0, end - first) }, (_, index) =>
+      signer.sign({ ...what, nonce: first + index }),
+    )
+    if (missing.length > 0) await database.exclusively(accountKey(account), () => broadcaster.send(missing))
   }
 
   const isGone = async ({ number, hash }: FinalBlock): Promise<boolean> => {
@@ -98,7 +122,7 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
         logged.set(account, chainNonce)
         log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it: it is used up')
       }
-      await useUp(account, below)
+      await useUp(account, { from: chainNonce, below })
       return true
     },
   }
