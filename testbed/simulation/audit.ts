@@ -229,8 +229,11 @@ function auditOrder({ plan, calls }: Evidence, byCall: ReadonlyMap<string, reado
   })
 }
 
-/** An account whose nonce somebody else takes, or who cannot pay, has to give calls up, and others follow on them. */
-const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor'])
+/**
+ * An account whose nonce somebody else takes, or who cannot pay, has to give calls up, and others follow on them. So does one
+ * whose fees the base fee has left behind, which here rises faster than EIP-1559 lets it.
+ */
+const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor', 'fee'])
 /** What the payload of a simulated call reverts with. */
 const REVERTED_BY_ITSELF = '0x'
 
