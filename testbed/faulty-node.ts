@@ -148,7 +148,8 @@ function onFork(result: unknown, partedAt: number, params: readonly unknown[]): 
   if (typeof result === 'string' && params[1] === 'latest' && params.length === 2)
     return `0x${(BigInt(result) + 1n).toString(16)}`
   if (typeof result !== 'object' || result === null || blockOf(result) <= partedAt) return result
-  const other = (hash: unknown) => (typeof hash === 'string' ? `0xf0${hash.slice(4)}` : hash)
+  // Never the hash itself, whatever that is.
+  const other = (hash: unknown) => (typeof hash === 'string' ? flipped(hash) : hash)
   const { hash, parentHash, blockHash, ...rest } = result as Record<string, unknown>
   const isFirst = blockOf(result) === partedAt + 1
   return {
@@ -157,3 +158,5 @@ function onFork(result: unknown, partedAt: number, params: readonly unknown[]): 
     ...(blockHash !== undefined && { blockHash: other(blockHash) }),
   }
 }
+
+const flipped = (hash: string) => `0x${(15 - Number(`0x${hash[2]}`)).toString(16)}${hash.slice(3)}`
