@@ -37,6 +37,8 @@ const LEAST_LOOK_MS = 100
 const MOST_LOOK_MS = 1_000
 /** A node that does not tell its head within this time is taken to have none. */
 const LOOK_TIMEOUT_MS = 1_000
+/** In so many parts a time is waited for. */
+const PARTS = 4
 /** Another chain is followed when it has grown by so many blocks while the mark stood still. */
 const OVERTAKING = 3
 /** The mark is given up after so many retreats. One says little: several nodes may share a URL, and one of them lag. */
@@ -113,11 +115,12 @@ export class Heads {
    * Asks the nodes for their heads; who is silent is not waited for long.
    *
    * @param isUrgent nobody can be asked: those that do not answer are tried too
-   * @param isFresh a question that is under way already does not count
+   * @param isFresh a question that is under way already does not count, and who has only been slow is asked too
    */
   async look(isUrgent = false, isFresh = false): Promise<void> {
     this.#lookedMs = performance.now()
-    const asked = this.#options.nodes.filter((node) => !node.isForeign && !node.isResting && (isUrgent || node.isWell))
+    const isWanted = (node: Node) => isUrgent || node.isWell || (isFresh && this.#isVoter(node))
+    const asked = this.#options.nodes.filter((node) => !node.isForeign && !node.isResting && isWanted(node))
     const answers = asked.map((node) => this.#headOf(node, isFresh))
     // Where nothing is known yet the first node of the list that tells its head is believed, not the fastest.
     if (this.#mark === undefined) await Promise.all(answers)
@@ -179,7 +182,7 @@ export class Heads {
     }
     const begunMs = performance.now()
     const answer = await orAfter(looking, LOOK_TIMEOUT_MS)
-    if (answer === undefined && this.#looking.has(node) && node.heardMs < begunMs) node.fellSilent()
+    if (answer === undefined && this.#looking.has(node) && node.heardMs < begunMs) node.fellSilent(LOOK_TIMEOUT_MS)
     return answer
   }
 
@@ -213,9 +216,15 @@ export class Heads {
         (before.retreats > 0 || before.block.hash === mark.hash)
       this.#placed.set(node, { block, isOnChain, retreats: hasRetreated ? (before?.retreats ?? 0) + 1 : 0 })
       if (isOnChain && block.number > mark.number) this.#setMark(block)
-      if (this.#holders().length * 2 > this.#options.nodes.filter(({ isWell }) => isWell).length) this.#endWeighing()
+      const voters = this.#options.nodes.filter((one) => this.#isVoter(one))
+      if (this.#holders().length * 2 > voters.length) this.#endWeighing()
       return
     }
+  }
+
+  /** Whether a node is heard before the mark is believed: of three and more also one that was only slow now. */
+  #isVoter(node: Node): boolean {
+    return node.isWell || (this.#options.nodes.length > 2 && node.mayAnswer)
   }
 
   async #isOnChain(node: Node, block: NodeBlock, mark: NodeBlock): Promise<boolean> {
@@ -341,10 +350,17 @@ export function toNodeBlock(raw: unknown): NodeBlock | undefined {
   return Number.isSafeInteger(Number(number)) ? { number: Number(number), hash, parentHash, raw } : undefined
 }
 
-/** Resolves like the work, or with undefined after this time; the work runs on. */
+/**
+ * Resolves like the work, or with undefined after this time; the work runs on. A time in which this process itself stood
+ * still says nothing of whom it waits for: it counts as a part of the whole at most, and what came meanwhile is read.
+ */
 export function orAfter<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms, undefined)
+    let timer: NodeJS.Timeout
+    const wait = (partsLeft: number) => {
+      timer = setTimeout(() => (partsLeft > 1 ? wait(partsLeft - 1) : setImmediate(resolve, undefined)), ms / PARTS)
+    }
+    wait(PARTS)
     work.finally(() => clearTimeout(timer)).then(resolve, reject)
   })
 }

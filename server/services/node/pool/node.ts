@@ -11,6 +11,8 @@ const FOREIGN_RETRY_MS = 2_000
 const VERIFY_AGAIN_MS = 1_000
 /** The longest rest that a node may ask for with `Retry-After`. */
 const LONGEST_REST_MS = 300_000
+/** A node that was well and is silent is waited for so long where its word may change what others say. */
+const PATIENCE_MS = 1_000
 /** After this time a failure counts half. */
 const HALF_LIFE_MS = 30_000
 /** A node that fails and answers by turns is logged at most this often. */
@@ -41,6 +43,7 @@ export class Node {
   readonly #connection: NodeConnection
   readonly #options: NodeOptions
   #isWell = true
+  #silentSinceMs = -Infinity
   #isTold = false
   #toldAtMs = -Infinity
   #isClosed = false
@@ -73,6 +76,12 @@ export class Node {
   /** Whether the node answered when it was last asked, and is of the right chain. */
   get isWell(): boolean {
     return this.#isWell && this.#difference === undefined && !this.isResting
+  }
+
+  /** Whether the node is well, or has only just been slow: it may still be heard, and outvote others. */
+  get mayAnswer(): boolean {
+    if (this.isWell) return true
+    return !this.isForeign && !this.isResting && performance.now() - this.#silentSinceMs < PATIENCE_MS
   }
 
   /** Whether the node is of another chain than the server. */
@@ -182,8 +191,12 @@ export class Node {
   /**
    * The node has answered nothing since it was asked, for longer than is usual: others are asked first until it
    * answers.
+   *
+   * @param forMs how long it was waited for with patience already
    */
-  fellSilent(): void {
+  fellSilent(forMs = 0): void {
+    const sinceMs = performance.now() - forMs
+    this.#silentSinceMs = this.#isWell ? sinceMs : Math.min(this.#silentSinceMs, sinceMs)
     this.#isWell = false
     this.#planRetry()
   }
@@ -203,6 +216,7 @@ export class Node {
     }
     this.lostCall()
     this.#isWell = false
+    this.#silentSinceMs = -Infinity
     if (performance.now() - this.#toldAtMs > TELL_EVERY_MS) {
       this.#options.log?.warn({ node: this.name, reason: failure.message }, 'the node fails')
       this.#toldAtMs = performance.now()

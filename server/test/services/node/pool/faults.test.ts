@@ -6,6 +6,10 @@ import { until } from '../../../support/until.ts'
 
 const CALLERS = 8
 const ROUNDS = 12
+/** Longer than an answer usually takes, shorter than a node is waited for. */
+const SLOW_MS = 100
+/** Answers after which the server knows how long one usually takes. */
+const USUAL = 40
 
 for (const kind of ['hardhat', 'anvil'] as const) {
   describe(`several nodes in front of ${kind}`, () => {
@@ -30,6 +34,18 @@ for (const kind of ['hardhat', 'anvil'] as const) {
     const mine = () => chain.request('evm_mine')
     const bestSeen = () => Math.max(...nodes.map(({ toldHead }) => toldHead))
     const askHead = async () => Number(await front.call('eth_blockNumber'))
+
+    it('3 nodes, the first on a fork and all slow: the others are waited for', async () => {
+      const [first, ...others] = await start(3)
+      for (let asked = 0; asked < USUAL; asked++) await askHead()
+      await first.setFault('fork')
+      const balance = await chain.request('eth_getBalance', chain.accounts[3], 'latest')
+      first.delayMs = SLOW_MS
+      for (const other of others) other.delayMs = 2 * SLOW_MS
+      await mine()
+      await askHead()
+      expect(await front.call('eth_getBalance', chain.accounts[3], 'latest')).to.equal(balance)
+    })
 
     for (const count of [2, 3]) {
       for (const fault of FAULTS) {
