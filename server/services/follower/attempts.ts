@@ -1,7 +1,7 @@
 import { transactionCall, type Fees } from '../../ethereum/sign-transaction.ts'
 import { transactionFor } from '../../ethereum/bundle.ts'
 import type { Queries } from '../database/database.ts'
-import { storeAttempt } from '../ledger/attempts.ts'
+import { type NewAttempt, storeAttempt } from '../ledger/attempts.ts'
 import { createCallReader } from '../ledger/call-data.ts'
 import { nextNonceState } from '../ledger/lifecycle.ts'
 import { rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
@@ -11,8 +11,7 @@ import type { FollowerOptions } from './follower-options.ts'
 
 /** Relays that share a transaction: one, or the calls of a bundle. */
 export interface Group<Relay extends OpenRelay = OpenRelay> {
-  /** At least one. */
-  readonly relays: readonly Relay[]
+  readonly relays: readonly [Relay, ...Relay[]]
   /** Those that the next transaction shall carry; none: it only uses the nonce up. */
   readonly carried: readonly Relay[]
 }
@@ -49,9 +48,8 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
     { relays: [first], carried }: Group,
     { address: account, sign }: SignerAccount,
     fees: Fees,
-    nonce: number | { readonly notBelow: number },
+    wanted: Pick<NewAttempt, 'nonce' | 'seenAttempt'>,
   ): Promise<boolean> {
-    if (!first) throw new TypeError('no relay to sign for')
     const { transaction, accountNonce: seenNonce } = first
     const what =
       carried.length > 0 ? await transactionOf(database.db, carried) : { to: account, gasLimit: CANCEL_GAS, data: '0x' }
@@ -63,7 +61,7 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
         carries: first.place === null ? null : carried.map(({ place }) => place ?? 0),
         account,
         seenNonce,
-        nonce,
+        ...wanted,
         fees,
         gasLimit: what.gasLimit,
         sign: (taken: number) => sign({ chainId, nonce: taken, fees, ...what }),
@@ -75,12 +73,13 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
 
   return {
     replace: (group, signer, fees) => {
+      const [first] = group.relays
       const carries = group.relays.some((relay) => latest(relay).kind === 'call') ? 'carries a call' : 'carries nothing'
       nextNonceState(carries, group.carried.length > 0 ? 'replaced' : 'cancelled')
-      return send(group, signer, fees, group.relays[0]?.accountNonce ?? 0)
+      return send(group, signer, fees, { nonce: first.accountNonce, seenAttempt: latest(first).hash })
     },
     renew: async (group, signer, fees, chainNonce) => {
-      await send(group, signer, fees, { notBelow: chainNonce })
+      await send(group, signer, fees, { nonce: { notBelow: chainNonce } })
     },
   }
 }

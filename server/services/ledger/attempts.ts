@@ -18,6 +18,8 @@ export interface NewAttempt {
   readonly account: string
   /** The relays' nonce when this was decided: with another one, somebody else has acted since. */
   readonly seenNonce: number
+  /** Hash of what was signed last when this was decided, for the same nonce; with a later one, somebody else has acted. */
+  readonly seenAttempt?: string
   /** The nonce to use again; or the next one, which is not below what the chain has used. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
@@ -30,7 +32,7 @@ export interface NewAttempt {
  * Stores another attempt before it is sent. What it may cost more is reserved as far as the accounts allow: the
  * relays are under way, and are not stopped for that.
  *
- * @returns what is to be sent; undefined when a relay was mined, given up or given another nonce meanwhile
+ * @returns what is to be sent; undefined when a relay was mined, given up, replaced or given another nonce meanwhile
  */
 export async function storeAttempt(
   db: Queries,
@@ -76,7 +78,7 @@ export async function storeAttempt(
 /** Locks the accounts and the relays of an attempt. @throws NotOpenError */
 async function reserveMore(
   db: Queries,
-  { transaction: first, kind, relays: carried, seenNonce, fees, gasLimit }: NewAttempt,
+  { transaction: first, kind, relays: carried, seenNonce, seenAttempt, fees, gasLimit }: NewAttempt,
   plans: Plans,
 ): Promise<void> {
   const ofTransaction = () =>
@@ -92,6 +94,7 @@ async function reserveMore(
   })
   if (!isOpen || !carried.every((hash) => relays.some((relay) => relay.hash === hash)) || relays.length === 0)
     throw new NotOpenError()
+  if (seenAttempt !== undefined && (await lastAttemptOf(db, first)) !== seenAttempt) throw new NotOpenError()
   // Calls that have expired bear alike what it costs to use their nonce up.
   const evenPart = (gasLimit + BigInt(relays.length) - 1n) / BigInt(relays.length)
   for (const relay of kind === 'call' ? relays.filter(({ hash }) => carried.includes(hash)) : relays) {
@@ -112,6 +115,11 @@ async function reserveMore(
       .where('hash', '=', relay.hash)
       .execute()
   }
+}
+
+async function lastAttemptOf(db: Queries, transaction: string): Promise<string | undefined> {
+  const attempts = db.selectFrom('attempts').select('hash').where('relay', '=', transaction)
+  return (await attempts.orderBy('created_at_ms', 'desc').limit(1).executeTakeFirst())?.hash
 }
 
 /** Rolls the transaction back: the nonce is not taken. */

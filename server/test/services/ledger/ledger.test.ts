@@ -13,7 +13,7 @@ import { pendingCostWei } from '../../../services/ledger/opening.ts'
 import type { Committed } from '../../../services/ledger/acceptance.ts'
 import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
 import { openRelays, withAttempts } from '../../../services/ledger/open-relays.ts'
-import { storeAttempt } from '../../../services/ledger/attempts.ts'
+import { type NewAttempt, storeAttempt } from '../../../services/ledger/attempts.ts'
 import { NotHeldError, takeSigner } from '../../../services/ledger/store-relays.ts'
 import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
@@ -780,43 +780,49 @@ describe('ledger', () => {
         })
       })
 
-      it('stores no other attempt for a relay that has been given another nonce since', async () => {
-        const [relay = ''] = (await accept([call()])).map(hashOf)
-        const [{ account_nonce }] = (await database.db
-          .selectFrom('relays')
-          .where('hash', '=', relay)
-          .select('account_nonce')
-          .execute()) as [{ account_nonce: string | number }]
-        const signer = signers[0]!
-        const attempt = (seenNonce: number) =>
-          storeAttempt(
-            database.db,
-            {
-              transaction: relay,
-              kind: 'call',
-              relays: [relay],
-              carries: null,
-              account: signer.address,
-              seenNonce,
-              nonce: { notBelow: 0 },
-              fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n },
-              gasLimit: GAS_LIMIT,
-              sign: (nonce) =>
-                signer.sign({
-                  chainId: 1n,
-                  nonce,
-                  to: signer.address,
-                  gasLimit: GAS_LIMIT,
-                  data: '0x',
-                  fees: { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n },
-                }),
-            },
-            { plans, nowMs: nowSeconds * 1000 },
-          )
-        const seen = Number(account_nonce)
-        expect(await attempt(seen)).to.be.an('object')
-        // One that was frozen in between comes with what it saw before.
-        expect(await attempt(seen)).to.equal(undefined)
+      describe('another attempt', () => {
+        const fees = { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const
+        let relay: string
+        let seenNonce: number
+
+        beforeEach(async () => {
+          relay = hashOf((await accept([call()]))[0])
+          seenNonce = Number((await relayRow(relay)).account_nonce)
+        })
+
+        function storing(change: Partial<NewAttempt>) {
+          const signer = signers[0]!
+          const what = { chainId: 1n, to: signer.address, gasLimit: GAS_LIMIT, data: '0x' }
+          const attempt: NewAttempt = {
+            transaction: relay,
+            kind: 'call',
+            relays: [relay],
+            carries: null,
+            account: signer.address,
+            seenNonce,
+            nonce: { notBelow: 0 },
+            fees,
+            gasLimit: GAS_LIMIT,
+            sign: (nonce) => signer.sign({ ...what, nonce, fees }),
+            ...change,
+          }
+          return storeAttempt(database.db, attempt, { plans, nowMs: nowSeconds * 1000 })
+        }
+
+        it('is not stored for a relay that has been given another nonce since', async () => {
+          expect(await storing({})).to.be.an('object')
+          // One that was frozen in between comes with what it saw before.
+          expect(await storing({})).to.equal(undefined)
+        })
+
+        it('is not stored when another process has signed something else since, with the same nonce', async () => {
+          const decided = { nonce: seenNonce, seenAttempt: relay }
+          const cancel = await storing({ ...decided, kind: 'cancel', relays: [] })
+          expect(cancel).to.be.an('object')
+          expect(await storing(decided)).to.equal(undefined)
+          const sign = () => ({ hash: `${relay}-again`, raw: '0x' })
+          expect(await storing({ ...decided, ...(cancel && { seenAttempt: cancel.hash }), sign })).to.be.an('object')
+        })
       })
     })
   }
