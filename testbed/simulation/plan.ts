@@ -101,18 +101,21 @@ const TROUBLES: readonly Trouble[] = ['slow', 'unheard', 'unanswered', 'broken',
 /**
  * What makes something frequent that is rare otherwise. `order`: calls whose end depends on which of them comes first.
  * `expiry`: calls whose time runs out before a block takes them. `depth`: reorganisations of what is final. `rivals`: blocks
- * hold what has been replaced, since a miner has not heard of the replacement.
+ * hold what has been replaced, since a miner has not heard of the replacement. `turns`: each call of a channel comes when
+ * the one before it is mined, and reorganisations take several of them back. `returns`: the nonce of a call is used up
+ * since its time has run out, and a reorganisation goes back to before that.
  */
-type Theme = 'order' | 'expiry' | 'depth' | 'rivals'
+type Theme = 'order' | 'expiry' | 'depth' | 'rivals' | 'turns' | 'returns'
 type Themes = ReadonlySet<Theme>
-const THEMES: readonly Theme[] = ['order', 'expiry', 'depth', 'rivals']
+/** Half of the seeds have some of these. */
+const COMMON_THEMES: readonly Theme[] = ['order', 'expiry', 'depth', 'rivals']
+/** One seed in five has one of these, and none of the others. */
+const SELDOM_THEMES: readonly Theme[] = ['turns', 'returns']
 
 /** What a seed stands for. Every seed has weather of its own: some kinds of faults, and none of the others. */
 export function planOf(seed: number): Plan {
   const random = createRandom(seed, 'plan')
-  const themed = random.stream('themes')
-  const isThemed = themed.chance(0.5)
-  const themes: Themes = new Set(THEMES.filter(() => isThemed && themed.chance(0.5)))
+  const themes = planThemes(random)
   const world = planWorld(random.stream('world'), themes)
   const calls = planCalls(random.stream('calls'), world, themes)
   const faults = planFaults(random.stream('faults'), world, calls, themes)
@@ -120,9 +123,18 @@ export function planOf(seed: number): Plan {
   return { seed, world, calls, faults, calmFromMs: Math.max(ACTIVE_MS, ...endsMs) }
 }
 
+function planThemes(random: Random): Themes {
+  const seldom = random.stream('seldom')
+  if (seldom.chance(0.2)) return new Set([seldom.pick(SELDOM_THEMES)])
+  const common = random.stream('themes')
+  const isThemed = common.chance(0.5)
+  return new Set(COMMON_THEMES.filter(() => isThemed && common.chance(0.5)))
+}
+
 function planWorld(random: Random, themes: Themes): WorldPlan {
   const isShared = random.chance(0.6)
-  const blockMs = random.pick(themes.has('depth') ? [1_000] : [1_000, 2_000, 4_000])
+  const blockMs = random.pick(themes.has('depth') || themes.has('returns') ? [1_000] : [1_000, 2_000, 4_000])
+  const leastConfirmations = themes.has('turns') ? 2 : themes.has('returns') ? 4 : 1
   return {
     isShared,
     servers: isShared ? random.integer(1, 3) : 1,
@@ -132,8 +144,8 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
       wantsBaseFee: random.chance(0.3),
     })),
     blockMs,
-    confirmations: random.integer(1, themes.has('depth') ? 2 : 4),
-    accounts: random.integer(themes.has('order') ? 2 : 1, 3),
+    confirmations: random.integer(leastConfirmations, themes.has('depth') ? 2 : 4),
+    accounts: random.integer(themes.has('order') || themes.has('turns') ? 2 : 1, 3),
     profiles: random.integer(1, 2),
     quota: random.pick(QUOTAS),
     timings: {
@@ -149,7 +161,8 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
   }
 }
 
-function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan, themes: Themes): CallPlan[] {
+function planCalls(random: Random, world: WorldPlan, themes: Themes): CallPlan[] {
+  const { profiles, servers, bundleCalls } = world
   const calls: CallPlan[] = []
   const channels = bundleCalls === null ? random.integer(1, 4) : random.integer(3, 8)
   // What shares a transaction comes at the same time.
@@ -158,9 +171,11 @@ function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan
     const [profile, controller] = [random.integer(0, profiles - 1), random.integer(0, 1)]
     const length = random.integer(1, 4)
     const isInBurst = bundleCalls !== null && random.chance(0.8)
-    const latestMs = ACTIVE_MS * (themes.has('expiry') ? 0.2 : 0.8)
+    const latestMs = ACTIVE_MS * (themes.has('expiry') || themes.has('returns') ? 0.2 : 0.8)
     const startMs = isInBurst ? burstMs + random.between(0, 15) : random.between(500, latestMs)
-    const hurryMs = random.pick(isInBurst ? [1, 50, 1_000] : [50, 1_000, 5_000])
+    const hurryMs = themes.has('turns')
+      ? world.blockMs * random.between(1, 2)
+      : random.pick(isInBurst ? [1, 50, 1_000] : [50, 1_000, 5_000])
     for (let id = 0; id < length; id++) {
       const cheat: Cheat | undefined = random.chance(0.12)
         ? random.pick(['signature', 'other-payload', 'no-permission', 'expired'])
@@ -172,12 +187,10 @@ function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan
         controller,
         channel: BigInt(channel),
         id: BigInt(id),
-        effect: random.chance(themes.has('order') ? 0.2 : 0.75)
+        effect: random.chance(plainShareOf(themes))
           ? 'plain'
           : random.pick(['reverts', 'throws-switch', 'needs-switch-off']),
-        validSeconds: random.chance(themes.has('expiry') ? 0.7 : 0.2)
-          ? random.integer(11, themes.has('expiry') ? 13 : 25)
-          : null,
+        validSeconds: planValidity(random, themes),
         cheat: undefined,
         sendings: planSendings(random, atMs, servers),
       }
@@ -186,6 +199,18 @@ function planCalls(random: Random, { profiles, servers, bundleCalls }: WorldPlan
     }
   }
   return calls
+}
+
+/** How many calls are plain ones, whose end depends on no other. */
+function plainShareOf(themes: Themes): number {
+  if (themes.has('turns')) return 1
+  return themes.has('order') ? 0.2 : 0.75
+}
+
+function planValidity(random: Random, themes: Themes): number | null {
+  if (themes.has('turns')) return null
+  const isShort = themes.has('expiry') || themes.has('returns')
+  return random.chance(isShort ? 0.7 : 0.2) ? random.integer(11, isShort ? 13 : 25) : null
 }
 
 /** When the weather has been fine for this time, calls are taken as if there had been no faults. */
@@ -245,12 +270,13 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
     const kind = random.pick(kinds)
     return { atMs: momentOf(kind), ...makers[kind]?.() }
   }) as Fault[]
-  return [...faults, ...themedFaults(random, themes, makers)].toSorted((one, other) => one.atMs - other.atMs)
+  const themed = [...themedFaults(random, themes, makers), ...returns(random, world, calls, themes)]
+  return [...faults, ...themed].toSorted((one, other) => one.atMs - other.atMs)
 }
 
 /** What belongs to themes: no blocks until calls have run out of time, and reorganisations of what came of them. */
 function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<string, Maker>>): Fault[] {
-  if (themes.size === 0) return []
+  if (themes.size === 0 || themes.has('returns')) return []
   const reorganisation = (fromMs: number, toMs: number): Fault => ({
     ...(makers['reorganisation']?.() as Extract<Fault, { kind: 'reorganisation' }>),
     atMs: random.between(fromMs, toMs),
@@ -275,6 +301,30 @@ function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<st
   return faults
 }
 
+/**
+ * A call is in no block until its time has run out and its nonce is used up; then the chain goes back to before that, and
+ * blocks hold what comes of it or what was there first.
+ */
+function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], themes: Themes): Fault[] {
+  const call = calls.find(({ validSeconds, cheat }) => validSeconds !== null && cheat === undefined)
+  if (!themes.has('returns') || call?.validSeconds == null) return []
+  const [sentMs = 0] = call.sendings.map(({ atMs }) => atMs)
+  const endsMs = sentMs + call.validSeconds * 1_000 + random.between(1_000, 4_000)
+  const reorganisation = (atMs: number): Fault => ({
+    kind: 'reorganisation',
+    atMs,
+    depth: random.integer(2, world.confirmations),
+    keeps: random.pick([0.5, 1]),
+  })
+  const firstMs = endsMs + random.between(500, 3_000)
+  return [
+    { kind: 'rivals', atMs: 0, forMs: endsMs + LONGEST_MS },
+    { kind: 'full-blocks', atMs: Math.max(0, sentMs - 500), forMs: endsMs - sentMs + 500 },
+    reorganisation(firstMs),
+    reorganisation(firstMs + random.between(300, 3_000)),
+  ]
+}
+
 type Maker = () => Omit<Fault, 'atMs'>
 
 function faultMakers(random: Random, world: WorldPlan, themes: Themes): Readonly<Record<string, Maker>> {
@@ -283,6 +333,8 @@ function faultMakers(random: Random, world: WorldPlan, themes: Themes): Readonly
   const account = () => random.integer(0, world.accounts - 1)
   const forMs = () => random.between(500, LONGEST_MS)
   const one = (fault: Omit<Fault, 'atMs'> & Readonly<Record<string, unknown>>) => fault
+  // What is final keeps its order; what goes deeper may change it.
+  const deepShare = themes.has('turns') ? 0 : themes.has('depth') ? 0.8 : 0.25
   const makers: Record<string, Maker> = {
     crash: () => one({ kind: 'crash', server: server(), forMs: random.between(100, 5_000) }),
     sleep: () => one({ kind: 'sleep', server: server(), forMs: random.pick([300, 2_000, 4_000, 10_000]) }),
@@ -297,7 +349,7 @@ function faultMakers(random: Random, world: WorldPlan, themes: Themes): Readonly
     reorganisation: () =>
       one({
         kind: 'reorganisation',
-        depth: random.integer(1, world.confirmations + (random.chance(themes.has('depth') ? 0.8 : 0.25) ? 3 : 0)),
+        depth: random.integer(1, world.confirmations + (random.chance(deepShare) ? 3 : 0)),
         keeps: random.pick([0, 0.5, 1]),
       }),
     rivals: () => one({ kind: 'rivals', forMs: forMs() }),
