@@ -134,7 +134,7 @@ function planThemes(random: Random): Themes {
 function planWorld(random: Random, themes: Themes): WorldPlan {
   const isShared = random.chance(0.6)
   const blockMs = random.pick(themes.has('depth') || themes.has('returns') ? [1_000] : [1_000, 2_000, 4_000])
-  const leastConfirmations = themes.has('turns') ? 2 : themes.has('returns') ? 4 : 1
+  const leastConfirmations = themes.has('turns') ? 2 : 1
   return {
     isShared,
     servers: isShared ? random.integer(1, 3) : 1,
@@ -144,7 +144,9 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
       wantsBaseFee: random.chance(0.3),
     })),
     blockMs,
-    confirmations: random.integer(leastConfirmations, themes.has('depth') ? 2 : 4),
+    confirmations: themes.has('returns')
+      ? random.integer(8, 12)
+      : random.integer(leastConfirmations, themes.has('depth') ? 2 : 4),
     accounts: random.integer(themes.has('order') || themes.has('turns') ? 2 : 1, 3),
     profiles: random.integer(1, 2),
     quota: random.pick(QUOTAS),
@@ -309,19 +311,20 @@ function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], t
   const call = calls.find(({ validSeconds, cheat }) => validSeconds !== null && cheat === undefined)
   if (!themes.has('returns') || call?.validSeconds == null) return []
   const [sentMs = 0] = call.sendings.map(({ atMs }) => atMs)
-  const endsMs = sentMs + call.validSeconds * 1_000 + random.between(1_000, 4_000)
-  const reorganisation = (atMs: number): Fault => ({
-    kind: 'reorganisation',
-    atMs,
-    depth: random.integer(2, world.confirmations),
-    keeps: random.pick([0.5, 1]),
+  const endsMs = sentMs + call.validSeconds * 1_000 + random.between(1_000, 3_000)
+  const reorganisations = Array.from({ length: random.integer(2, 4) }, (_, index): Fault => {
+    const atMs = endsMs + random.between(1_500, 5_000) + index * random.between(500, 4_000)
+    return {
+      kind: 'reorganisation',
+      atMs,
+      depth: random.integer(4, world.confirmations),
+      keeps: random.pick([0, 0.7, 1, 1]),
+    }
   })
-  const firstMs = endsMs + random.between(500, 3_000)
   return [
     { kind: 'rivals', atMs: 0, forMs: endsMs + LONGEST_MS },
     { kind: 'full-blocks', atMs: Math.max(0, sentMs - 500), forMs: endsMs - sentMs + 500 },
-    reorganisation(firstMs),
-    reorganisation(firstMs + random.between(300, 3_000)),
+    ...reorganisations,
   ]
 }
 
