@@ -10,9 +10,9 @@ import type { FollowerOptions } from './follower-options.ts'
  * Deals with relays whose account nonce the chain has used, though none of their transactions is mined: something else took
  * it. They get another nonce if they can still be executed.
  *
- * @returns the hashes of those that cannot: to be given up
+ * @returns those that cannot: to be given up
  */
-export type ReplaceLost = (account: string, relays: readonly OpenRelay[], chainNonce: number) => Promise<string[]>
+export type ReplaceLost = (account: string, relays: readonly OpenRelay[], chainNonce: number) => Promise<OpenRelay[]>
 
 export type ReplaceLostOptions = Pick<
   FollowerOptions,
@@ -57,13 +57,13 @@ export function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
     const lostForMs = ages.see(`lost: ${account}`, relays.map(nameOf))
     const lost = relays.filter((relay) => lostForMs(nameOf(relay)) >= lostAfterMs)
     const signer = signerOf(account)
-    const given: string[] = []
+    const given: OpenRelay[] = []
     for (const relays of inOrder(groupsOf(lost))) {
       const carried: OpenRelay[] = []
       for (const relay of relays) {
         // An abandoned relay wanted its nonce used up, and it is.
         const isGiven = relay.status === 'abandoned' || !signer || !(await isExecutable(relay))
-        if (isGiven) given.push(relay.hash)
+        if (isGiven) given.push(relay)
         else carried.push(relay)
       }
       if (!signer || carried.length === 0) continue

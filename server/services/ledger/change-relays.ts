@@ -51,6 +51,7 @@ export const changeColumns = [
   'block_hash',
   'gas_used',
   'expires_at',
+  'account_nonce',
   // The transaction that wrote the row: with another one, it is not what was read any more.
   sql<string>`relays.xmin::text`.as('version'),
 ] as const

@@ -56,11 +56,26 @@ export async function unsettle(db: Queries, relays: readonly string[], options: 
   })
 }
 
-/** Gives relays up that will never be mined: nothing is charged. */
-export async function abandon(db: Queries, relays: readonly string[], options: ChangeOptions): Promise<Settlement[]> {
-  return changeRelays(db, relays, options, (relay) =>
-    relay.final || relay.mined_hash !== null ? undefined : { cost: 0n, gasUsed: 0n, events: ['lost'] },
-  )
+/** A relay, and the account nonce that it had when something was decided for it. */
+export interface SeenRelay {
+  readonly hash: string
+  readonly accountNonce: number
+}
+
+/**
+ * Gives relays up that will never be mined: nothing is charged. One that another process has given another nonce since
+ * may well be mined.
+ */
+export async function abandon(
+  db: Queries,
+  relays: readonly SeenRelay[],
+  options: ChangeOptions,
+): Promise<Settlement[]> {
+  const seen = new Map(relays.map(({ hash, accountNonce }) => [hash, accountNonce]))
+  return changeRelays(db, [...seen.keys()], options, (relay) => {
+    const isOpen = !relay.final && relay.mined_hash === null && Number(relay.account_nonce) === seen.get(relay.hash)
+    return isOpen ? { cost: 0n, gasUsed: 0n, events: ['lost'] } : undefined
+  })
 }
 
 /** Marks relays as deep enough in the chain to stay. */

@@ -357,7 +357,11 @@ describe('ledger', () => {
         const before = await account()
         const identity = hexlify(randomBytes(32))
         const hash = hashOf((await accept([call()], { identities: [identity] }))[0])
-        await abandon(database.db, [hash], options())
+        const accountNonce = Number((await relayRow(hash)).account_nonce)
+        // Of a process that has not heard of the call's other nonce.
+        await abandon(database.db, [{ hash, accountNonce: accountNonce - 1 }], options())
+        expect((await relayRow(hash)).status).to.equal('pending')
+        await abandon(database.db, [{ hash, accountNonce }], options())
         expect((await account()).used).to.equal(before.used)
         expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
       })
