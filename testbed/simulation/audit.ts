@@ -269,6 +269,18 @@ function costsOf({ world: { quota } }: Plan) {
 const isDeep = ({ faults, world }: Plan) =>
   faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > world.confirmations)
 
+/**
+ * Whether the account of a profile may have been short when a reorganisation changed what its calls cost: others had taken
+ * what was given back. Quota is never over-spent, so the relay bears the rest.
+ */
+function mayBeShort({ plan, calls }: Evidence, profile: string): boolean {
+  const own = calls.filter((call) => call.profile.address === profile)
+  const isExceeded = own.some(({ heard }) =>
+    heard.some((one) => one.kind === 'refused' && one.code === 'QUOTA_EXCEEDED'),
+  )
+  return isExceeded && plan.faults.some(({ kind }) => kind === 'reorganisation')
+}
+
 const isAllReserved = (
   { world: { quota } }: Plan,
   { charged, reserved }: Pick<Selectable<RelaysTable>, 'charged' | 'reserved'>,
@@ -278,7 +290,8 @@ const isAllReserved = (
  * What relays are charged is what the receipts say. Where fees were raised, and the profile's account had no more to
  * reserve, they are charged all that was reserved: the relay bears the rest.
  */
-function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): string[] {
+function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
+  const { plan, relays } = evidence
   const costs = costsOf(plan)
   const byHash = new Map(mined.map((one) => [one.receipt.transaction.hash, one]))
   const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
@@ -293,7 +306,8 @@ function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): stri
     const { least, most } = isUsedUp
       ? costs.ofUse(one, byMined.get(mined_hash)?.length ?? 1)
       : { least: exact, most: exact }
-    return (BigInt(charged) >= least || isAllReserved(plan, { charged, reserved })) && BigInt(charged) <= most
+    const mayBeLess = isAllReserved(plan, { charged, reserved }) || mayBeShort(evidence, relay.profile)
+    return (BigInt(charged) >= least || mayBeLess) && BigInt(charged) <= most
       ? []
       : [`charges: ${hash.slice(0, 10)} is charged ${charged} of ${reserved}, its receipt says ${most}`]
   })
@@ -301,10 +315,11 @@ function auditCharges({ plan, relays }: Evidence, mined: readonly Mined[]): stri
 
 /** What profiles have used is what the receipts say, and never more than they may use. */
 function auditProfiles(
-  { plan, calls, attempts, relays, profiles, isEnded }: Evidence,
+  evidence: Evidence,
   mined: readonly Mined[],
   byCall: ReadonlyMap<string, readonly MinedCall[]>,
 ): string[] {
+  const { plan, calls, attempts, relays, profiles, isEnded } = evidence
   const costs = costsOf(plan)
   const firstOf = (hash: string) => attempts.find((attempt) => attempt.hash === hash)?.relay
   const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
@@ -335,7 +350,7 @@ function auditProfiles(
     }
     const own = relays.filter((relay) => relay.profile === address)
     // See `auditCharges`.
-    if (own.some((relay) => isAllReserved(plan, relay))) least = 0n
+    if (own.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, address)) least = 0n
     const says = `${least}${most === least ? '' : ` to ${most}`}`
     return [
       ...(BigInt(used) > BigInt(allowance) ? [`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`] : []),

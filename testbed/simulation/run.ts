@@ -53,8 +53,9 @@ export interface Outcome {
 
 const transitionName = (from: string, event: string) => `${from} > ${event}`
 
-/** After the weather is fine, everything has to end within this time. */
-export const LIMIT_MS = 120_000
+/** After the weather is fine, everything has to end within this time; where miners leave much out, within so many blocks. */
+const LIMIT_MS = 120_000
+const LIMIT_BLOCKS = 60
 const LOOK_MS = 2_000
 const ASK_MS = 15_000
 
@@ -138,7 +139,8 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
 
   await time.runUntil(plan.calmFromMs)
   let isEnded = false
-  while (!isEnded && time.nowMs < plan.calmFromMs + LIMIT_MS) {
+  const limitMs = Math.max(LIMIT_MS, (LIMIT_BLOCKS * world.blockMs) / world.inclusion)
+  while (!isEnded && time.nowMs < plan.calmFromMs + limitMs) {
     await time.runUntil(time.nowMs + LOOK_MS)
     isEnded = callers.active === 0 && !cluster.isBusy && (await isAtRest(storage, chain, addresses))
   }
