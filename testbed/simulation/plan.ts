@@ -75,7 +75,13 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'silence'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'lag'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'forget'; readonly node: number }
-  | { readonly kind: 'reorganisation'; readonly depth: number; readonly keeps: number }
+  | {
+      readonly kind: 'reorganisation'
+      readonly depth: number
+      readonly keeps: number
+      /** Whether the first new block also holds what was offered meanwhile. */
+      readonly takesOffered?: boolean
+    }
   | { readonly kind: 'rivals'; readonly forMs: number }
   | { readonly kind: 'fee'; readonly factor: number; readonly blocks: number }
   | { readonly kind: 'steal'; readonly account: number }
@@ -145,7 +151,7 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
     })),
     blockMs,
     confirmations: themes.has('returns')
-      ? random.integer(8, 12)
+      ? random.integer(8, 16)
       : random.integer(leastConfirmations, themes.has('depth') ? 2 : 4),
     accounts: random.integer(themes.has('order') || themes.has('turns') ? 2 : 1, 3),
     profiles: random.integer(1, 2),
@@ -312,15 +318,13 @@ function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], t
   if (!themes.has('returns') || call?.validSeconds == null) return []
   const [sentMs = 0] = call.sendings.map(({ atMs }) => atMs)
   const endsMs = sentMs + call.validSeconds * 1_000 + random.between(1_000, 3_000)
-  const reorganisations = Array.from({ length: random.integer(2, 4) }, (_, index): Fault => {
-    const atMs = endsMs + random.between(1_500, 5_000) + index * random.between(500, 4_000)
-    return {
-      kind: 'reorganisation',
-      atMs,
-      depth: random.integer(4, world.confirmations),
-      keeps: random.pick([0, 0.7, 1, 1]),
-    }
-  })
+  const reorganisations = Array.from({ length: random.integer(2, 4) }, (_, index): Fault => ({
+    kind: 'reorganisation',
+    atMs: endsMs + random.between(1_500, 5_000) + index * random.between(500, 4_000),
+    depth: random.chance(0.5) ? world.confirmations : random.integer(4, world.confirmations),
+    keeps: random.pick([0, 0.7, 1, 1]),
+    takesOffered: true,
+  }))
   return [
     { kind: 'rivals', atMs: 0, forMs: endsMs + LONGEST_MS },
     { kind: 'full-blocks', atMs: Math.max(0, sentMs - 500), forMs: endsMs - sentMs + 500 },

@@ -108,7 +108,7 @@ export class Weather {
       case 'forget':
         return nodes[fault.node]?.pool.clear()
       case 'reorganisation':
-        return this.#reorganise(fault.depth, fault.keeps)
+        return this.#reorganise(fault)
       case 'rivals':
         this.#hasRivals = true
         until(fault.forMs, () => (this.#hasRivals = false))
@@ -189,7 +189,7 @@ export class Weather {
   }
 
   /** Blocks are replaced by one more than they were; some of their transactions are in the new ones. */
-  #reorganise(depth: number, keeps: number): void {
+  #reorganise({ depth, keeps, takesOffered }: Extract<Fault, { kind: 'reorganisation' }>): void {
     const { chain, nodes, random } = this.#options
     let parent = chain.head
     const dropped: Block[] = []
@@ -199,8 +199,9 @@ export class Weather {
     }
     const transactions = dropped.flatMap(({ receipts }) => receipts.map(({ transaction }) => transaction))
     const kept = random.shuffled(transactions).filter(() => random.chance(keeps))
+    const offered = takesOffered ? random.pick(nodes).executable(random) : []
     // The new blocks are as old as those that they replace.
-    this.#extend(parent, this.#heldInstead(kept), dropped[0]?.timestamp)
+    this.#extend(parent, this.#heldInstead([...kept, ...offered]), dropped[0]?.timestamp)
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
     // The transfers were in blocks that are gone, and come back.
     for (const [account, wei] of this.#funds) this.#fund(account, wei)
