@@ -1,16 +1,23 @@
+import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
-import { pino } from 'pino'
-import { loadConfig } from './config/load.ts'
+import { pino, type Logger } from 'pino'
+import { loadConfig, type LoadedConfig } from './config/load.ts'
 import { redactConfig } from './config/redact.ts'
 import { startFailure } from './start-failure.ts'
+import { metricsOfAll } from './telemetry/all-metrics.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
+import { limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
 
-const usage = `Usage: touchstone serve --config <file> [--print-config]
+/** More have no cores to run on, and take more connections than PostgreSQL has. */
+const MOST_WORKERS = 64
+
+const usage = `Usage: touchstone serve --config <file> [--workers <number>] [--print-config]
 
 Starts the reference server in front of an Ethereum node and runs until Ctrl-C or SIGTERM.
 
   --config <file>   JSON or YAML; environment variables TOUCHSTONE_… go over it (docs/configuration.md)
+  --workers <number>  processes that share the port, from 1 to ${MOST_WORKERS}; more than one need PostgreSQL
   --print-config    shows the effective configuration, secrets redacted, and exits
 `
 
@@ -20,11 +27,16 @@ Starts the reference server in front of an Ethereum node and runs until Ctrl-C o
  * @returns the exit code: 0 stopped as asked, 2 wrong usage, configuration or plugin
  */
 export async function run(argv: readonly string[]): Promise<number> {
-  let options: { config?: string; 'print-config'?: boolean; help?: boolean }
+  let options: { config?: string; workers?: string; 'print-config'?: boolean; help?: boolean }
   try {
     options = parseArgs({
       args: [...argv],
-      options: { config: { type: 'string' }, 'print-config': { type: 'boolean' }, help: { type: 'boolean' } },
+      options: {
+        config: { type: 'string' },
+        workers: { type: 'string' },
+        'print-config': { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
     }).values
   } catch (error) {
     process.stderr.write(`${messageOf(error)}\n${usage}`)
@@ -33,6 +45,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   if (options.help) {
     process.stdout.write(usage)
     return 0
+  }
+  const workers = Number(options.workers ?? 1)
+  if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS) {
+    process.stderr.write(`--workers: a whole number from 1 to ${MOST_WORKERS}\n`)
+    return 2
   }
   // Keys come in the environment, and Node writes the environment into its diagnostic reports.
   process.report.excludeEnv = true
@@ -43,20 +60,35 @@ export async function run(argv: readonly string[]): Promise<number> {
       return 0
     }
     const log = pino({ level: loaded.config.log.level })
-    const tracing = await openTracing(process.env, log)
-    try {
-      const server = await startServer(loaded, { log, tracing })
-      await stopSignal()
-      await server.close()
-    } finally {
-      await tracing?.close()
+    if (workers > 1 && loaded.secrets.databaseUrl === undefined) {
+      process.stderr.write('--workers: several processes need PostgreSQL: set DATABASE_URL\n')
+      return 2
     }
+    if (workers > 1 && cluster.isPrimary) return await superviseWorkers({ count: workers, log, stopped: stopSignal() })
+    await serve(loaded, workers, log)
     return 0
   } catch (error) {
     const line = startFailure(error)
     if (line === undefined) throw error
     process.stderr.write(`${line}\n`)
     return 2
+  }
+}
+
+/** Serves until a signal comes. */
+async function serve(loaded: LoadedConfig, workers: number, log: Logger): Promise<void> {
+  const tracing = await openTracing(process.env, log)
+  const { config } = loaded
+  const isWorker = workers > 1
+  const own = isWorker ? { ...loaded, config: { ...config, limits: limitsOfWorker(config.limits, workers) } } : loaded
+  try {
+    const server = await startServer(own, { log, tracing, ...(isWorker && { metricsOfAll }) })
+    if (isWorker) tellListening(server.url)
+    else log.info({ url: server.url }, 'listening')
+    await stopSignal()
+    await server.close()
+  } finally {
+    await tracing?.close()
   }
 }
 

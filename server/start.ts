@@ -35,6 +35,8 @@ export interface StartOptions {
   readonly log?: Logger
   /** Absent: no traces are recorded. The caller closes it after the server. */
   readonly tracing?: Tracing | undefined
+  /** For one of several workers: how the metrics of all are read, given its own. */
+  readonly metricsOfAll?: (own: MetricsRegistry) => () => Promise<string>
   /** Runs around every request, and sees each answer as it leaves. */
   readonly middleware?: readonly Middleware[]
   /** Served beside the server's own routes. */
@@ -101,9 +103,7 @@ export async function startServer(loaded: LoadedConfig, options: StartOptions = 
     await endsWithin(closed, LAST_MS)
   }
   let stopped: Promise<void> | undefined
-  const url = urlOf(address)
-  log.info({ url }, 'listening')
-  return { url, close: () => (stopped ??= stop()) }
+  return { url: urlOf(address), close: () => (stopped ??= stop()) }
 }
 
 /** Loads the server's own plugins, and those that the configuration names. @throws PluginError */
@@ -113,7 +113,7 @@ async function loadPlugins({ config, baseFolder }: LoadedConfig): Promise<Regist
   return createRegistry([...own, ...external], config.plugins.options)
 }
 
-interface ListenerParts extends Pick<StartOptions, 'tracing' | 'middleware' | 'routes' | 'samples'> {
+interface ListenerParts extends Pick<StartOptions, 'tracing' | 'middleware' | 'routes' | 'samples' | 'metricsOfAll'> {
   readonly config: Config
   readonly log: Logger
   readonly registry: Registry
@@ -144,7 +144,7 @@ function createListener(parts: ListenerParts): RequestListener {
     transactionRoute(services),
     statusRoute(createServiceStatus({ registry, services, signers, plans, config, look })),
     ...healthRoutes(look, parts.isDraining),
-    metricsRoute(metrics),
+    metricsRoute(metrics, parts.metricsOfAll?.(metrics)),
     ...docsRoutes(parts.samples),
     ...(parts.routes ?? []),
   ]

@@ -71,6 +71,8 @@ export interface ServerOptions {
   readonly databaseUrl?: string
   /** Variables beside those of this process. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Processes that serve together, on PostgreSQL. */
+  readonly workers?: number
 }
 
 /** Starts the reference server by its own command. */
@@ -78,7 +80,8 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
   const file = join(folder, 'config.json')
   await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl, folder), ...options.config }))
-  const started = await startScript('scripts/touchstone', ['serve', '--config', file], {
+  const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)]
+  const started = await startScript('scripts/touchstone', ['serve', '--config', file, ...workers], {
     line: /"url":"([^"]+)".*"msg":"listening"/,
     environment: {
       NODE_ENV: 'production',

@@ -56,10 +56,14 @@ export function meterRequests(meter: RequestMeter): Middleware {
 /** For this time, in milliseconds, everybody who asks gets the same answer. */
 const KEPT_MS = 500
 
-/** `GET /metrics` in the Prometheus text format. */
-export function metricsRoute(registry: Registry): Route {
+/**
+ * `GET /metrics` in the Prometheus text format.
+ *
+ * @param readMetrics reads those of all workers; absent: this process is alone
+ */
+export function metricsRoute(registry: Registry, readMetrics = () => registry.metrics()): Route {
   // Some metrics are read from the database.
-  const read = shared(KEPT_MS, () => registry.metrics())
+  const read = shared(KEPT_MS, readMetrics)
   return {
     method: 'GET',
     path: '/metrics',

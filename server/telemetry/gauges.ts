@@ -44,6 +44,8 @@ function gaugeIn(registry: Registry, log: Logger): MakeGauge {
       help,
       labelNames,
       registers: [registry],
+      // They are about what all workers share, which all of them see.
+      aggregator: 'max',
       async collect() {
         this.reset()
         try {

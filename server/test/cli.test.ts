@@ -88,6 +88,27 @@ describe('the command serve', () => {
     expect(shown).to.not.include(key.slice(2)).and.not.include('hunter2')
   })
 
+  it('starts no workers where they cannot serve together', async () => {
+    const cases: [says: string, workers: string, env: Record<string, string>][] = [
+      ['DATABASE_URL', '2', {}],
+      ['a whole number from 1 to 64', '0', {}],
+      ['a whole number from 1 to 64', 'two', {}],
+      // What keeps the first one from starting is said once.
+      ['the database cannot be reached', '3', { DATABASE_URL: 'postgresql://127.0.0.1:9/relay' }],
+    ]
+    const outcomes = await Promise.all(
+      cases.map(async ([says, workers, env]) => {
+        const { exit, stderr } = await serve(working(), { args: ['--workers', workers], env })
+        return { says, code: (await exit)[0], lines: (await stderr).trim().split('\n') }
+      }),
+    )
+    for (const { says, code, lines } of outcomes) {
+      expect(code, says).to.equal(2)
+      expect(lines, says).to.have.length(1)
+      expect(lines[0]).to.include(says)
+    }
+  }).timeout(60_000)
+
   it('ends with one line and exit code 2 for what can be mended', async function () {
     // Each is a process of its own.
     this.timeout(180_000)

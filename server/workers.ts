@@ -1,0 +1,99 @@
+import cluster, { type Worker } from 'node:cluster'
+import type { Logger } from 'pino'
+import type { Config } from '../specs/index.ts'
+import { tellMetrics } from './telemetry/all-metrics.ts'
+
+export interface WorkersOptions {
+  /** At least two. */
+  readonly count: number
+  readonly log: Logger
+  /** Resolves when the server is to stop. */
+  readonly stopped: Promise<void>
+}
+
+interface Listening {
+  readonly type: 'touchstone:listening'
+  readonly url: string
+}
+
+/** How a worker's start ends: it listens, or it is over. */
+type Started = { readonly url: string } | { readonly exitCode: number }
+
+/** A worker that ends within this time after its start has not served, in milliseconds. */
+const SHORT_LIFE_MS = 10_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * Serves with several processes, which run the command of this one and share its port. The first of them starts alone:
+ * what keeps it from starting is told once. One that ends unasked is replaced.
+ *
+ * @returns the exit code: 0 stopped as asked, else that of the worker that could not start
+ */
+export async function superviseWorkers({ count, log, stopped }: WorkersOptions): Promise<number> {
+  const running = new Map<Worker, Promise<void>>()
+  let isServing = false
+  let isStopping = false
+  let shortLives = 0
+  tellMetrics()
+
+  function start(): Promise<Started> {
+    const begunMs = performance.now()
+    const worker = cluster.fork()
+    const { promise, resolve } = Promise.withResolvers<Started>()
+    const exited = Promise.withResolvers<void>()
+    running.set(worker, exited.promise)
+    worker.on('message', (message: Listening | { readonly type?: unknown }) => {
+      if (message.type === 'touchstone:listening') resolve({ url: (message as Listening).url })
+    })
+    worker.on('exit', (code: number | null, signal: string | null) => {
+      running.delete(worker)
+      exited.resolve()
+      resolve({ exitCode: code ?? 2 })
+      if (isServing && !isStopping) replace({ pid: worker.process.pid, code, signal }, performance.now() - begunMs)
+    })
+    return promise
+  }
+
+  function replace(ended: Readonly<Record<string, unknown>>, livedMs: number): void {
+    shortLives = livedMs < SHORT_LIFE_MS ? shortLives + 1 : 0
+    const pauseMs = shortLives === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (shortLives - 1), LONGEST_PAUSE_MS)
+    log.error({ ...ended, pauseMs }, 'a worker has ended unasked: another one takes its place')
+    setTimeout(() => {
+      if (!isStopping) void start()
+    }, pauseMs)
+  }
+
+  const stop = async (): Promise<void> => {
+    isStopping = true
+    for (const worker of running.keys()) worker.process.kill('SIGTERM')
+    await Promise.all(running.values())
+  }
+  const ended = stopped.then(stop)
+  const others = () => Promise.all(Array.from({ length: count - 1 }, start))
+  const first = await start()
+  const all = 'url' in first && !isStopping ? [first, ...(await others())] : [first]
+  const failed = all.find((one) => 'exitCode' in one)
+  if (failed && !isStopping) {
+    await stop()
+    return failed.exitCode
+  }
+  isServing = true
+  if (!isStopping && 'url' in first) {
+    log.info({ url: first.url, workers: [...running.keys()].map(({ process: { pid } }) => pid) }, 'listening')
+  }
+  await ended
+  return 0
+}
+
+/** In a worker: tells the first process that this one listens. */
+export function tellListening(url: string): void {
+  process.send?.({ type: 'touchstone:listening', url } satisfies Listening)
+}
+
+/** What one of several processes takes of the limits that are counted in a process. */
+export function limitsOfWorker(limits: Config['limits'], count: number): Config['limits'] {
+  const { connections, connectionsPerAddress } = limits
+  const share = (whole: number) => Math.ceil(whole / count)
+  return { ...limits, connections: share(connections), connectionsPerAddress: share(connectionsPerAddress) }
+}
