@@ -55,10 +55,9 @@ interface Data {
 
 /** Starts pg-boss on the ledger's database, and asks for looks at accounts that have work left. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
-  const { database, log, look, pauseSeconds, accountsWithWork, openQueue = openBoss } = options
+  const { database, log, look, pauseSeconds, openQueue = openBoss } = options
   const boss = await openQueue(database, log)
   const requests = createRequests(boss, log)
-  const wasSetBack = watchClocks(database)
 
   /** @returns whether something is left */
   async function work(account: string): Promise<boolean> {
@@ -82,29 +81,7 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     },
   )
 
-  /**
-   * A clock that is set back would stop background work for as long as it was ahead. Stored requests wait by the database's
-   * clock, and block further requests for the same account; pg-boss pauses by this process's clock. So both are
-   * dropped, and the sweep asks again. The same is done at the start, because a clock may have been set back before.
-   */
-  async function recoverFromClockSetBack(): Promise<void> {
-    const isSetBack = await wasSetBack()
-    if (isSetBack === false) return
-    if (isSetBack) log.warn('a clock was set back: what waits for it is asked for anew')
-    await boss.deleteQueuedJobs(QUEUE)
-    requests.forgetAll()
-    boss.notifyWorker(worker)
-  }
-
-  async function sweep(): Promise<void> {
-    try {
-      await recoverFromClockSetBack()
-      for (const account of await accountsWithWork()) void requests.add(account, 0)
-    } catch (err) {
-      log.warn({ err }, 'open work cannot be looked for')
-    }
-  }
-
+  const sweep = createSweep({ ...options, boss, requests, worker })
   await sweep()
   let sweeping = Promise.resolve()
   const timer = setInterval(() => void (sweeping = sweep()), SWEEP_MS)
@@ -121,6 +98,46 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
       await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
       await boss.stop({ graceful: false, close: true })
     },
+  }
+}
+
+/** Looks for work that no request is waiting for, as after the end of a process, and asks for it. */
+function createSweep({
+  database,
+  log,
+  accountsWithWork,
+  boss,
+  requests,
+  worker,
+}: Pick<JobsOptions, 'database' | 'log' | 'accountsWithWork'> & {
+  readonly boss: JobQueue
+  readonly requests: ReturnType<typeof createRequests>
+  /** pg-boss's id of what does the work. */
+  readonly worker: string
+}): () => Promise<void> {
+  const wasSetBack = watchClocks(database)
+
+  /**
+   * A clock that is set back would stop background work for as long as it was ahead. Stored requests wait by the database's
+   * clock, and block further requests for the same account; pg-boss pauses by this process's clock. So both are
+   * dropped, and the sweep asks again. The same is done at the start, because a clock may have been set back before.
+   */
+  async function recoverFromClockSetBack(): Promise<void> {
+    const isSetBack = await wasSetBack()
+    if (isSetBack === false) return
+    if (isSetBack) log.warn('a clock was set back: what waits for it is asked for anew')
+    await boss.deleteQueuedJobs(QUEUE)
+    requests.forgetAll()
+    boss.notifyWorker(worker)
+  }
+
+  return async () => {
+    try {
+      await recoverFromClockSetBack()
+      for (const account of await accountsWithWork()) void requests.add(account, 0)
+    } catch (err) {
+      log.warn({ err }, 'open work cannot be looked for')
+    }
   }
 }
 

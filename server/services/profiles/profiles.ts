@@ -67,40 +67,12 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     return outcomes
   }
 
-  async function find(address: string, interfaceIds: readonly string[]): Promise<ResolvedProfile> {
-    const [ownerRead, ...isProfile] = await read([
-      [address, profileCalls.owner],
-      ...profileInterfaceIds.map((id) => [address, profileCalls.supportsInterface(id)] as const),
-    ])
-    const owner = addressIn(ownerRead)
-    if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
-
-    // No published contract is profile and key manager in one, and somebody could deploy such contracts by the hundred.
-    if (owner === address) throw notFound(`${address} is its own owner, and no key manager`)
-    const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
-    const [targetRead, ...supported] = await read([
-      [owner, keyManagerCalls.target],
-      ...known.map((id) => [owner, profileCalls.supportsInterface(id)] as const),
-    ])
-    const ids = known.filter((_, index) => isTrue(supported[index]))
-    if (ids.length === 0) throw notFound(`the owner of ${address} is no key manager (LSP6)`, { owner })
-    if (addressIn(targetRead) !== address) {
-      throw notFound(`the key manager that owns ${address} controls another profile`, { keyManager: owner })
-    }
-    const interfaceId = interfaceIds.find((id) => ids.includes(id))
-    if (interfaceId === undefined) {
-      const version = ids.map((id) => keyManagerNames[id] ?? id).join(', ')
-      throw notFound(`its key manager is of a version that is not relayed for: ${version}`, { keyManager: owner })
-    }
-    return { address, keyManager: owner, interfaceId }
-  }
-
   return {
     resolve: (anyCase, interfaceIds) => {
       const key = keyOf(anyCase, interfaceIds.join())
       let found = remembered.get(key)
       if (!found) {
-        found = find(getAddress(anyCase.toLowerCase()), interfaceIds)
+        found = find(read, getAddress(anyCase.toLowerCase()), interfaceIds)
         if (remembered.size >= MAX_REMEMBERED) remembered.clear()
         remembered.set(key, found)
         found.catch(() => remembered.delete(key))
@@ -126,6 +98,43 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
       })
     },
   }
+}
+
+/**
+ * Reads who owns the profile, and what that key manager says of itself: see `resolve`.
+ *
+ * @param read calls contracts, one after the other
+ */
+async function find(
+  read: (steps: readonly (readonly [to: string, data: string])[]) => Promise<Outcome[]>,
+  address: string,
+  interfaceIds: readonly string[],
+): Promise<ResolvedProfile> {
+  const [ownerRead, ...isProfile] = await read([
+    [address, profileCalls.owner],
+    ...profileInterfaceIds.map((id) => [address, profileCalls.supportsInterface(id)] as const),
+  ])
+  const owner = addressIn(ownerRead)
+  if (owner === null || !isProfile.some(isTrue)) throw notFound(`${address} is no profile (LSP0)`)
+
+  // No published contract is profile and key manager in one, and somebody could deploy such contracts by the hundred.
+  if (owner === address) throw notFound(`${address} is its own owner, and no key manager`)
+  const known = [...new Set([...interfaceIds, ...Object.keys(keyManagerNames)])]
+  const [targetRead, ...supported] = await read([
+    [owner, keyManagerCalls.target],
+    ...known.map((id) => [owner, profileCalls.supportsInterface(id)] as const),
+  ])
+  const ids = known.filter((_, index) => isTrue(supported[index]))
+  if (ids.length === 0) throw notFound(`the owner of ${address} is no key manager (LSP6)`, { owner })
+  if (addressIn(targetRead) !== address) {
+    throw notFound(`the key manager that owns ${address} controls another profile`, { keyManager: owner })
+  }
+  const interfaceId = interfaceIds.find((id) => ids.includes(id))
+  if (interfaceId === undefined) {
+    const version = ids.map((id) => keyManagerNames[id] ?? id).join(', ')
+    throw notFound(`its key manager is of a version that is not relayed for: ${version}`, { keyManager: owner })
+  }
+  return { address, keyManager: owner, interfaceId }
 }
 
 const keyOf = (address: string, interfaceIds: string) => `${address.toLowerCase()}:${interfaceIds}`

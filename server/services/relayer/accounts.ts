@@ -59,38 +59,8 @@ interface Batch {
 }
 
 export function createAccounts(options: AccountsOptions): Accounts {
-  const { database, broadcaster, signers, fees, clock, log, onStored, observer = unobserved } = options
-
-  async function limitsNow(): Promise<BundleLimits | undefined> {
-    if (!options.bundles) return undefined
-    const blockGas = (await fees.blockGasLimit()) ?? options.bundles.maxGas
-    return blockGas < options.bundles.maxGas ? { ...options.bundles, maxGas: blockGas } : options.bundles
-  }
-
-  async function commitBatches(batches: readonly Batch[]) {
-    const currentFees = await fees.current()
-    const bundles = await limitsNow()
-    const acceptances = batches.flatMap((batch) => batch.acceptances)
-    const holders = new Map(
-      batches.flatMap((batch) => batch.acceptances.map(({ signer }) => [signer.address, batch.holder ?? ''])),
-    )
-    const committed = await observer.store(acceptances, () =>
-      commit(database.db, acceptances, {
-        ...options,
-        nowMs: clock.nowMs(),
-        fees: currentFees,
-        bundles,
-        ...(database.isShared && { holders }),
-      }),
-    )
-    const stored = acceptances.filter((_, index) => committed[index]?.kind === 'stored')
-    for (const address of new Set(stored.map(({ signer }) => signer.address))) onStored(address)
-    let next = 0
-    return batches.map((batch) => committed.slice(next, (next += batch.acceptances.length)))
-  }
-
-  /** Accounts share a database transaction: their calls are stored together. */
-  const commitTogether = microBatch(commitBatches, { maxItems: MAX_COMMITS })
+  const { database, broadcaster, signers, log, observer = unobserved } = options
+  const commitTogether = committer(options)
   const queues = new Map(
     signers.accounts.map((signer) => {
       const queue = new AccountQueue({
@@ -126,4 +96,39 @@ export function createAccounts(options: AccountsOptions): Accounts {
     },
     idle: async () => void (await Promise.all([...queues.values()].map((queue) => queue.idle()))),
   }
+}
+
+/** Accounts share a database transaction: their calls are stored together. */
+function committer(options: AccountsOptions) {
+  const { database, fees, clock, onStored, observer = unobserved } = options
+
+  async function limitsNow(): Promise<BundleLimits | undefined> {
+    if (!options.bundles) return undefined
+    const blockGas = (await fees.blockGasLimit()) ?? options.bundles.maxGas
+    return blockGas < options.bundles.maxGas ? { ...options.bundles, maxGas: blockGas } : options.bundles
+  }
+
+  async function commitBatches(batches: readonly Batch[]) {
+    const currentFees = await fees.current()
+    const bundles = await limitsNow()
+    const acceptances = batches.flatMap((batch) => batch.acceptances)
+    const holders = new Map(
+      batches.flatMap((batch) => batch.acceptances.map(({ signer }) => [signer.address, batch.holder ?? ''])),
+    )
+    const committed = await observer.store(acceptances, () =>
+      commit(database.db, acceptances, {
+        ...options,
+        nowMs: clock.nowMs(),
+        fees: currentFees,
+        bundles,
+        ...(database.isShared && { holders }),
+      }),
+    )
+    const stored = acceptances.filter((_, index) => committed[index]?.kind === 'stored')
+    for (const address of new Set(stored.map(({ signer }) => signer.address))) onStored(address)
+    let next = 0
+    return batches.map((batch) => committed.slice(next, (next += batch.acceptances.length)))
+  }
+
+  return microBatch(commitBatches, { maxItems: MAX_COMMITS })
 }
