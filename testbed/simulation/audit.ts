@@ -212,9 +212,10 @@ const INVALID_RELAY_NONCE = '0xc9bd9eb9'
 
 /**
  * Calls of a channel are executed in their order: none reverts since the one before it is missing. The one before it may
- * be missing for good: it reverts, or its time has run out, which is its profile's doing.
+ * be missing for good: it reverts, or its time has run out, which is its profile's doing. And a call that had reverted, and
+ * was accepted again, may be executed all the same when a reorganisation takes the revert back: then the second one reverts.
  */
-function auditOrder({ plan, calls }: Evidence, byCall: ReadonlyMap<string, readonly MinedCall[]>): string[] {
+function auditOrder({ plan, calls, relays }: Evidence, byCall: ReadonlyMap<string, readonly MinedCall[]>): string[] {
   if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind))) return []
   return [...byCall.values()].flat().flatMap(({ outcome }) => {
     if (outcome.revertData !== INVALID_RELAY_NONCE) return []
@@ -225,7 +226,11 @@ function auditOrder({ plan, calls }: Evidence, byCall: ReadonlyMap<string, reado
       const hasReverted = own.some((one) => !one.outcome.succeeded && one.outcome.revertData === REVERTED_BY_ITSELF)
       return isBefore && (hasReverted || validUntil !== undefined)
     })
-    return isMissing ? [] : [`order: call ${call?.plan.number} reverted, since it was not next in its channel`]
+    const isExecuted = (byCall.get(outcome.call) ?? []).some((one) => one.outcome.succeeded)
+    const wasAcceptedAgain = relays.filter((relay) => outcome.call.startsWith(callOf(relay))).length > 1
+    return isMissing || (isExecuted && wasAcceptedAgain)
+      ? []
+      : [`order: call ${call?.plan.number} reverted, since it was not next in its channel`]
   })
 }
 

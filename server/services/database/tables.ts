@@ -70,7 +70,7 @@ export interface RelaysTable {
   /** The relayer's account that sends it. */
   account: string
   account_nonce: Integer
-  /** The attempt that was mined, and where. */
+  /** The attempt that was mined, and where. Of what was given up: by which block that is known. */
   mined_hash: string | null
   block_number: Integer | null
   block_hash: string | null

@@ -11,7 +11,8 @@ import type { FollowerOptions } from './follower-options.ts'
 export interface DeepReorganisations {
   /**
    * The chain has other blocks than before, nobody knows from which one on. Relays that are held to be final, and whose
-   * block is gone, are followed again: the chain may hold them in another block, with another end.
+   * block is gone, are followed again: the chain may hold them in another block, with another end. So are those that were
+   * given up at a block that is gone: what had their nonces may be gone with it.
    */
   recheck(): Promise<void>
   /**

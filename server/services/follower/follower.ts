@@ -124,7 +124,7 @@ async function settlePassed(
   report(parts, settled, passed, 'relay mined')
   if (settled.length > 0) checkedAt.delete(account)
   const given = await repairs.replaceLost(account, lost, chainNonce)
-  const abandoned = await abandon(db, given, settleOptions(parts, lost, head))
+  const abandoned = await abandon(db, given, head, settleOptions(parts, lost, head))
   report(parts, abandoned, passed, 'relay given up: its nonce was used by something else')
 }
 

@@ -5,6 +5,7 @@ import { retryOnConflict } from '../database/database-fault.ts'
 import { moveReservation, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockStoredAccounts, toAccount } from './account-rows.ts'
+import type { FinalBlock } from './final-blocks.ts'
 import { callStateOf, isFinal, nextCallState, statusOf, type CallEvent } from './lifecycle.ts'
 import { storeChanges, type ChangedRelay, type Changes, type MinedIn } from './store-relays.ts'
 
@@ -34,6 +35,8 @@ export interface Change {
   readonly events: readonly CallEvent[]
   /** Absent: as it was. */
   readonly mined?: MinedIn | null
+  /** Of a relay that is given up, the block by which that is known. */
+  readonly givenUpAt?: FinalBlock
 }
 
 /** What has to be known of a relay to change it. */
@@ -161,6 +164,7 @@ function draftChanges(
       version: relay.version,
       status,
       mined: decided.mined === undefined ? minedIn(relay) : decided.mined,
+      givenUpAt: decided.givenUpAt,
       final: isFinal(state),
       reserved: decided.cost === null ? charged : reserved,
       charged: decided.cost === null ? null : charged,

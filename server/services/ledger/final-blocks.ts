@@ -2,14 +2,14 @@ import type { Queries } from '../database/database.ts'
 import { anyOf } from '../database/tables.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'
 
-/** A block that holds relays. */
+/** A block that holds relays, or at which relays were given up. */
 export interface FinalBlock {
   readonly number: number
   readonly hash: string
 }
 
 /**
- * The blocks whose relays are held to be final, the latest first.
+ * The blocks by which relays are held to be final, the latest first.
  *
  * @param sinceMs of relays that were accepted since then, Unix milliseconds
  */
@@ -28,7 +28,7 @@ export async function finalBlocks(db: Queries, sinceMs: number): Promise<FinalBl
 }
 
 /**
- * Takes back that the relays in these blocks are final: the chain has other blocks now.
+ * Takes back that relays are final by these blocks: the chain has other blocks now.
  *
  * @returns how many they are
  */

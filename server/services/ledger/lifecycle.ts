@@ -47,6 +47,8 @@ export const callLife: readonly Transition<CallState, CallEvent>[] = [
   { from: 'used up', event: 'dropped', to: 'to be used up', by: 'chain' },
   { from: 'waiting', event: 'lost', to: 'given up for good', by: 'follower' },
   { from: 'to be used up', event: 'lost', to: 'given up for good', by: 'follower' },
+  // What had its nonce is gone, so one of its own transactions may be mined yet.
+  { from: 'given up for good', event: 'reopened', to: 'to be used up', by: 'chain' },
   ...MINED.flatMap((outcome): Transition<CallState, CallEvent>[] => [
     { from: outcome, event: 'confirmed', to: `${outcome} for good`, by: 'chain' },
     { from: `${outcome} for good`, event: 'reopened', to: outcome, by: 'chain' },
@@ -69,6 +71,7 @@ export const nonceLife: readonly Transition<NonceState, NonceEvent>[] = [
   { from: 'carries a call', event: 'taken', to: 'used otherwise', by: 'somebody else' },
   { from: 'carries nothing', event: 'taken', to: 'used otherwise', by: 'somebody else' },
   { from: 'used', event: 'dropped', to: 'carries a call', by: 'chain' },
+  { from: 'used otherwise', event: 'dropped', to: 'carries nothing', by: 'chain' },
 ]
 
 /** Told of each transition of a relay call, for those who count them. */

@@ -188,7 +188,8 @@ function feesOf({ max_fee_per_gas, max_priority_fee_per_gas }: AttemptRow): Fees
 }
 
 /**
- * Takes back that the mined relays of an account with these nonces are final: the chain has lost their blocks all the same.
+ * Takes back that the relays of an account with these nonces are final: the chain has lost their blocks, or those of what had
+ * their nonces, all the same.
  *
  * @returns how many they are
  */
@@ -200,7 +201,6 @@ export async function reopen(db: Queries, account: string, { from, below }: Nonc
     .where('account_nonce', '>=', from)
     .where('account_nonce', '<', below)
     .where('final', '=', true)
-    .where('mined_hash', 'is not', null)
     .returning(['status', 'mined_hash'])
     .execute()
   for (const row of reopened) nextCallState(callStateOf({ ...row, final: true }), 'reopened')

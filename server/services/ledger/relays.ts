@@ -56,7 +56,7 @@ export function createRelays({ database, plans }: { database: Database; plans: P
           signedAt: Math.floor(Number(created_at_ms) / 1000),
         })),
         block:
-          first.block_number === null || first.block_hash === null
+          first.mined_hash === null || first.block_number === null || first.block_hash === null
             ? null
             : { number: Number(first.block_number), hash: first.block_hash },
         gasUsed: sumOf(outcomes.map(({ gasUsed }) => gasUsed)),

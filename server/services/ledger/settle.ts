@@ -2,6 +2,7 @@ import { anyOf, type AttemptsTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { planOf } from '../quotas/account.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'
+import type { FinalBlock } from './final-blocks.ts'
 import { changeRelays, type ChangeOptions, type Settlement } from './change-relays.ts'
 
 /** A mined transaction of a relay. */
@@ -65,16 +66,19 @@ export interface SeenRelay {
 /**
  * Gives relays up that will never be mined: nothing is charged. One that another process has given another nonce since
  * may well be mined.
+ *
+ * @param head on the chain up to this block, something else has their nonces
  */
 export async function abandon(
   db: Queries,
   relays: readonly SeenRelay[],
+  head: FinalBlock,
   options: ChangeOptions,
 ): Promise<Settlement[]> {
   const seen = new Map(relays.map(({ hash, accountNonce }) => [hash, accountNonce]))
   return changeRelays(db, [...seen.keys()], options, (relay) => {
     const isOpen = !relay.final && relay.mined_hash === null && Number(relay.account_nonce) === seen.get(relay.hash)
-    return isOpen ? { cost: 0n, gasUsed: 0n, events: ['lost'] } : undefined
+    return isOpen ? { cost: 0n, gasUsed: 0n, events: ['lost'], givenUpAt: head } : undefined
   })
 }
 

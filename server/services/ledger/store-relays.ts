@@ -1,6 +1,7 @@
 import { sql, type Insertable } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import type { AttemptsTable, RelaysTable, RelayStatus } from '../database/tables.ts'
+import type { FinalBlock } from './final-blocks.ts'
 
 /** A relay with its first transaction. Of a bundle, the relay at place 0 brings the transaction of all. */
 export type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
@@ -89,6 +90,8 @@ export interface ChangedRelay {
   readonly version: string
   readonly status: RelayStatus
   readonly mined: MinedIn | null
+  /** Of a relay that is given up, the block by which that is known. */
+  readonly givenUpAt?: FinalBlock | undefined
   readonly final: boolean
   readonly reserved: bigint
   readonly charged: bigint | null
@@ -115,13 +118,13 @@ export async function storeChanges(
   nowSeconds: number,
 ): Promise<void> {
   if (relays.length === 0) return
-  const rows = relays.map(({ hash, version, status, mined, final, reserved, charged }) => ({
+  const rows = relays.map(({ hash, version, status, mined, givenUpAt, final, reserved, charged }) => ({
     hash,
     version,
     status,
     mined_hash: mined?.hash,
-    block_number: mined?.blockNumber,
-    block_hash: mined?.blockHash,
+    block_number: mined?.blockNumber ?? givenUpAt?.number,
+    block_hash: mined?.blockHash ?? givenUpAt?.hash,
     gas_used: mined && String(mined.gasUsed),
     final,
     reserved: String(reserved),

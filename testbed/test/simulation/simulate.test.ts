@@ -5,6 +5,7 @@ import { simulate, type Found } from '../../simulation/simulate.ts'
 const SEEDS_OF_A_DAY = 120
 /** What failed once, and why it did. Their plans change with `plan.ts`; that they are good does not. */
 const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
+  [4000118, 'a deep reorganisation takes back what had the nonce of calls that were given up, and they are mined'],
   [2002943, 'two processes follow an account: one gives a call up that the other one has given another nonce'],
   [356, 'two processes follow an account: one signs a call again whose nonce the other one uses up'],
   [612, 'what uses up a missing nonce offers too little when the base fee rises, and is never replaced'],

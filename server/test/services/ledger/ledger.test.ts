@@ -26,6 +26,8 @@ import { startPostgres, type PostgresServer } from '../../../../testbed/postgres
 const ALLOWANCE = 1_000_000n
 const PERIOD_SECONDS = 100
 const GAS_LIMIT = 1_000n
+/** By which relays are given up. */
+const BLOCK = { number: 9, hash: '0x9' }
 
 /** A plan of gas whose period is short. */
 const plan: Plan = {
@@ -359,9 +361,9 @@ describe('ledger', () => {
         const hash = hashOf((await accept([call()], { identities: [identity] }))[0])
         const accountNonce = Number((await relayRow(hash)).account_nonce)
         // Of a process that has not heard of the call's other nonce.
-        await abandon(database.db, [{ hash, accountNonce: accountNonce - 1 }], options())
+        await abandon(database.db, [{ hash, accountNonce: accountNonce - 1 }], BLOCK, options())
         expect((await relayRow(hash)).status).to.equal('pending')
-        await abandon(database.db, [{ hash, accountNonce }], options())
+        await abandon(database.db, [{ hash, accountNonce }], BLOCK, options())
         expect((await account()).used).to.equal(before.used)
         expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
       })
