@@ -115,6 +115,42 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted', PATIENCE_MS)
   })
 
+  it('tells what becomes of a call that was given up, when what had its nonces is gone and the call is mined', async () => {
+    const call = client.sign({ channel: 1n })
+    await chain.node.request('evm_setAutomine', false)
+    const hash = (await client.post(call)).json.transactionHash ?? ''
+    const { raw } = await server.database.db
+      .selectFrom('attempts')
+      .select('raw')
+      .where('hash', '=', hash)
+      .executeTakeFirstOrThrow()
+    // Somebody else takes the account's nonce, and the one of the channel.
+    const { transaction } = client.sign({ channel: 1n, payload: setSomeData('0x99') })
+    const { signature, nonce, abi } = transaction
+    const data = keyManagerInterface.encodeFunctionData('executeRelayCall', [signature, nonce, 0n, abi])
+    const from = chain.signers[0]
+    await chain.node.request('anvil_impersonateAccount', from)
+    const thief = { from, to: from, value: '0x0', nonce: '0x0', gasPrice: '0x174876e800' }
+    await chain.node.request('eth_sendTransaction', thief)
+    await chain.node.request('eth_sendTransaction', { from: chain.sender.address, to: chain.profile.keyManager, data })
+    await chain.node.request('anvil_stopImpersonatingAccount', from)
+    await chain.node.request('evm_mine')
+    await until(async () => (await status(hash))['status'] === 'abandoned', PATIENCE_MS)
+    expect(await status(hash)).to.deep.include({ block: null, gasUsed: null })
+    expect(await quotaUsed()).to.equal(0)
+
+    await chain.node.request('anvil_reorg', 1, [[raw, 0]])
+    const receipt = await chain.receipt(hash)
+    expect(receipt?.status).to.equal('0x1')
+    await chain.node.request('evm_setAutomine', true)
+    // Somebody has to look at the chain.
+    const next = await client.execute({ channel: 2n })
+    expect(next.status).to.equal(200)
+    await until(async () => (await status(hash))['status'] === 'succeeded', PATIENCE_MS)
+    const other = await chain.receipt(next.json.transactionHash)
+    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed), PATIENCE_MS)
+  })
+
   it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {
     await server.close()
     const from = chain.signers[0]
