@@ -77,7 +77,7 @@ export interface RelaysTable {
   gas_used: Integer | null
   /** Whether its block is deep enough in the chain to be final. */
   final: Generated<boolean>
-  /** Whether the call had reverted and another relay has its nonce now. */
+  /** Whether the call had reverted, or was given up, and another relay has its nonce now. */
   superseded: Generated<boolean>
   created_at_ms: Integer
   /** Of the HTTP request, for the log of what follows. */

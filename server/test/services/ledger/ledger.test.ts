@@ -8,6 +8,7 @@ import { readAccounts, type Registration } from '../../../services/ledger/accoun
 import { boundless, type UnregisteredLimits } from '../../../services/ledger/budgets.ts'
 import { commit } from '../../../services/ledger/commit.ts'
 import type { BundleLimits } from '../../../services/ledger/draft.ts'
+import { reopenBlocks } from '../../../services/ledger/final-blocks.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
 import { pendingCostWei } from '../../../services/ledger/opening.ts'
 import type { Committed } from '../../../services/ledger/acceptance.ts'
@@ -70,6 +71,8 @@ describe('ledger', () => {
         for (const { address } of signers) {
           await database.db.insertInto('signer_accounts').values({ address, next_nonce: 5 }).execute()
         }
+        // The first call opens the profile's account.
+        hashOf((await accept([call({ nonce: 10_000n << 128n })]))[0])
       })
       beforeEach(() => channel++)
       after(() => database.close())
@@ -182,6 +185,7 @@ describe('ledger', () => {
             .selectFrom('attempts')
             .select('account_nonce')
             .where('account', '=', address)
+            .where('account_nonce', '>=', next_nonce)
             .orderBy('account_nonce')
             .execute()
           const nonces = rows.map(({ account_nonce }) => Number(account_nonce))
@@ -366,6 +370,23 @@ describe('ledger', () => {
         await abandon(database.db, [{ hash, accountNonce }], BLOCK, options())
         expect((await account()).used).to.equal(before.used)
         expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
+      })
+
+      it('charges a call that was given up and is mined all the same, beside the one that has its nonce by then', async () => {
+        const before = await account()
+        const block = { number: 9, hash: hexlify(randomBytes(32)) }
+        const given = hashOf((await accept([call()]))[0])
+        const accountNonce = Number((await relayRow(given)).account_nonce)
+        await abandon(database.db, [{ hash: given, accountNonce }], block, options())
+        const successor = hashOf((await accept([call({ payload: '0x99' })]))[0])
+        expect(await reopenBlocks(database.db, [block.hash], 0)).to.equal(1)
+        await settle(database.db, [mined(given, 400n)], options())
+        await settle(database.db, [mined(successor, 100n, { succeeded: false })], options())
+        expect([(await relayRow(given)).status, (await relayRow(successor)).status]).to.deep.equal([
+          'succeeded',
+          'reverted',
+        ])
+        expect((await account()).used).to.equal(before.used + 500n)
       })
 
       it('charges what it did cost to use up the nonce of a call that has expired, and of no other', async () => {
