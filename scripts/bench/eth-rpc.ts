@@ -6,16 +6,18 @@ import { measureBodies } from './eth-rpc/bodies.ts'
 import { measureLoad } from './eth-rpc/load.ts'
 import { seedLogWorld } from './eth-rpc/log-world.ts'
 import { measureWalk } from './eth-rpc/walk.ts'
+import { measureWorkers } from './eth-rpc/workers.ts'
 import { startNode, startServerProcess } from '../../testbed/processes.ts'
 import { testKey } from '../../testbed/relay-world.ts'
 
-const usage = `Usage: touchstone bench eth-rpc [--only load,walk,bodies,batches] [--seconds 2] [--rounds 5]
+const usage = `Usage: touchstone bench eth-rpc [--only load,walk,bodies,batches,workers] [--seconds 2] [--rounds 5]
                          [--connections 20] [--bodies 20000] [--seed <number>]
 
 load     requests/s and p99 of four methods through POST /api/eth-rpc, beside Hardhat, anvil and a bare Koa route
 walk     100,000 logs in 1,000 blocks: logs fetched over logs delivered, and the time beside that of a tenth
 bodies   generated bodies: no 5xx, no crash, memory flat
 batches  64 batches of 100 in flight: memory, and how long a single caller waits
+workers  what two workers answer beside one process, for the CPU of the busiest
 `
 
 /**
@@ -27,7 +29,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      only: { type: 'string', default: 'load,walk,bodies,batches' },
+      only: { type: 'string', default: 'load,walk,bodies,batches,workers' },
       seconds: { type: 'string', default: '2' },
       rounds: { type: 'string', default: '5' },
       connections: { type: 'string', default: '20' },
@@ -40,11 +42,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const parts = choicesIn('--only', values.only, ['load', 'walk', 'bodies', 'batches'])
+  const parts = choicesIn('--only', values.only, ['load', 'walk', 'bodies', 'batches', 'workers'])
   const [seconds, rounds, connections] = [Number(values.seconds), Number(values.rounds), Number(values.connections)]
   const aims: Aim[] = []
   if (parts.includes('load')) aims.push(...(await measureLoad({ seconds, rounds, connections })))
-  if (parts.some((part) => part !== 'load')) {
+  if (parts.includes('workers')) aims.push(...(await measureWorkers({ seconds, rounds, connections })))
+  if (parts.some((part) => part !== 'load' && part !== 'workers')) {
     aims.push(...(await measureOnLogs(parts, { rounds, bodies: Number(values.bodies), seed: Number(values.seed) })))
   }
   return judgeAims(aims)
