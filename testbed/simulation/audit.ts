@@ -199,10 +199,12 @@ function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
  * The follower uses up a nonce that no stored transaction has, so that what comes behind it is mined. That is for nonces
  * that somebody else has taken and a reorganisation has freed; one of our own that was never stored is a nonce lost.
  */
-function auditFillers({ plan, sent, attempts }: Evidence): string[] {
-  if (isDeep(plan) || plan.faults.some(({ kind }) => kind === 'steal')) return []
+function auditFillers({ chain, sent, attempts }: Evidence): string[] {
   const stored = new Set(attempts.map(({ hash }) => hash))
-  const fillers = sent.filter(({ transaction: { calls, hash } }) => calls.length === 0 && !stored.has(hash))
+  const fillers = sent.filter(
+    ({ transaction: { calls, hash, from, nonce } }) =>
+      calls.length === 0 && !stored.has(hash) && !chain.stolen.has(`${from}/${nonce}`),
+  )
   const names = new Set(fillers.map(({ transaction: { nonce, from } }) => `${nonce} of ${from.slice(0, 8)}`))
   return [...names].map((name) => `nonce: ${name} was taken, and given to no call`)
 }
@@ -269,10 +271,6 @@ function costsOf({ world: { quota } }: Plan) {
     }),
   }
 }
-
-/** Whether a reorganisation goes deeper than what is held to be final. */
-const isDeep = ({ faults, world }: Plan) =>
-  faults.some((fault) => fault.kind === 'reorganisation' && fault.depth > world.confirmations)
 
 /**
  * Whether the account of a profile may have been short when a reorganisation changed what its calls cost: others had taken

@@ -93,6 +93,8 @@ export class SimulatedChain {
   feeFactor = 1
   /** What nobody of ours has sent, and the next block holds all the same: somebody else has the key. */
   foreign: { readonly from: string }[] = []
+  /** Accounts and nonces, `from/nonce`, that somebody else has used, if only in a block that is gone. */
+  readonly stolen = new Set<string>()
   readonly #transactions = new Map<string, Transaction>()
   /** What a mempool has taken, by sender and nonce. */
   readonly #offered = new Map<string, Transaction[]>()
@@ -141,7 +143,11 @@ export class SimulatedChain {
     const state = cloneState(parent.state)
     const timestamp = Math.max(parent.timestamp + 1, nowSeconds)
     const baseFeeWei = this.#nextFee(parent)
-    for (const { from } of this.foreign.splice(0)) state.nonces.set(from, (state.nonces.get(from) ?? 0) + 1)
+    for (const { from } of this.foreign.splice(0)) {
+      const nonce = state.nonces.get(from) ?? 0
+      this.stolen.add(`${from}/${nonce}`)
+      state.nonces.set(from, nonce + 1)
+    }
     const receipts: Receipt[] = []
     for (const transaction of offered) {
       const receipt = this.#execute(state, transaction, baseFeeWei, timestamp)
