@@ -11,6 +11,12 @@ import { until } from './support/until.ts'
 
 const entry = path.join(import.meta.dirname, '../../scripts/touchstone.ts')
 
+/** No variable of this process configures the server; how Node runs it is the same as here. */
+function inherited(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'GLIBC_TUNABLES']
+  return Object.fromEntries(names.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])))
+}
+
 describe('the command serve', () => {
   let chain: RunningChain
   let folder: string
@@ -28,9 +34,8 @@ describe('the command serve', () => {
   async function serve(config: object, options: { args?: string[]; env?: Record<string, string> } = {}) {
     const file = path.join(folder, `${Math.random()}.json`)
     await writeFile(file, JSON.stringify(config))
-    const { PATH = '', HOME = '' } = process.env
     const child = spawn(process.execPath, [entry, 'serve', '--config', file, ...(options.args ?? [])], {
-      env: { PATH, HOME, TOUCHSTONE_SIGNER_KEYS: key, ...options.env },
+      env: { ...inherited(), TOUCHSTONE_SIGNER_KEYS: key, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
