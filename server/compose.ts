@@ -187,6 +187,7 @@ async function openNodes({ config, metrics, tracing, log, edges }: ComposeOption
   const chain = createChain({
     upstream: budgeted,
     confirmations: config.chain.confirmations,
+    headMaxAgeMs: config.chain.headMaxAgeMs,
     logTimeoutMs: config.limits.answerSeconds * 1000 * LOG_SHARE,
     log,
     onReorganised: () => nodes.onReorganised(),

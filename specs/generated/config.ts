@@ -100,6 +100,11 @@ export interface components {
                  * @default 12
                  */
                 readonly confirmations: number;
+                /**
+                 * @description How old the head may be that answers eth_blockNumber, and by which other answers are given from memory, in milliseconds. 0: never older than the question.
+                 * @default 0
+                 */
+                readonly headMaxAgeMs: number;
             };
             /**
              * @description Where the server keeps its books. The environment variable DATABASE_URL names a PostgreSQL server instead.

@@ -192,6 +192,7 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
     chain: {
       rpcUrls: nodes.map(({ name }) => `http://${name}`),
       confirmations: world.confirmations,
+      headMaxAgeMs: 0,
       requestTimeoutMs: 5_000,
     },
     registration: 'registered',

@@ -17,6 +17,8 @@ export interface CreateChainOptions {
   readonly upstream: Upstream
   /** Blocks on top of a block after which it is held to be final. */
   readonly confirmations: number
+  /** How old a head may be that answers a question, in milliseconds. Default 0: as it is after the question. */
+  readonly headMaxAgeMs?: number
   /** Bytes of memory for answers, roughly. Default 64 MiB. */
   readonly cacheBytes?: number
   /** Bytes of memory for logs that were fetched ahead, roughly. Default 64 MiB. */
@@ -40,15 +42,17 @@ const MIB = 1024 * 1024
 
 /** Reads the chain through an upstream; see {@link Chain}. */
 export function createChain(options: CreateChainOptions): CachedChain {
-  const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000, log } = options
+  const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000 } = options
   const upstream = translateErrors(options.upstream)
   const flights = new SingleFlight()
   const statistics: CacheStatistics = { hits: 0, misses: 0, shared: 0 }
   const nodeKind = new NodeKind(options.upstream)
-  const head = new HeadTracker(
+  const head = new HeadTracker({
     upstream,
     flights,
-    {
+    maxAgeMs: options.headMaxAgeMs ?? 0,
+    log: options.log,
+    listener: {
       moved: () => cache.headMoved(),
       reorganised: () => {
         cache.clear()
@@ -59,8 +63,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
         upstream.request('eth_chainId', []).catch(() => undefined)
       },
     },
-    log,
-  )
+  })
   const cache = new ReadCache(flights, head, {
     budgetBytes: cacheBytes,
     alwaysProve: () => nodeKind.mayRewind,
@@ -81,7 +84,7 @@ export function createChain(options: CreateChainOptions): CachedChain {
     cacheStatistics: statistics,
     forget: () => head.forget(),
     id: () => id.read(),
-    blockNumber: async () => toQuantity((await head.probe()).number) as string,
+    blockNumber: async () => toQuantity((await head.current()).number) as string,
     ...quantityReads(sources),
     ...transactionReads(sources),
     logs: (filter) => pager.page(filter),

@@ -18,6 +18,15 @@ export interface HeadListener {
   reorganised(): void
 }
 
+export interface HeadTrackerOptions {
+  readonly upstream: Upstream
+  readonly flights: SingleFlight
+  readonly listener: HeadListener
+  /** How old a head may be that answers a question, in milliseconds; 0: none answers that was read before the question. */
+  readonly maxAgeMs: number
+  readonly log?: Logger | undefined
+}
+
 /**
  * For this time, what was final at the last look at the head is believed without another look. So a reorganisation deeper
  * than `confirmations` is noticed after at most this time, in milliseconds.
@@ -32,15 +41,20 @@ export class HeadTracker {
   readonly #upstream: Upstream
   readonly #flights: SingleFlight
   readonly #listener: HeadListener
+  readonly #maxAgeMs: number
   readonly #log: Logger | undefined
   #last: BlockRef | undefined
   #generation = 0
+  /** When the last look began. */
   #lookedMs = -Infinity
+  /** Whether something has told of a newer head since the last look. */
+  #isOutdated = false
 
-  constructor(upstream: Upstream, flights: SingleFlight, listener: HeadListener, log?: Logger) {
+  constructor({ upstream, flights, listener, maxAgeMs, log }: HeadTrackerOptions) {
     this.#upstream = upstream
     this.#flights = flights
     this.#listener = listener
+    this.#maxAgeMs = maxAgeMs
     this.#log = log
   }
 
@@ -60,6 +74,21 @@ export class HeadTracker {
   }
 
   /**
+   * The head, as the node had it at most `maxAgeMs` before this call.
+   *
+   * @throws what `probe` throws
+   */
+  async current(): Promise<BlockRef> {
+    const isYoung = performance.now() - this.#lookedMs < this.#maxAgeMs && !this.#isOutdated
+    return isYoung && this.#last !== undefined ? this.#last : this.probe()
+  }
+
+  /** Tells that the chain has a newer head than the last one seen: `current` asks the node. */
+  outdate(): void {
+    this.#isOutdated = true
+  }
+
+  /**
    * Asks for the head, never earlier than this call. Listeners are told of every change before it resolves.
    *
    * @throws ServiceError UPSTREAM_UNAVAILABLE, RPC_SERVER_ERROR
@@ -67,6 +96,7 @@ export class HeadTracker {
   probe(): Promise<BlockRef> {
     return this.#flights.fresh('head', async () => {
       const beganMs = performance.now()
+      this.#isOutdated = false
       const head = await this.block('latest')
       // The node has just started, or has lost its database.
       if (head === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')

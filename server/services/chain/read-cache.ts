@@ -37,7 +37,8 @@ const HEAD_SHARE = 0.2
 /**
  * Answers from memory only what is proven to be what the node would say now. A final answer is proven by its depth, and by
  * a look at the head in the last seconds; one that holds while the head stays, by a look at the head that begins after
- * the question was asked. That look is one call for all who ask at the same time, whatever they ask.
+ * the question was asked, or as long before it as the operator allows. That look is one call for all who ask at the same
+ * time, whatever they ask.
  */
 export class ReadCache {
   readonly #flights: SingleFlight
@@ -66,7 +67,7 @@ export class ReadCache {
         return known as T
       }
       if (known !== undefined || this.#atHead.get(key) !== undefined) {
-        await this.#head.probe()
+        await this.#head.current()
         const proven = this.#final.get(key) ?? this.#atHead.get(key)
         if (proven !== undefined) {
           statistics.hits++
@@ -110,6 +111,7 @@ export class ReadCache {
         if (this.#head.last?.hash === head.hash) this.#atHead.set(key, answer, key.length + bytes(answer))
         break
       case 'unproven':
+        this.#head.outdate()
         // The next caller needs this look. This caller does not wait for it, nor for its failure.
         this.#head.probe().catch(() => undefined)
         break

@@ -115,6 +115,44 @@ describe('createChain', () => {
     })
   })
 
+  describe('where the head may be a second old', () => {
+    const { now } = performance
+    const passMs = (ms: number) => {
+      performance.now = () => now.call(performance) + ms
+    }
+    afterEach(() => (performance.now = now))
+
+    beforeEach(async () => {
+      chain = createChain({ upstream: node, confirmations: 10, headMaxAgeMs: 1_000 })
+      await chain.gasPrice()
+      await chain.blockNumber()
+      node.forget()
+    })
+
+    it('everything is answered from memory for a second, and not for longer', async () => {
+      const balance = await chain.balance(ADDRESS, 'latest')
+      node.forget()
+      node.balance = 5n
+      node.mine()
+      expect([await chain.blockNumber(), await chain.balance(ADDRESS, 'latest')]).to.deep.equal(['0x65', balance])
+      expect(node.calls).to.be.empty
+      passMs(1_000)
+      expect([await chain.blockNumber(), await chain.balance(ADDRESS, 'latest')]).to.deep.equal(['0x66', '0x5'])
+    })
+
+    it('nobody is told an older head than the block of a receipt that was told', async () => {
+      mineReceipt()
+      expect((await chain.receipt(HASH))?.blockNumber).to.equal('0x66')
+      expect(await chain.blockNumber()).to.equal('0x66')
+    })
+
+    it('a block that is newer than the last look is found', async () => {
+      node.mine()
+      node.balance = 5n
+      expect(await chain.balance(ADDRESS, '0x66')).to.equal('0x5')
+    })
+  })
+
   describe('without a look at the head for five seconds', () => {
     const { now } = performance
     const passSeconds = (seconds: number) => {
