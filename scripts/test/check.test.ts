@@ -152,7 +152,7 @@ describe('the suite and the reference server with bundles', () => {
     this.timeout(120_000)
     const { relayUrl, fixture, chain } = testbed
     const world = { fixture, chainId: fixture.chain.chainId }
-    const others = startCallers({ world, workers: 6, firstChannel: 1_000_000n, url: () => relayUrl })
+    const others = startCallers({ world, workers: 16, firstChannel: 1_000_000n, url: () => relayUrl })
     const report = await check({ relayUrl, fixture, receiptTimeoutMs: 20_000, only: 'relay.execute' })
     await others.finish()
     expect(notPassed(report)).to.deep.equal([])
