@@ -11,10 +11,17 @@ import { onInterrupt } from './lib/on-interrupt.ts'
 import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/load-suite.ts'
 import { collectHeaders, parsePositiveInteger, readOptionFile } from './lib/options.ts'
 import { redactUrl } from './lib/redact.ts'
-import { type ReportFormat, reportFormats, reportRenderers } from './lib/report/formats.ts'
-import { assertWritable, type Output, parseOutput, writeOutput } from './lib/report/output.ts'
+import {
+  assertWritable,
+  type Output,
+  parseOutput,
+  type ReportFormat,
+  reportFormats,
+  reportRenderers,
+  writeOutput,
+} from './lib/report/files.ts'
 import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
-import { type TextStream, wantsColour } from './lib/report/terminal-style.ts'
+import { type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { allClauses, exitCodeOf } from './lib/verdict.ts'
 

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { diagnose, type Finding } from './lib/diagnose.ts'
 import { collectHeaders, parsePositiveInteger } from './lib/options.ts'
 import { visibleControls } from './lib/report/escape.ts'
-import { painter, type TextStream, wantsColour } from './lib/report/terminal-style.ts'
+import { painter, type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { UsageError } from './lib/usage-error.ts'
 
 interface Streams {

@@ -5,7 +5,7 @@ import { clientMutants } from './clients/mutants.ts'
 import { clientClauses } from './clients/suites/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 import { UsageError } from './lib/usage-error.ts'
-import { wrap } from './lib/report/layout.ts'
+import { wrap } from './lib/report/words.ts'
 
 const WIDTH = 100
 

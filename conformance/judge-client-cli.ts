@@ -13,10 +13,17 @@ import { type Fixture, readFixture } from './lib/fixture.ts'
 import { onInterrupt } from './lib/on-interrupt.ts'
 import { parsePositiveInteger } from './lib/options.ts'
 import { editions, type Edition, type Report } from './lib/report-types.ts'
-import { type ReportFormat, reportFormats, reportRenderers } from './lib/report/formats.ts'
-import { assertWritable, type Output, parseOutput, writeOutput } from './lib/report/output.ts'
+import {
+  assertWritable,
+  type Output,
+  parseOutput,
+  type ReportFormat,
+  reportFormats,
+  reportRenderers,
+  writeOutput,
+} from './lib/report/files.ts'
 import { createTerminalProgress } from './lib/report/terminal-progress.ts'
-import { wantsColour } from './lib/report/terminal-style.ts'
+import { wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/usage-error.ts'
 import { exitCodeOf } from './lib/verdict.ts'

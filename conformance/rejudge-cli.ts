@@ -1,9 +1,14 @@
 import { parseArgs } from 'node:util'
 import { packageVersion } from '../specs/index.ts'
 import { lineList } from './lib/report/escape.ts'
-import { reportFormats, reportRenderers } from './lib/report/formats.ts'
-import { assertWritable, parseOutput, writeOutput } from './lib/report/output.ts'
-import { readReport } from './lib/report/read-report.ts'
+import {
+  assertWritable,
+  parseOutput,
+  readReport,
+  reportFormats,
+  reportRenderers,
+  writeOutput,
+} from './lib/report/files.ts'
 import { loadSuitesOf } from './lib/load-suite.ts'
 import { UsageError } from './lib/usage-error.ts'
 import { allClauses } from './lib/verdict.ts'

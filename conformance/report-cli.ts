@@ -2,16 +2,21 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import type { Report } from './lib/report-types.ts'
-import { type BadgeFormat, badgeFormats, badgeRenderers } from './lib/report/badge.ts'
+import { type BadgeFormat, badgeFormats, badgeRenderers } from './lib/report/ci.ts'
 import { compareReports, type Comparison, type NamedReport } from './lib/report/compare.ts'
-import { reportFormats, reportRenderers } from './lib/report/formats.ts'
+import {
+  type Output,
+  parseOutput,
+  readReport,
+  reportFormats,
+  reportRenderers,
+  writeFolder,
+  writeOutput,
+} from './lib/report/files.ts'
 import { compareHtml } from './lib/report/html/comparison.ts'
 import { renderSite } from './lib/report/html/site.ts'
 import { compareMarkdown } from './lib/report/markdown.ts'
-import { type Output, parseOutput, writeFolder, writeOutput } from './lib/report/output.ts'
-import { readReport } from './lib/report/read-report.ts'
-import { type TextStream, wantsColour } from './lib/report/terminal-style.ts'
-import { compareTerminal, renderTerminal } from './lib/report/terminal.ts'
+import { compareTerminal, renderTerminal, type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { targetName } from './lib/report/words.ts'
 import { UsageError } from './lib/usage-error.ts'
 

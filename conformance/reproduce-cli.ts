@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { curlOf } from './lib/report/exchange-text.ts'
-import { readReport } from './lib/report/read-report.ts'
+import { readReport } from './lib/report/files.ts'
 import { statusSign } from './lib/report/words.ts'
 import { visibleControls } from './lib/report/escape.ts'
 import { UsageError } from './lib/usage-error.ts'

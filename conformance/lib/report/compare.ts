@@ -1,5 +1,5 @@
 import type { ClauseLevel } from '../../../specs/index.ts'
-import type { ClauseResult, Report } from '../report-types.ts'
+import type { CheckResult, ClauseResult, Report } from '../report-types.ts'
 import { allClauses } from '../verdict.ts'
 import { observationsOf, shownStatus, type ShownStatus } from './words.ts'
 
@@ -67,7 +67,7 @@ const changing: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** An observation without the addresses, hashes, times and amounts that differ between two runs against one target. */
-export function normaliseObservation(text: string): string {
+function normaliseObservation(text: string): string {
   return changing.reduce((normal, [pattern, word]) => normal.replace(pattern, word), text)
 }
 
@@ -102,4 +102,47 @@ export function compareReports(reports: readonly NamedReport[]): Comparison {
     same: rows.filter((row) => !differs(row) && !row.cells.includes(undefined)),
     incomplete: rows.filter((row) => !differs(row) && row.cells.includes(undefined)),
   }
+}
+
+/** A failed check, and the checks that failed in the same way. */
+interface FailedAlike {
+  /** The first of them, to be shown in full. */
+  readonly check: CheckResult
+  /** The titles of the others. */
+  readonly others: readonly string[]
+}
+
+/** Clauses that failed in the same ways, as those do that one fault of the target breaks. */
+export interface SharedCause {
+  readonly clauses: readonly ClauseResult[]
+  readonly failures: readonly FailedAlike[]
+}
+
+/**
+ * What went wrong in a check, as a key: what was expected and what was there, without the hashes, times and amounts that
+ * differ each time. The message counts only where a check says neither, since it names the request.
+ */
+function causeOf({ error }: CheckResult): string {
+  const { message = '', expected, actual } = error ?? {}
+  const said = expected === undefined && actual === undefined ? [message] : [expected ?? '', actual ?? '']
+  return JSON.stringify(said.map(normaliseObservation))
+}
+
+const failedChecks = ({ tests }: ClauseResult): CheckResult[] => tests.filter(({ status }) => status === 'failed')
+
+/** The failed clauses by what went wrong, in the order of the first clause of each cause. */
+export function groupByCause(failed: readonly ClauseResult[]): SharedCause[] {
+  const keyOf = (clause: ClauseResult): string => [...new Set(failedChecks(clause).map(causeOf))].sort().join()
+  return Array.from(Map.groupBy(failed, keyOf).values(), (clauses) => ({
+    clauses,
+    failures: Array.from(Map.groupBy(clauses.flatMap(failedChecks), causeOf).values()).flatMap(([check, ...others]) =>
+      check ? [{ check, others: others.map(({ title }) => title) }] : [],
+    ),
+  }))
+}
+
+/** `the same in 2 other checks: a number; a boolean` */
+export function sameIn(titles: readonly string[]): string {
+  const checks = `the same in ${titles.length} other check${titles.length === 1 ? '' : 's'}`
+  return `${checks}: ${[...new Set(titles)].join('; ')}`
 }

@@ -1,5 +1,5 @@
 import type { CheckResult, Exchange, RecordedRequest } from '../report-types.ts'
-import { shorten } from './layout.ts'
+import { shorten } from './words.ts'
 
 /**
  * The exchanges of a failed check that tell most: first the one that shows the fault, then the last of the others.

@@ -1,11 +1,11 @@
 import type { CheckResult, ClauseResult, Report, SuiteReport } from '../report-types.ts'
-import { groupByCause, sameIn } from './causes.ts'
-import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
+import { type ComparedCell, type ComparedClause, type Comparison, groupByCause, sameIn } from './compare.ts'
 import { escapeMarkdown, markdownFence } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
-import { seconds, shorten } from './layout.ts'
 import {
   documentTitle,
+  seconds,
+  shorten,
   shownStatus,
   type ShownStatus,
   statusSign,

@@ -1,10 +1,8 @@
 import type { CheckResult, CheckStatus, ClauseResult, Plan, Progress, Report } from '../report-types.ts'
 import { allClauses, clauseStatus } from '../verdict.ts'
 import { visibleControls } from './escape.ts'
-import { seconds } from './layout.ts'
-import { paintedSign, painter, type TextStream } from './terminal-style.ts'
-import { renderTerminal, type TerminalOptions } from './terminal.ts'
-import { documentTitle, shownStatus, targetName } from './words.ts'
+import { documentTitle, seconds, shownStatus, targetName } from './words.ts'
+import { paintedSign, painter, renderTerminal, type TerminalOptions, type TextStream } from './terminal.ts'
 
 type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>
 

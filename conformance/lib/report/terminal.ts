@@ -1,20 +1,21 @@
+import { styleText } from 'node:util'
 import type { CheckResult, ClauseResult, Report, SuiteReport } from '../report-types.ts'
-import { groupByCause, sameIn } from './causes.ts'
-import type { ComparedCell, ComparedClause, Comparison } from './compare.ts'
-import { visibleControls } from './escape.ts'
 import { allClauses } from '../verdict.ts'
+import { type ComparedCell, type ComparedClause, type Comparison, groupByCause, sameIn } from './compare.ts'
+import { visibleControls } from './escape.ts'
 import { exchangeText, tellingExchanges } from './exchange-text.ts'
-import { shorten, wrap } from './layout.ts'
-import { type Paint, paintedSign, painter } from './terminal-style.ts'
 import {
   observationsOf,
+  shorten,
   shownStatus,
   type ShownStatus,
+  statusSign,
   suiteText,
   targetName,
   verdictReason,
   verdictText,
   verdictTitle,
+  wrap,
 } from './words.ts'
 
 /** Shows the exchange with the fault and one other. The JSON and HTML reports hold all. */
@@ -290,4 +291,42 @@ export function compareTerminal(comparison: Comparison, options: TerminalOptions
     paint('dim', '✓ passed  ✗ failed  ≈ failed as expected  ? untestable  · observed  - not in the report'),
     '',
   ].join('\n')
+}
+
+/** What a reporter needs of `process.stdout`. */
+export interface TextStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+type Format = Parameters<typeof styleText>[0]
+
+/** Colours a text, or returns it as it is. */
+type Paint = (format: Format, text: string) => string
+
+/**
+ * Whether to use colours: only on a terminal, and not when its user has declined them.
+ *
+ * @see https://no-color.org
+ */
+export function wantsColour(stream: TextStream, env: Readonly<Record<string, string | undefined>>): boolean {
+  return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+}
+
+export function painter(colour: boolean): Paint {
+  return (format, text) => (colour ? styleText(format, text, { validateStream: false }) : text)
+}
+
+const statusFormat: Readonly<Record<ShownStatus, Format>> = {
+  passed: 'green',
+  failed: 'red',
+  known: 'magenta',
+  untestable: 'yellow',
+  observed: 'cyan',
+}
+
+/** The sign of a status in its colour. */
+export function paintedSign(status: ShownStatus, paint: Paint): string {
+  return paint(statusFormat[status], statusSign[status])
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { check } from '../../index.ts'
 import { redactBody, redactHeaders, redactUrl, withoutSecrets } from '../../lib/redact.ts'
-import { reportRenderers } from '../../lib/report/formats.ts'
+import { reportRenderers } from '../../lib/report/files.ts'
 import { sampleFixture } from '../support/sample-fixture.ts'
 import { serve } from '../support/serve.ts'
 

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { loadLawful, loadMutants } from '../../../conformance/altered/load.ts'
 import { serveAlteration } from '../../../conformance/altered/serve.ts'
 import { check } from '../../../conformance/index.ts'
-import { renderJson } from '../../../conformance/lib/report/formats.ts'
+import { renderJson } from '../../../conformance/lib/report/files.ts'
 import { startTestbed } from '../../../testbed/testbed.ts'
 
 /** What is stored of the reference relay. The pages of logs, nine tenths of a whole report, are left out. */

@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto'
 import type { ClauseResult, Report } from '../../report-types.ts'
 import { compareReports, type NamedReport } from '../compare.ts'
-import { renderHtml } from '../html.ts'
+import { clauseName, renderHtml } from './report.ts'
 import {
   shownStatus,
-  shownStatuses,
   type ShownStatus,
+  shownStatuses,
   statusSign,
   targetName,
   verdictReason,
   verdictTitle,
 } from '../words.ts'
-import { clauseName } from './clause.ts'
-import { clauseFilters, type Filtered, filterData, filterScript } from './filters.ts'
+import { clauseFilters, filterData, type Filtered, filterScript, htmlPage, markup, type Markup } from './page.ts'
 import { compareHtml } from './comparison.ts'
-import { markup, type Markup } from './markup.ts'
-import { htmlPage } from './page.ts'
 
 /** All runs against one target with one edition, the latest first. */
 interface Relay {

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { compareHtml } from '../../../lib/report/html/comparison.ts'
-import { compareMarkdown } from '../../../lib/report/markdown.ts'
-import { compareTerminal } from '../../../lib/report/terminal.ts'
-import { compareReports } from '../../../lib/report/compare.ts'
+import type { CheckError, CheckResult } from '../../../lib/report-types.ts'
+import { compareReports, groupByCause } from '../../../lib/report/compare.ts'
+import { compareHtml, markDiffering } from '../../../lib/report/html/comparison.ts'
+import { renderHtml } from '../../../lib/report/html/report.ts'
+import { compareMarkdown, renderMarkdown } from '../../../lib/report/markdown.ts'
+import { compareTerminal, renderTerminal } from '../../../lib/report/terminal.ts'
 import { clauseOf, failed, observed, passed, reportOf, untestable } from './sample-report.ts'
 
 const first = reportOf([
@@ -78,5 +80,90 @@ describe('compare', () => {
       expect(plain).to.contain('no fixture was given')
     }
     expect(texts[2]).to.not.contain('two <b>')
+  })
+})
+
+const hash = (digit: string): string => `0x${digit.repeat(64)}`
+const check = (title: string, error: CheckError): CheckResult => ({ ...failed, title, error })
+
+/** What a relay does that tells a hash for every body. */
+const tells = (title: string, digit: string): CheckResult =>
+  check(title, { message: `told for ${title}`, expected: 'no hash', actual: `HTTP 200 ${hash(digit)}` })
+
+const one = clauseOf('relay.execute.requires-address', tells('without address', 'a'))
+const two = clauseOf('relay.execute.address-hex', tells('a number', 'b'), passed, tells('null', 'c'))
+const both = clauseOf(
+  'relay.execute.abi-hex',
+  tells('an array', 'd'),
+  check('a word', { message: 'the target died', expected: 'no hash', actual: 'no answer' }),
+)
+
+describe('failures with one cause', () => {
+  it('are what was expected and what was there, whatever the hash and the request are', () => {
+    const causes = groupByCause([one, both, two])
+    expect(causes.map(({ clauses }) => clauses.map(({ id }) => id))).to.deep.equal([[one.id, two.id], [both.id]])
+    expect(causes[0]?.failures).to.deep.equal([{ check: one.tests[0], others: ['a number', 'null'] }])
+    expect(causes[1]?.failures.map(({ check: { title } }) => title)).to.deep.equal(['an array', 'a word'])
+  })
+
+  it('are told apart by their message where a check says neither', () => {
+    const said = (message: string) => check('is', { message })
+    const ids = ['eth-rpc.eth_chainId.success', 'eth-rpc.eth_gasPrice.success'] as const
+    const alike = ids.map((id, index) => clauseOf(id, said(`HTTP 500 after ${index + 2} ms`)))
+    expect(groupByCause(alike)).to.have.length(1)
+    expect(groupByCause(ids.map((id) => clauseOf(id, said(id))))).to.have.length(2)
+  })
+
+  it('are shown once, with all of their clauses and checks, in each report for people', () => {
+    const report = reportOf([one, two])
+    const terminal = renderTerminal(report, { colour: false })
+    expect(terminal.match(/expected {3}no hash/g)).to.have.length(1)
+    expect(terminal).to.include('the same in 2 other checks: a number; null')
+    for (const { id, text } of [one, two]) {
+      expect(terminal).to.include(`✗ ${id}`)
+      expect(terminal.replace(/\s+/g, ' ')).to.include(text)
+    }
+    const markdown = renderMarkdown(report)
+    expect(markdown.match(/expected: no hash/g)).to.have.length(1)
+    expect(markdown).to.include('the same in 2 other checks: a number; null')
+    for (const { id } of [one, two]) expect(markdown).to.include(`#### ${id} (required`)
+    const [, list = ''] = /<ul class="failures">(.*?)<\/section>/s.exec(renderHtml(report)) ?? []
+    expect(list.match(/<dt>expected<\/dt>/g)).to.have.length(1)
+    expect(list).to.include(`href="#${one.id}"`).and.include(`href="#${two.id}"`)
+    expect(list).to.include('The same in 2 other checks.')
+  })
+})
+
+const marked = (...texts: readonly string[]) => markDiffering(texts).map(({ html }) => html)
+
+describe('the part of a text that differs', () => {
+  it('is marked in each text, by words', () => {
+    expect(marked('HTTP 401 after a while', 'HTTP 403 after a while')).to.deep.equal([
+      'HTTP <mark>401</mark> after a while',
+      'HTTP <mark>403</mark> after a while',
+    ])
+    expect(marked('refused by {"code":-32602}', 'refused by {"code":-32000}', 'refused')).to.deep.equal([
+      'refused<mark> by {&quot;code&quot;:-32602}</mark>',
+      'refused<mark> by {&quot;code&quot;:-32000}</mark>',
+      'refused',
+    ])
+  })
+
+  it('is nothing where texts are equal, and where only one says anything', () => {
+    expect(marked('the same', 'the same')).to.deep.equal(['the same', 'the same'])
+    expect(marked('alone', '')).to.deep.equal(['alone', ''])
+  })
+
+  it('stays in sight in a long text', () => {
+    const [long = ''] = marked(
+      `${'before '.repeat(900)}60 s${' after'.repeat(900)}`,
+      `${'before '.repeat(900)}1 s${' after'.repeat(900)}`,
+    )
+    expect(long).to.match(/^… /).and.to.include('<mark>60</mark> s').and.to.match(/ …$/)
+    expect(long.length).to.be.below(600)
+  })
+
+  it('runs nothing that a target answered', () => {
+    expect(marked('a <b>', 'a <i>').join()).to.not.match(/<[bi]>/)
   })
 })

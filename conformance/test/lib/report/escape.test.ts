@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { escapeMarkdown, escapeXml, escapeXmlAttribute, visibleControls } from '../../../lib/report/escape.ts'
-import { renderJson } from '../../../lib/report/formats.ts'
-import { renderJunit } from '../../../lib/report/junit.ts'
+import { renderJson } from '../../../lib/report/files.ts'
+import { renderJunit } from '../../../lib/report/ci.ts'
 import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
 
 describe('visibleControls', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseOutput } from '../../../lib/report/output.ts'
+import { parseOutput } from '../../../lib/report/files.ts'
 import { UsageError } from '../../../lib/usage-error.ts'
 
 describe('parseOutput', () => {
