@@ -7,8 +7,8 @@ import { check, type CheckOptions, type Edition, planCheck, type Report, UsageEr
 import { editions } from './lib/report-types.ts'
 import { type ExpectedFailure, readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
-import { onInterrupt } from './lib/on-interrupt.ts'
-import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/load-suite.ts'
+import { createTerminalProgress, onInterrupt, planLines } from './lib/report/terminal-progress.ts'
+import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/suites.ts'
 import { collectHeaders, parsePositiveInteger, readOptionFile } from './lib/options.ts'
 import { redactUrl } from './lib/redact.ts'
 import {
@@ -20,7 +20,6 @@ import {
   reportRenderers,
   writeOutput,
 } from './lib/report/files.ts'
-import { createTerminalProgress, planLines } from './lib/report/terminal-progress.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { allClauses, exitCodeOf } from './lib/verdict.ts'

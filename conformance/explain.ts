@@ -4,7 +4,7 @@ import { lawfulClients } from './clients/lawful.ts'
 import { clientMutants } from './clients/mutants.ts'
 import { clientClauses } from './clients/suites/index.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
-import { UsageError } from './lib/usage-error.ts'
+import { UsageError } from './lib/outcome.ts'
 import { wrap } from './lib/report/words.ts'
 
 const WIDTH = 100

@@ -10,7 +10,7 @@ import { judgeClient, type Given } from './clients/judge-client.ts'
 import { provocations, type Step } from './clients/recording.ts'
 import { readExpectedFailures } from './lib/expected-failures.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
-import { onInterrupt } from './lib/on-interrupt.ts'
+import { createTerminalProgress, onInterrupt } from './lib/report/terminal-progress.ts'
 import { parsePositiveInteger } from './lib/options.ts'
 import { editions, type Edition, type Report } from './lib/report-types.ts'
 import {
@@ -22,10 +22,9 @@ import {
   reportRenderers,
   writeOutput,
 } from './lib/report/files.ts'
-import { createTerminalProgress } from './lib/report/terminal-progress.ts'
 import { wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
-import { UsageError } from './lib/usage-error.ts'
+import { UsageError } from './lib/outcome.ts'
 import { exitCodeOf } from './lib/verdict.ts'
 
 interface Flags {

@@ -18,7 +18,7 @@ import { renderSite } from './lib/report/html/site.ts'
 import { compareMarkdown } from './lib/report/markdown.ts'
 import { compareTerminal, renderTerminal, type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { targetName } from './lib/report/words.ts'
-import { UsageError } from './lib/usage-error.ts'
+import { UsageError } from './lib/outcome.ts'
 
 export interface ReportCliStreams {
   readonly stdout: TextStream

@@ -3,7 +3,7 @@ import { curlOf } from './lib/report/exchange-text.ts'
 import { readReport } from './lib/report/files.ts'
 import { statusSign } from './lib/report/words.ts'
 import { visibleControls } from './lib/report/escape.ts'
-import { UsageError } from './lib/usage-error.ts'
+import { UsageError } from './lib/outcome.ts'
 import { allClauses } from './lib/verdict.ts'
 
 const usage = `Usage: touchstone reproduce <report.json> <clause>

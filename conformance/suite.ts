@@ -18,14 +18,12 @@ export type {
   Mutant,
   ServerEnvironment,
 } from './altered/define.ts'
-export { type Answer, describeAnswer } from './lib/answer.ts'
-export type { CheckBody, CheckSettings, DefineCheck } from './lib/clause.ts'
-export type { CheckContext } from './lib/context.ts'
-export { expect, resultOf } from './lib/expect.ts'
+export { type Answer, describeAnswer, memberOf } from './lib/answer.ts'
+export type { CheckBody, CheckContext, CheckSettings, DefineCheck } from './lib/clause.ts'
+export { expect, requireServed, resultOf } from './lib/expect.ts'
 export { Fault, Untestable } from './lib/outcome.ts'
 export { attemptCall } from './lib/relay/attempt.ts'
 export { askQuota } from './lib/relay/quota.ts'
-export { memberOf, requireServed } from './lib/rpc-answer.ts'
 export type { ClauseLevel, ClauseNeed } from '../specs/index.ts'
 
 /** One sentence of the suite, as `specs/clauses/*.json` has those of the documents. */

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Wallet } from 'ethers'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { connect, parseKey, reasonOf } from './funder.ts'
 
 interface Flags {

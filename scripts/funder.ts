@@ -1,5 +1,5 @@
 import { isHexString, JsonRpcProvider, Network } from 'ethers'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 
 /** What commands share that deploy contracts on any chain: who pays, and through which node. */
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { PluginKind } from '../server/core/define.ts'
 import type { Scaffold } from './new/scaffold.ts'
 import { writeScaffold } from './new/write.ts'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { provisionFixture, type Fixture, type ProvisionState } from '../contracts/deploy/fixture.ts'
 import { writePrivateJson } from '../testbed/private-json.ts'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { connect, parseKey, reasonOf } from './funder.ts'
 
 interface Flags {

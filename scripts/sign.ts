@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
 import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { signedCall, signedQuota } from '../testbed/signed-bodies.ts'
 
 /**

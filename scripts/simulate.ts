@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { createCoverage } from '../testbed/simulation/coverage.ts'
 import { plantedFaults } from '../testbed/simulation/planted.ts'
 import { simulate, type Found } from '../testbed/simulation/simulate.ts'

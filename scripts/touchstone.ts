@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
-import { UsageError } from '../conformance/lib/usage-error.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { OperatorError } from '../server/core/operator-error.ts'
 import { withPackages, type PackageGroup } from './needed-packages.ts'
 
@@ -39,8 +39,8 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   clauses: { does: 'lists the clauses of the documents', module: '../conformance/clauses-cli.ts' },
   explain: { does: 'what a clause asks, or what is wrong with a request body', module: './explain.ts' },
   reproduce: { does: 'the requests of a report as curl commands', module: '../conformance/reproduce-cli.ts' },
-  rejudge: { does: 'judges the recorded answers of a report again', module: '../conformance/rejudge-cli.ts' },
-  verify: { does: 'says whether a recorded report is true', module: '../conformance/verify-cli.ts' },
+  rejudge: { does: 'judges the recorded answers of a report again', module: '../conformance/rejudge.ts' },
+  verify: { does: 'says whether a recorded report is true', module: '../conformance/verify.ts' },
   prove: {
     does: 'runs the suite against servers that are broken, or only different, on purpose',
     module: './prove.ts',

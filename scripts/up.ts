@@ -5,7 +5,7 @@ import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePort, parseSeconds } from './numbers.ts'
 import type { Testbed } from '../testbed/testbed.ts'
-import { loadSuitesOf, testbedConfigOf } from '../conformance/lib/load-suite.ts'
+import { loadSuitesOf, testbedConfigOf } from '../conformance/lib/suites.ts'
 import { withPackages } from './needed-packages.ts'
 
 interface Flags {

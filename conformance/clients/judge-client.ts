@@ -1,7 +1,6 @@
 import type { Fixture } from '../lib/fixture.ts'
-import { Untestable } from '../lib/outcome.ts'
+import { Untestable, UsageError } from '../lib/outcome.ts'
 import type { Report } from '../lib/report-types.ts'
-import { UsageError } from '../lib/usage-error.ts'
 import { judgeRecording, type JudgeOptions } from './judge.ts'
 import { startJudgingRelay, type JudgingRelayOptions } from './judging-relay.ts'
 import type { Recording } from './recording.ts'

@@ -3,7 +3,7 @@ import { applyExpectedFailures, type ExpectedFailure } from '../lib/expected-fai
 import type { Fixture } from '../lib/fixture.ts'
 import { withoutSecrets } from '../lib/redact.ts'
 import type { CheckResult, Edition, Exchange, Report } from '../lib/report-types.ts'
-import { outcomeOf } from '../lib/run-check.ts'
+import { outcomeOf } from '../lib/run-suites.ts'
 import { Fault } from '../lib/outcome.ts'
 import { countRequired, isSelected } from '../lib/suites.ts'
 import { clauseResult, countByLevel, findCauses, verdictOf } from '../lib/verdict.ts'

@@ -1,12 +1,11 @@
 import { AssertionError } from 'chai'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, objectOf } from './answer.ts'
+import { type Answer, describeAnswer, errorCodeOf, hasResult, isServed, memberOf, objectOf } from './answer.ts'
 import { connectChain } from './chain-truth.ts'
 import { Fault, type FaultDetails, showValue } from './outcome.ts'
 import { hashIn, isAccepted, normalHash } from './relay/hash.ts'
 import { faultsOf, tellsQuota } from './relay/quota-answer.ts'
 import { poll, type Receipt } from './relay/receipt.ts'
-import { errorCodeOf, hasResult, isServed, memberOf } from './rpc-answer.ts'
 import { violations } from './schema.ts'
 
 declare global {

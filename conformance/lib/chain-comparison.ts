@@ -1,10 +1,9 @@
 import { type ChainTruth, chainQuestionIn } from './chain-truth.ts'
-import { showValue } from './outcome.ts'
+import { showValue, UsageError } from './outcome.ts'
 import { isHash, normalHash } from './relay/hash.ts'
 import type { Receipt } from './relay/receipt.ts'
 import type { Recording } from './recording.ts'
 import type { CausedTransaction, Report } from './report-types.ts'
-import { UsageError } from './usage-error.ts'
 
 /** What the chain says of a recorded run. */
 export interface ChainComparison {

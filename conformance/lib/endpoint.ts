@@ -1,13 +1,12 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer } from './answer.ts'
+import { type Answer, describeAnswer, isServed } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
 import { type Patience, rateLimitOf, isLimitError } from './patience.ts'
 import type { Exchange } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
-import { isServed } from './rpc-answer.ts'
 import { delay, ourTimeMs, outside } from './world.ts'
 
 /**

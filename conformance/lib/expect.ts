@@ -1,7 +1,7 @@
 import { use } from 'chai'
-import type { Answer } from './answer.ts'
+import { type Answer, describeAnswer, isServed, memberOf } from './answer.ts'
 import { relayAssertions } from './assertions.ts'
-import { memberOf } from './rpc-answer.ts'
+import { Untestable } from './outcome.ts'
 
 /** chai's `expect` with the assertions about the answers of relays. chai keeps a plugin for the whole process. */
 export const { expect } = use(relayAssertions)
@@ -14,4 +14,15 @@ export const { expect } = use(relayAssertions)
 export function resultOf(answer: Answer): unknown {
   expect(answer).to.be.served
   return memberOf(answer, 'result')
+}
+
+/**
+ * Makes sure that the target serves the accepted twin: the request that differs from a refused one by one fault.
+ *
+ * @throws Untestable when the target refuses it
+ */
+export function requireServed(answer: Answer): void {
+  if (!isServed(answer)) {
+    throw new Untestable(`the same request without the fault is not served either: ${describeAnswer(answer)}`)
+  }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Document, isMap, isSeq, parse, parseDocument } from 'yaml'
 import { clauses } from '../../specs/index.ts'
 import type { ClauseResult, Report } from './report-types.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './outcome.ts'
 
 /** An entry of the file. An id that names no clause makes the entry stale; it is no usage error. */
 export interface ExpectedFailure {

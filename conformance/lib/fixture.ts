@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './outcome.ts'
 import { violations } from './schema.ts'
 
 export interface Account {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
 import { parse } from 'yaml'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './outcome.ts'
 
 /** Parses a count of a command line. @throws InvalidArgumentError */
 export function parsePositiveInteger(text: string): number {

@@ -7,8 +7,7 @@ import { redactUrl } from './redact.ts'
 import { readData, readOwner } from './relay/contracts.ts'
 import { type AdjustableClock } from './target-clock.ts'
 import { endpointsOf, type Target } from './target.ts'
-import { UsageError } from './usage-error.ts'
-import { Untestable } from './outcome.ts'
+import { Untestable, UsageError } from './outcome.ts'
 import { ourTimeMs } from './world.ts'
 
 async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {

@@ -1,12 +1,14 @@
+import { hashMessage, SigningKey } from 'ethers'
 import { createHash, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { Untestable } from './outcome.ts'
-import { UsageError } from './usage-error.ts'
+import type { Account, Fixture } from './fixture.ts'
+import { Untestable, UsageError } from './outcome.ts'
+import type { Report } from './report-types.ts'
 import type { World } from './world.ts'
 
 /** A question of the run, and its answer. */
-export interface RecordedEvent {
+interface RecordedEvent {
   /** The place of the answer among all answers of the run, from 0; -1: the run ended before there was one. */
   readonly n: number
   /** For example `chain eth_chainId []`, `pause`, or a request to the target with its body. */
@@ -19,7 +21,7 @@ export interface RecordedEvent {
 }
 
 /** What a check, or work that checks share, took from outside of itself, in the order of the questions. */
-export interface RecordedScope {
+interface RecordedScope {
   /** The id of the first JSON-RPC request. */
   readonly beganWith?: number
   /** As in an event, before the first answer. */
@@ -167,7 +169,7 @@ interface Waiting {
 }
 
 /** A run that is judged again. */
-export interface Replay {
+interface Replay {
   readonly world: World
   /** The first question that the record does not answer, by scope. */
   readonly missed: ReadonlyMap<string, string>
@@ -248,5 +250,67 @@ export function createReplay(run: RecordedRun, name: string): Replay {
       Object.entries(run.scopes).flatMap(([scope, { events }]) =>
         events.filter((event) => !taken.has(event)).map(({ asked }) => `${scope}: ${asked}`),
       ),
+  }
+}
+
+/** A value as JSON with the members of each object in alphabetical order, so that equal values are equal texts. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((one) => canonical(one ?? null)).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${sorted.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`
+}
+
+/** SHA-256 of a report without its digest and signature, in hex. */
+export function digestOf(report: Report): string {
+  const content = canonical({ ...report, digest: undefined, signature: undefined })
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/** The text that a controller signs as a personal message (EIP-191): no relay call and no transaction. */
+export const sealText = (digest: string): string => `Touchstone report ${digest}`
+
+/**
+ * A report with the recording of its run, the digest of both, and the signature of the controller `full` over that. Anybody
+ * can make the digest of a changed report; the signature takes the key.
+ */
+export function recordedReport(report: Report, recording: Recording, fixture: Fixture | undefined): Report {
+  const content = { ...report, recording: packRecording(recording) }
+  const digest = digestOf(content)
+  const privateKey = fixture?.controllers.full.privateKey
+  if (privateKey === undefined) return { ...content, digest }
+  return { ...content, digest, signature: new SigningKey(privateKey).sign(hashMessage(sealText(digest))).serialized }
+}
+
+/** The fixture as a record holds it: no private keys, and no URLs, which may hold credentials. */
+function publicFixture({ chain, profile, controllers, logs, transactions, funder }: Fixture): Fixture {
+  const { full, noSign, noRelay } = controllers
+  const account = ({ address }: Account): Account => ({ address, privateKey: '' })
+  return {
+    chain: { rpcUrl: 'recorded', chainId: chain.chainId },
+    profile,
+    controllers: { full: account(full), noSign: account(noSign), noRelay: account(noRelay) },
+    ...(logs ? { logs } : {}),
+    ...(transactions ? { transactions } : {}),
+    ...(funder ? { funder: account(funder) } : {}),
+  }
+}
+
+interface Recordable {
+  readonly fixture?: Fixture
+  readonly rpcUrl?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The options of a run without private keys, credentials and the URL of the chain's node. */
+export function recordedOptions(options: Recordable & Readonly<Record<string, unknown>>): Recording['options'] {
+  const { fixture, rpcUrl, headers = {}, ...others } = options
+  const plain = Object.entries(others).filter(([name]) => !['progress', 'signal', 'record', 'suites'].includes(name))
+  return {
+    ...Object.fromEntries(plain),
+    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '(redacted)'])),
+    ...(rpcUrl === undefined ? {} : { rpcUrl: 'recorded' }),
+    ...(fixture ? { fixture: publicFixture(fixture) } : {}),
   }
 }

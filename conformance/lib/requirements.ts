@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { clauses, type RequirementSet, requirementSets } from '../../specs/index.ts'
 import type { ClauseSuite } from './clause.ts'
 import { ofChecks } from './suites.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './outcome.ts'
 
 /** Tells two sentences apart by their words. A comma or a capital more is no other meaning. */
 export function hashOfSentence(text: string): string {

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { check, type Report } from '../index.ts'
 import { packRecording, type Recording, unpackRecording } from '../lib/recording.ts'
-import { compareJudgements, rejudge } from '../rejudge.ts'
-import { run } from '../rejudge-cli.ts'
+import { compareJudgements, rejudge, run } from '../rejudge.ts'
 import { serve } from './support/serve.ts'
 
 const reports = new URL('./reports/', import.meta.url)

@@ -3,7 +3,7 @@ import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
 import { provisionFixture } from '../../contracts/deploy/fixture.ts'
 import { startServer } from '../../server/start.ts'
 import { developmentConfig, type Testbed } from '../../testbed/testbed.ts'
-import { UsageError } from '../../conformance/lib/usage-error.ts'
+import { UsageError } from '../../conformance/lib/outcome.ts'
 import { serveNetwork } from './serve-network.ts'
 
 /** Of each account that the relay pays from, and of the one that provisions. */

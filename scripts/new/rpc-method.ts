@@ -106,7 +106,7 @@ const suiteText = (
   method: string,
   id: string,
   params: readonly unknown[],
-) => `import { isServed, memberOf } from '../../lib/rpc-answer.ts'
+) => `import { isServed, memberOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Untestable } from '../../lib/outcome.ts'

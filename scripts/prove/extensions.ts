@@ -1,7 +1,7 @@
 import type { Alteration, ServerEnvironment } from '../../conformance/altered/define.ts'
 import { type NamedLawful, type NamedMutant, nameOf } from '../../conformance/altered/load.ts'
 import type { JudgedClause } from '../../conformance/lib/clause.ts'
-import { loadSuitesOf, testbedConfigOf } from '../../conformance/lib/load-suite.ts'
+import { loadSuitesOf, testbedConfigOf } from '../../conformance/lib/suites.ts'
 
 /** Suites of others, and what proving them takes. */
 export interface Extensions {

@@ -1,4 +1,4 @@
-import { editionTerms } from '../../lib/editions.ts'
+import { editionTerms } from '../../lib/target.ts'
 import { Untestable } from '../../lib/outcome.ts'
 import { requestObject, transactionOf } from '../../altered/lib/relay.ts'
 import { isAddress, isHex, readInteger } from '../call-form.ts'

@@ -1,4 +1,4 @@
-import { editionTerms } from '../../lib/editions.ts'
+import { editionTerms } from '../../lib/target.ts'
 import { isAddress, isHex, readInteger } from '../call-form.ts'
 import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
 import type { QuotaReading } from '../../lib/relay/message.ts'

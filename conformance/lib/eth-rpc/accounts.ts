@@ -1,6 +1,6 @@
 import { getAddress } from 'ethers'
 import type { ChainTruth } from '../chain-truth.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { knownHead } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'

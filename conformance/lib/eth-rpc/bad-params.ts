@@ -1,9 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { clause, type ClauseSuite } from '../clause.ts'
-import type { CheckContext } from '../context.ts'
-import { expect } from '../expect.ts'
+import { type CheckContext, clause, type ClauseSuite } from '../clause.ts'
+import { expect, requireServed } from '../expect.ts'
 import { Untestable } from '../outcome.ts'
-import { requireServed } from '../rpc-answer.ts'
 import { isWithoutMeaning } from './prices.ts'
 import { expectServed } from './serve.ts'
 

@@ -1,5 +1,5 @@
 import type { ChainTruth } from '../chain-truth.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { comparePositions, positionOf, type Log } from './logs.ts'
 import { numberOf, quantity } from './quantity.ts'

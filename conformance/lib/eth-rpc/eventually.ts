@@ -1,5 +1,5 @@
-import type { CheckContext } from '../context.ts'
-import { isServed, yieldsResult } from '../rpc-answer.ts'
+import type { CheckContext } from '../clause.ts'
+import { isServed, yieldsResult } from '../answer.ts'
 import { Fault } from '../outcome.ts'
 import { inventedMethod } from './samples.ts'
 import { delay } from '../world.ts'

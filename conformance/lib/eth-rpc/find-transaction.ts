@@ -1,6 +1,5 @@
-import { describeAnswer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
-import { isServed, memberOf } from '../rpc-answer.ts'
+import { describeAnswer, isServed, memberOf } from '../answer.ts'
+import type { CheckContext } from '../clause.ts'
 import { stringify } from '../lossless-json.ts'
 import { Fault } from '../outcome.ts'
 import { eventually } from './eventually.ts'

@@ -1,6 +1,6 @@
 import type { ChainTruth } from '../chain-truth.ts'
-import type { CheckContext } from '../context.ts'
-import { memberOf } from '../rpc-answer.ts'
+import type { CheckContext } from '../clause.ts'
+import { memberOf } from '../answer.ts'
 import { Untestable } from '../outcome.ts'
 import { numberOf, readingsOf } from './quantity.ts'
 

@@ -1,4 +1,4 @@
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { emitterLogs, logsBetween, pairedLogs, type EmitterLogs } from './emitter-logs.ts'
 import type { Log } from './logs.ts'

@@ -1,5 +1,5 @@
 import { schemas, type ClauseId, type JsonSchema } from '../../../specs/index.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { expect } from '../expect.ts'
 
 type ResultSchemaClause = Extract<ClauseId, `eth-rpc.${string}.result-schema`>

@@ -1,5 +1,5 @@
 import type { Answer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { accountOf } from './accounts.ts'
 import { youngBlock } from './head.ts'

@@ -1,6 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { type Answer, describeAnswer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 
 /** How many more requests may be sent to make a counterexample smaller. */

@@ -1,6 +1,6 @@
 import { getAddress } from 'ethers'
 import type { Arbitrary } from 'fast-check'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { accountsOf } from '../eth-rpc/accounts.ts'
 import { emitterLogs, logsBetween } from '../eth-rpc/emitter-logs.ts'
 import { readHead } from '../eth-rpc/head.ts'

@@ -1,6 +1,6 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { toNumber } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'

@@ -1,6 +1,6 @@
 import { hexlify } from 'ethers'
 import type { Answer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import type { SendOptions } from '../endpoint.ts'
 import type { Account } from '../fixture.ts'
 import { Untestable } from '../outcome.ts'

@@ -1,7 +1,7 @@
 import { toBeHex } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
 import { describeAnswer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { type Attempt, attemptCall, inTurn, nextNonce, type ValidOptions } from './attempt.ts'
 import { execute, type RelayCall, relayForm, signCall, withTransaction } from './call.ts'

@@ -1,4 +1,4 @@
-import { isSuccess, objectOf, type Answer } from '../answer.ts'
+import { type Answer, isSuccess, objectOf } from '../answer.ts'
 
 /** What some languages write where there is no hash: an empty string or zeros. */
 const noHash = /^(0x)?0*$/i

@@ -1,6 +1,6 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { inTurn, isNonceUsed, type ValidOptions } from './attempt.ts'
 import { execute, type RelayCall } from './call.ts'

@@ -1,10 +1,10 @@
-import { describeAnswer, isSuccess, objectOf, type Answer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import { type Answer, describeAnswer, isSuccess, objectOf } from '../answer.ts'
+import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { demandsCredential } from './refusal.ts'
 import { faultsOf, tellsQuota, tellsAmount } from './quota-answer.ts'
-import { editionTerms } from '../editions.ts'
+import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
   allowedWidth,

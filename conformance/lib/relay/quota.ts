@@ -1,5 +1,5 @@
-import { describeAnswer, type Answer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import { type Answer, describeAnswer } from '../answer.ts'
+import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
 import { excuseMs } from './refusal.ts'

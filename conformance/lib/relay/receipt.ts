@@ -1,4 +1,4 @@
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import type { RelayCall } from './call.ts'
 import { keyManagerAbi, readData } from './contracts.ts'

@@ -1,6 +1,6 @@
 import { dataSlice, id } from 'ethers'
 import type { Answer } from '../answer.ts'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { Fault } from '../outcome.ts'
 import type { RelayCall } from './call.ts'
 import { keyManagerAbi, profileAbi, readNonce } from './contracts.ts'

@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CheckContext } from '../context.ts'
+import type { CheckContext } from '../clause.ts'
 import { outside } from '../world.ts'
 
 const pollMs = 20

@@ -1,7 +1,7 @@
 import { access, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Report } from '../report-types.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError } from '../outcome.ts'
 import { renderGithub, renderJunit } from './ci.ts'
 import { visibleControls } from './escape.ts'
 import { renderHtml } from './html/report.ts'

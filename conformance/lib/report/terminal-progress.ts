@@ -1,8 +1,8 @@
 import type { CheckResult, CheckStatus, ClauseResult, Plan, Progress, Report } from '../report-types.ts'
 import { allClauses, clauseStatus } from '../verdict.ts'
 import { visibleControls } from './escape.ts'
-import { documentTitle, seconds, shownStatus, targetName } from './words.ts'
 import { paintedSign, painter, renderTerminal, type TerminalOptions, type TextStream } from './terminal.ts'
+import { documentTitle, seconds, shownStatus, targetName } from './words.ts'
 
 type ClauseHead = Pick<ClauseResult, 'id' | 'document' | 'level' | 'section' | 'text'>
 
@@ -90,6 +90,35 @@ export function createTerminalProgress(stream: TextStream, options: TerminalOpti
       }
       if (live) stream.write('\r\x1b[2K')
       stream.write(finalText(report))
+    },
+  }
+}
+
+/**
+ * A terminal sends a signal to the process and to its group. A second signal within this time counts as the same
+ * one.
+ */
+const sameSignalMs = 500
+const interrupts = ['SIGINT', 'SIGTERM'] as const
+
+/**
+ * Calls `onFirst` at the first Ctrl-C or SIGTERM, so that the run can end in order. A later signal ends the process
+ * at once.
+ *
+ * @param onFirst called once
+ */
+export function onInterrupt(onFirst: () => void): { stop(): void } {
+  let firstMs: number | undefined
+  const handle = (): void => {
+    if (firstMs === undefined) {
+      firstMs = performance.now()
+      onFirst()
+    } else if (performance.now() - firstMs > sameSignalMs) process.exit(130)
+  }
+  for (const name of interrupts) process.on(name, handle)
+  return {
+    stop() {
+      for (const name of interrupts) process.off(name, handle)
     },
   }
 }

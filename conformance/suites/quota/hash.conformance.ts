@@ -1,6 +1,6 @@
 import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { editionTerms } from '../../lib/editions.ts'
+import { editionTerms } from '../../lib/target.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
 import { tellsQuota } from '../../lib/relay/quota-answer.ts'

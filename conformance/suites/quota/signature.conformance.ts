@@ -1,6 +1,5 @@
 import { hexlify } from 'ethers'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { askQuota, expectRefused, firstTold } from '../../lib/relay/quota.ts'
 import { quotaSession, signBody, type QuotaBody } from '../../lib/relay/quota-session.ts'

@@ -1,5 +1,4 @@
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { compareDecimals, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'

@@ -1,6 +1,5 @@
 import { hexlify } from 'ethers'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { relayDigest, signDigest, strangerAccount, type RelayMessage } from '../../lib/relay/message.ts'

@@ -1,7 +1,6 @@
 import { hexlify } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'

@@ -1,6 +1,5 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { withTransaction, type RelayCall } from '../../lib/relay/call.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'

@@ -1,6 +1,5 @@
 import { describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { breakages, broken, flipBit, type Tampering, tamperings } from '../../lib/fuzz/changes.ts'
 import { expectNoServerError, expectProperty, share } from '../../lib/fuzz/property.ts'
 import { spell, type Spelling, spellings } from '../../lib/fuzz/spelling.ts'

@@ -1,7 +1,6 @@
 import { hexlify } from 'ethers'
 import { describeAnswer, isSuccess } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { inTurn } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'

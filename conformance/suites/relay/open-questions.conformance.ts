@@ -1,7 +1,6 @@
 import { hexlify } from 'ethers'
 import { type Answer, summariseAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { showDecimal, toNumber } from '../../lib/lossless-json.ts'
 import { inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { execute, type RelayCall, withTransaction } from '../../lib/relay/call.ts'

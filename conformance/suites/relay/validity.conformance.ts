@@ -1,6 +1,5 @@
 import { toBeHex } from 'ethers'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import type { ValidOptions } from '../../lib/relay/attempt.ts'
 import { relayForm, signCall } from '../../lib/relay/call.ts'
 import { expectOwnExecution, firstExecution } from '../../lib/relay/first-execution.ts'

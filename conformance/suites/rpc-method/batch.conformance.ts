@@ -1,7 +1,6 @@
-import { describeAnswer, type Answer } from '../../lib/answer.ts'
+import { type Answer, describeAnswer, errorOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { errorOf } from '../../lib/rpc-answer.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod } from '../../lib/eth-rpc/samples.ts'

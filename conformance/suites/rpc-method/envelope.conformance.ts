@@ -1,13 +1,11 @@
-import { type Answer, describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type Answer, describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { expectChainId, expectNumber } from '../../lib/eth-rpc/expect-number.ts'
 import { methodsWithoutParameters } from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
 import { stringify } from '../../lib/lossless-json.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 /** Ids that every JSON parser reads exactly. */
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]

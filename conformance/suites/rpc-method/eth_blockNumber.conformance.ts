@@ -1,6 +1,5 @@
-import { clause } from '../../lib/clause.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { resultOf } from '../../lib/expect.ts'
-import type { CheckContext } from '../../lib/context.ts'
 import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
 import { eventually, inTime } from '../../lib/eth-rpc/eventually.ts'
 import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'

@@ -1,6 +1,5 @@
-import { type Answer, describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { type Answer, describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import {
   accountOf,
   accountsOf,
@@ -20,7 +19,6 @@ import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 const method = 'eth_getBalance'
 

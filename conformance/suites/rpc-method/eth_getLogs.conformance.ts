@@ -1,6 +1,5 @@
-import { describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { describeAnswer, isServed } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { badParams } from '../../lib/eth-rpc/bad-params.ts'
 import { emitterLogs, pairedLogs } from '../../lib/eth-rpc/emitter-logs.ts'
 import { inTime } from '../../lib/eth-rpc/eventually.ts'
@@ -17,7 +16,6 @@ import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/sa
 import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { expect, resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { isServed } from '../../lib/rpc-answer.ts'
 import { pageLimit } from '../../lib/eth-rpc/paging.ts'
 
 const method = 'eth_getLogs'

@@ -1,6 +1,5 @@
-import { describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { compareFirstPage, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
 import { requireLogs, walkPages } from '../../lib/eth-rpc/gather.ts'
 import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/known-filters.ts'
@@ -16,7 +15,6 @@ import {
 import { findWayOfPaging, isNextPage } from '../../lib/eth-rpc/way-of-paging.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { isServed, memberOf } from '../../lib/rpc-answer.ts'
 
 const method = 'eth_getLogs'
 const nextPage = 'eth-rpc.eth_getLogs.next-page'

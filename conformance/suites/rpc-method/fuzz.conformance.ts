@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { describeAnswer, objectOf } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
+import { describeAnswer, isServed, objectOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { walkPages } from '../../lib/eth-rpc/gather.ts'
 import { expectSameLogs, logsOf } from '../../lib/eth-rpc/logs.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
@@ -14,7 +13,6 @@ import { expectNoServerError, expectProperty, share } from '../../lib/fuzz/prope
 import { logFilters, readRequests } from '../../lib/fuzz/requests.ts'
 import { plainSpelling, spell, spellings } from '../../lib/fuzz/spelling.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { isServed } from '../../lib/rpc-answer.ts'
 import { pageLimit } from '../../lib/eth-rpc/paging.ts'
 
 const envelope = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })

@@ -1,7 +1,5 @@
-import { objectOf, type Answer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
-import type { CheckContext } from '../../lib/context.ts'
-import { errorOf } from '../../lib/rpc-answer.ts'
+import { type Answer, errorOf, objectOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
 
 const request = { id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }

@@ -1,10 +1,9 @@
-import { type Answer, describeAnswer, objectOf } from '../../lib/answer.ts'
+import { type Answer, describeAnswer, errorOf, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { askSamples, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
 import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
-import { expect } from '../../lib/expect.ts'
+import { expect, requireServed } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { errorOf, requireServed } from '../../lib/rpc-answer.ts'
 
 function expectEnvelope(answer: Answer): void {
   const fault = (message: string, expected: string) =>

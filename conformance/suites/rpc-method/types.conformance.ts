@@ -1,6 +1,6 @@
 import { getAddress } from 'ethers'
 import { describeAnswer } from '../../lib/answer.ts'
-import { clause } from '../../lib/clause.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { eventually } from '../../lib/eth-rpc/eventually.ts'
@@ -11,7 +11,6 @@ import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
 import { isNumber, numberOf, quantity } from '../../lib/eth-rpc/quantity.ts'
 import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import type { CheckContext } from '../../lib/context.ts'
 
 const askBalance = (t: CheckContext, address: string, block: string) =>
   expectNumber(t, 'eth_getBalance', [address, block], 'a balance')

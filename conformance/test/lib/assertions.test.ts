@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { readAnswer } from '../../chai.ts'
 import type { Answer } from '../../lib/answer.ts'
-import { requireServed } from '../../lib/rpc-answer.ts'
+import { requireServed } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
 const { expect } = use(relayAssertions)

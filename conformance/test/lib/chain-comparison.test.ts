@@ -3,7 +3,7 @@ import { compareWithChain } from '../../lib/chain-comparison.ts'
 import type { ChainTruth } from '../../lib/chain-truth.ts'
 import type { Recording } from '../../lib/recording.ts'
 import type { CausedTransaction, Report } from '../../lib/report-types.ts'
-import { UsageError } from '../../lib/usage-error.ts'
+import { UsageError } from '../../lib/outcome.ts'
 import { reportOf } from './report/sample-report.ts'
 
 const hash = `0x${'ab'.repeat(32)}`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { applyExpectedFailures, readExpectedFailures, writeExpectedFailures } from '../../lib/expected-failures.ts'
 import type { CheckStatus, ClauseResult } from '../../lib/report-types.ts'
-import { UsageError } from '../../lib/usage-error.ts'
+import { UsageError } from '../../lib/outcome.ts'
 
 function clause(id: ClauseResult['id'], status: CheckStatus): ClauseResult {
   const error = status === 'failed' ? { error: { message: `"${id}": broken` } } : {}

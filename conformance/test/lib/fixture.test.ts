@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseFixture } from '../../lib/fixture.ts'
-import { UsageError } from '../../lib/usage-error.ts'
+import { UsageError } from '../../lib/outcome.ts'
 import { sampleFixture as fixture } from '../support/sample-fixture.ts'
 
 const { address, privateKey } = fixture.controllers.full

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { endpointsOf, normaliseTarget } from '../../lib/target.ts'
-import { UsageError } from '../../lib/usage-error.ts'
+import { UsageError } from '../../lib/outcome.ts'
 
 describe('the target', () => {
   it('keeps a prefix and a query, and takes a slash at the end', () => {

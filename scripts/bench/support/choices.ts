@@ -1,4 +1,4 @@
-import { UsageError } from '../../../conformance/lib/usage-error.ts'
+import { UsageError } from '../../../conformance/lib/outcome.ts'
 
 /**
  * Reads the comma-separated choices of an option.

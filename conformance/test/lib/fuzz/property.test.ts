@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { nat } from 'fast-check'
-import type { CheckContext } from '../../../lib/context.ts'
+import type { CheckContext } from '../../../lib/clause.ts'
 import { expectProperty } from '../../../lib/fuzz/property.ts'
 import { Fault, Untestable } from '../../../lib/outcome.ts'
 

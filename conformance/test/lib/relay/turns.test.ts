@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CheckContext } from '../../../lib/context.ts'
+import type { CheckContext } from '../../../lib/clause.ts'
 import { createTurns, turnsOf } from '../../../lib/relay/turns.ts'
 
 /** A run on a chain whose first block has this hash. Everything else is the same on all development chains. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseOutput } from '../../../lib/report/files.ts'
-import { UsageError } from '../../../lib/usage-error.ts'
+import { UsageError } from '../../../lib/outcome.ts'
 
 describe('parseOutput', () => {
   const formats = ['json', 'html'] as const
