@@ -1,5 +1,5 @@
 import { requestObject } from '../altered/lib/relay.ts'
-import { hashIn, isAccepted, isHash, normalHash } from '../lib/relay/hash.ts'
+import { hashIn, isAccepted, isHash, normalHash } from '../lib/relay/answers.ts'
 import { readCall, type CallForm } from './call-form.ts'
 import type { CallFacts, Recorded, Recording } from './recording.ts'
 

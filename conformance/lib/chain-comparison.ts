@@ -1,6 +1,6 @@
 import { type ChainTruth, chainQuestionIn } from './chain-truth.ts'
 import { showValue, UsageError } from './outcome.ts'
-import { isHash, normalHash } from './relay/hash.ts'
+import { isHash, normalHash } from './relay/answers.ts'
 import type { Receipt } from './relay/receipt.ts'
 import type { Recording } from './recording.ts'
 import type { CausedTransaction, Report } from './report-types.ts'

@@ -108,7 +108,7 @@ const suiteText = (
   params: readonly unknown[],
 ) => `import { isServed, memberOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
+import { expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
 import { Untestable } from '../../lib/outcome.ts'
 
 export default [

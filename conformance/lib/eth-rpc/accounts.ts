@@ -5,7 +5,7 @@ import { Untestable } from '../outcome.ts'
 import { knownHead } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'
 import { numberOf, quantity } from './quantity.ts'
-import { sampleAddress } from './samples.ts'
+import { sampleAddress } from './methods.ts'
 
 /**
  * Addresses of accounts that are likely to hold coin: senders of mined transactions, and the accounts of the

@@ -2,12 +2,11 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, isServed, memberOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { compareFirstPage, firstPage, maxPages } from './first-page.ts'
-import { plainKinds, shortRange, type KnownFilter } from './known-filters.ts'
-import { logsOf, type Log } from './logs.ts'
+import { compareFirstPage, findWayOfPaging, firstPage, maxPages } from './first-page.ts'
+import { type KnownFilter, plainKinds, shortRange } from './filters.ts'
+import { type Log, logsOf } from './logs.ts'
 import { askPageAfter, describePage, type Paging } from './paging.ts'
 import { expectServed } from './serve.ts'
-import { findWayOfPaging } from './way-of-paging.ts'
 
 /** The pages of a walk. */
 export interface Gathered {

@@ -1,8 +1,10 @@
+import { isServed, memberOf, yieldsResult } from '../answer.ts'
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../clause.ts'
-import { memberOf } from '../answer.ts'
-import { Untestable } from '../outcome.ts'
+import { Fault, Untestable } from '../outcome.ts'
+import { delay } from '../world.ts'
 import { numberOf, readingsOf } from './quantity.ts'
+import { inventedMethod } from './methods.ts'
 
 /**
  * How many blocks a service may be behind another node. The document asks for "block number query". Services index a
@@ -19,7 +21,7 @@ export async function readHead(chain: ChainTruth): Promise<bigint> {
 }
 
 /** A value that was asked for between two looks at the head, since heads move while a check runs. */
-export interface Bracketed<T> {
+interface Bracketed<T> {
   readonly value: T
   readonly before: bigint
   readonly after: bigint
@@ -56,4 +58,59 @@ export async function knownHead(t: CheckContext): Promise<bigint> {
 export async function youngBlock(t: CheckContext): Promise<bigint> {
   if (t.hasChain) return knownHead(t)
   return numberOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result')) ?? 0n
+}
+
+/** Waits between attempts. A block arrives at two nodes some seconds apart. */
+const waitsMs = [200, 400, 800, 1600, 3000]
+/**
+ * After all waits were in vain once, later attempts wait only this often, so that a run against a broken target ends
+ * in time.
+ */
+const shorterWaits = 3
+
+/** How often to wait: never for a target that serves nothing, or that has a result for everything. */
+async function patienceWith(t: CheckContext): Promise<{ waits: number }> {
+  const serves = isServed(await t.rpc.call('eth_chainId')) && !yieldsResult(await t.rpc.call(inventedMethod))
+  return { waits: serves ? waitsMs.length : 0 }
+}
+
+/**
+ * Makes an attempt again until its value is right, with growing waits of 6 s in all: a target may lag for a moment.
+ * A value that is right at once costs no wait.
+ *
+ * @returns the last value, right or not
+ */
+export async function eventually<T>(
+  t: CheckContext,
+  attempt: () => Promise<T>,
+  isRight: (value: T) => boolean,
+): Promise<T> {
+  let value = await attempt()
+  if (isRight(value)) return value
+  const patience = await t.once('eth-rpc.patience', patienceWith)
+  for (const waitMs of waitsMs.slice(0, patience.waits)) {
+    await delay(waitMs)
+    value = await attempt()
+    if (isRight(value)) return value
+  }
+  patience.waits = Math.min(patience.waits, shorterWaits)
+  return value
+}
+
+/**
+ * Makes a comparison again while it fails, as `eventually` does.
+ *
+ * @throws Fault of the last comparison
+ */
+export async function inTime(t: CheckContext, compare: () => Promise<void>): Promise<void> {
+  const attempt = (): Promise<Fault | undefined> =>
+    compare().then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof Fault) return error
+        throw error
+      },
+    )
+  const fault = await eventually(t, attempt, (found) => found === undefined)
+  if (fault) throw fault
 }

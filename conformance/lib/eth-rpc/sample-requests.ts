@@ -4,12 +4,11 @@ import { Untestable } from '../outcome.ts'
 import { accountOf } from './accounts.ts'
 import { youngBlock } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'
-import type { ListedMethod } from './methods.ts'
 import { quantity } from './quantity.ts'
-import { inventedMethod, sampleAddress } from './samples.ts'
+import { inventedMethod, type ListedMethod, sampleAddress } from './methods.ts'
 import { expectServed } from './serve.ts'
 
-export interface StandardRequest {
+interface StandardRequest {
   readonly method: ListedMethod
   readonly params: readonly unknown[]
 }
@@ -43,7 +42,7 @@ export async function inStandardFormat(t: CheckContext): Promise<StandardRequest
 }
 
 /** Requests that a target serves, and requests that it refuses. */
-export const sampleRequests = {
+const sampleRequests = {
   served: [
     { method: 'eth_chainId', params: [] },
     { method: 'eth_blockNumber', params: [] },

@@ -1,11 +1,11 @@
 import { getAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describeAnswer, isServed, memberOf } from '../answer.ts'
+import { type Answer, describeAnswer, isServed, memberOf, yieldsResult } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import { Fault } from '../outcome.ts'
-import { type ListedMethod, methodsWithoutParameters } from './methods.ts'
-import { numberOf, quantity } from './quantity.ts'
 import { delay } from '../world.ts'
+import { inventedMethod, type ListedMethod, methodsWithoutParameters } from './methods.ts'
+import { isNumber, numberOf, quantity, readingsOf } from './quantity.ts'
 
 /** The wait before a refused valid request is sent again: a target may fail for a moment. */
 const secondAttemptMs = 200
@@ -66,7 +66,7 @@ function notice(t: CheckContext, method: ListedMethod, refused: Answer, { passin
 }
 
 /** A request that differs from the documented envelope in what one sentence allows. */
-export interface Variant {
+interface Variant {
   readonly of: ClauseId
   readonly ask: () => Promise<Answer>
 }
@@ -104,7 +104,7 @@ export async function expectServed(
 }
 
 /** The fault of a target that refuses a valid request, against the sentence that promises to serve it. */
-export function refusalFault(answer: Answer, of: ClauseId): Fault {
+function refusalFault(answer: Answer, of: ClauseId): Fault {
   return new Fault('the request was not served', {
     expected: 'a status of success with a result and no error',
     actual: describeAnswer(answer),
@@ -198,15 +198,89 @@ function alternativesOf(t: CheckContext, method: ListedMethod, params: readonly 
  * forms. The sentence about the one part that must be changed is broken; where no form is served, the sentence about
  * the method itself.
  */
-export async function brokenSentence(
-  t: CheckContext,
-  method: ListedMethod,
-  params: readonly unknown[],
-): Promise<ClauseId> {
+async function brokenSentence(t: CheckContext, method: ListedMethod, params: readonly unknown[]): Promise<ClauseId> {
   const general = await brokenForAll(t)
   if (general !== undefined) return general
   return t.once<ClauseId>(`eth-rpc.broken-sentence ${method} ${JSON.stringify(params)}`, async (shared) => {
     const found = await firstServed(alternativesOf(shared, method, params))
     return found ?? `eth-rpc.${method}.success`
   })
+}
+
+/**
+ * Makes sure that a result of this target means something where no chain tells the right one: a target that has a
+ * result for an invented method has one for everything. Asked once in a run.
+ *
+ * @throws Fault of the sentence that unlisted methods are not supported
+ */
+async function expectDiscerning(t: CheckContext): Promise<void> {
+  await t.once('eth-rpc.discerning', async (shared) => {
+    const answer = await shared.rpc.call(inventedMethod)
+    if (!yieldsResult(answer)) return
+    throw new Fault('the target has a result for an invented method', {
+      expected: 'no result',
+      actual: describeAnswer(answer),
+      answer,
+      of: 'eth-rpc.methods.unlisted-refused',
+    })
+  })
+}
+
+/** A served result that is a number. */
+interface ServedNumber extends Served {
+  /** Every number that the result may mean, the most likely first. */
+  readonly readings: readonly [bigint, ...bigint[]]
+}
+
+/**
+ * The target serves the method with a number.
+ *
+ * @param what names the number in the message: `a price in wei`
+ * @throws Fault of the sentence that the answer contradicts
+ */
+export async function expectNumber(
+  t: CheckContext,
+  method: ListedMethod,
+  params: readonly unknown[],
+  what: string,
+): Promise<ServedNumber> {
+  const { answer, result } = await expectServed(t, method, params)
+  const [first, ...others] = readingsOf(result)
+  if (first === undefined) {
+    const of = `eth-rpc.${method}.success` as const
+    throw new Fault('the result is no number', { expected: what, actual: describeAnswer(answer), answer, of })
+  }
+  if (!t.hasChain) await expectDiscerning(t)
+  return { answer, result, readings: [first, ...others] }
+}
+
+/**
+ * The target serves eth_chainId. With a chain, the result is the chain's id. Without a chain, it is a number from a
+ * target that does not have a result for everything.
+ *
+ * @param variant absent: the documented envelope
+ * @throws Fault of the sentence that the answer contradicts
+ */
+export async function expectChainId(t: CheckContext, variant?: Variant): Promise<Served> {
+  const served = await expectServed(t, 'eth_chainId', [], variant)
+  const { answer, result } = served
+  const of = 'eth-rpc.eth_chainId.success'
+  if (numberOf(result) === undefined) {
+    throw new Fault('the result is no number', {
+      expected: 'the id of the chain',
+      actual: describeAnswer(answer),
+      answer,
+      of,
+    })
+  }
+  if (!t.hasChain) await expectDiscerning(t)
+  else if (!isNumber(result, t.chain.chainId)) {
+    throw new Fault('the result is not the id of the chain', {
+      expected: `${t.chain.chainId}`,
+      actual: `${numberOf(result)}`,
+      answer,
+      of,
+    })
+  }
+  return served
 }

@@ -2,13 +2,12 @@ import { getAddress } from 'ethers'
 import type { Arbitrary } from 'fast-check'
 import type { CheckContext } from '../clause.ts'
 import { accountsOf } from '../eth-rpc/accounts.ts'
-import { emitterLogs, logsBetween } from '../eth-rpc/emitter-logs.ts'
+import { emitterLogs, type Log, logsBetween } from '../eth-rpc/logs.ts'
 import { readHead } from '../eth-rpc/head.ts'
-import type { KnownFilter } from '../eth-rpc/known-filters.ts'
+import type { KnownFilter } from '../eth-rpc/filters.ts'
 import { knownTransactions } from '../eth-rpc/known-transactions.ts'
-import type { Log } from '../eth-rpc/logs.ts'
 import { numberOf, quantity } from '../eth-rpc/quantity.ts'
-import { sampleAddress } from '../eth-rpc/samples.ts'
+import { sampleAddress } from '../eth-rpc/methods.ts'
 
 /** A request whose answer does not change during a run. */
 export interface ReadRequest {

@@ -15,13 +15,10 @@ import {
   signCall,
 } from './call.ts'
 import { readData, readNonce } from './contracts.ts'
-import { hashIn, isHash, normalHash } from './hash.ts'
-import { wrongHash } from './hints.ts'
+import { demandsCredential, excuseMs, hashIn, isHash, isUnauthorised, normalHash, wrongHash } from './answers.ts'
 import { requireVerifiedFixture } from './quota-session.ts'
 import { askQuota } from './quota.ts'
-import { poll, type Receipt, settle, type Settled } from './receipt.ts'
-import { demandsCredential, excuseMs, isUnauthorised } from './refusal.ts'
-import { hasEvent, relayTransactionFault } from './relay-transaction.ts'
+import { hasEvent, poll, type Receipt, relayTransactionFault, settle, type Settled } from './receipt.ts'
 import { turnsOf } from './turns.ts'
 import { delay } from '../world.ts'
 

@@ -5,7 +5,7 @@ import type { SendOptions } from '../endpoint.ts'
 import type { Account } from '../fixture.ts'
 import { Untestable } from '../outcome.ts'
 import { keyManagerAbi, profileAbi } from './contracts.ts'
-import { hashIn, isHash, normalHash } from './hash.ts'
+import { hashIn, isHash, normalHash } from './answers.ts'
 import { relayDigest, type RelayMessage, signDigest } from './message.ts'
 import { randomBytes } from '../world.ts'
 

@@ -5,9 +5,8 @@ import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { type Attempt, attemptCall, inTurn, nextNonce, type ValidOptions } from './attempt.ts'
 import { execute, type RelayCall, relayForm, signCall, withTransaction } from './call.ts'
-import { isAccepted } from './hash.ts'
+import { demandsCredential, isAccepted } from './answers.ts'
 import { olderDigests, signDigest } from './message.ts'
-import { demandsCredential } from './refusal.ts'
 
 /** Spellings of `validityTimestamps`, which the standard has and the document has not. Some relays insist on one. */
 const validityTexts = ['0x0', toBeHex(0, 32)]

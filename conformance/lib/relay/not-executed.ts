@@ -6,7 +6,7 @@ import { inTurn, isNonceUsed, type ValidOptions } from './attempt.ts'
 import { execute, type RelayCall } from './call.ts'
 import { readDataBatch } from './contracts.ts'
 import { freshCall } from './first-execution.ts'
-import { hashIn, isHash, normalHash, tellsHash } from './hash.ts'
+import { hashIn, isHash, normalHash, tellsHash } from './answers.ts'
 import { type Receipt, waitForReceipt } from './receipt.ts'
 import { delay, ourTimeMs } from '../world.ts'
 

@@ -2,8 +2,7 @@ import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
-import { excuseMs } from './refusal.ts'
-import { tellsQuota, readTold, tellsAmount, type ToldQuota } from './quota-answer.ts'
+import { excuseMs, readTold, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
 import {
   nextFree,
   nextSecond,

@@ -2,7 +2,7 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { wrongSeconds } from '../../lib/relay/hints.ts'
+import { wrongSeconds } from '../../lib/relay/answers.ts'
 import { firstTold } from '../../lib/relay/quota.ts'
 
 /** An allowance resets within this time. A time in milliseconds, read as seconds, lies far beyond it. */

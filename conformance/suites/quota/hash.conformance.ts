@@ -3,7 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import { editionTerms } from '../../lib/target.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { sendForbidden } from '../../lib/relay/quota.ts'
-import { tellsQuota } from '../../lib/relay/quota-answer.ts'
+import { tellsQuota } from '../../lib/relay/answers.ts'
 import { quotaReadings } from '../../lib/relay/message.ts'
 import { quotaSession, signBody } from '../../lib/relay/quota-session.ts'
 

@@ -4,7 +4,7 @@ import { Fault, Untestable } from '../../lib/outcome.ts'
 import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
 import { askQuota, firstTold } from '../../lib/relay/quota.ts'
-import { isMore, type ToldQuota } from '../../lib/relay/quota-answer.ts'
+import { isMore, type ToldQuota } from '../../lib/relay/answers.ts'
 import { mayBeShared, type Receipt } from '../../lib/relay/receipt.ts'
 import { delay, ourTimeMs } from '../../lib/world.ts'
 

@@ -1,9 +1,9 @@
 import { type Answer, describeAnswer, errorOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { numberOf } from '../../lib/eth-rpc/quantity.ts'
 import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
-import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
+import { numberOf } from '../../lib/eth-rpc/quantity.ts'
+import { inventedMethod } from '../../lib/eth-rpc/methods.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 type Response = Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import { clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
+import { expectChainId } from '../../lib/eth-rpc/serve.ts'
 import { requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
-import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
 
 /** Bodies and headers that these clients send (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
 const chainId: Readonly<Record<string, { readonly body: string; readonly headers: Record<string, string> }>> = {

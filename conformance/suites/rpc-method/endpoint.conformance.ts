@@ -1,7 +1,6 @@
 import { clause } from '../../lib/clause.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
+import { expectChainId, expectServed } from '../../lib/eth-rpc/serve.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
-import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { inStandardFormat } from '../../lib/eth-rpc/sample-requests.ts'
 
 export default [

@@ -1,7 +1,7 @@
 import { type Answer, describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { expectChainId, expectNumber } from '../../lib/eth-rpc/expect-number.ts'
+import { expectChainId, expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { methodsWithoutParameters } from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
 import { stringify } from '../../lib/lossless-json.ts'

@@ -1,11 +1,9 @@
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { resultOf } from '../../lib/expect.ts'
-import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { eventually, inTime } from '../../lib/eth-rpc/eventually.ts'
-import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { badParams, expectResultSchema, unexpectedParams } from '../../lib/eth-rpc/method-clauses.ts'
+import { bracketed, eventually, inTime, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { numberOf, quantity } from '../../lib/eth-rpc/quantity.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 /** @throws Fault when the answer is not the head of the chain */

@@ -1,8 +1,7 @@
 import { clause } from '../../lib/clause.ts'
 import { resultOf } from '../../lib/expect.ts'
-import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
+import { badParams, expectResultSchema, unexpectedParams } from '../../lib/eth-rpc/method-clauses.ts'
+import { expectChainId } from '../../lib/eth-rpc/serve.ts'
 
 export default [
   clause('eth-rpc.eth_chainId.success', (check) => {

@@ -9,14 +9,12 @@ import {
   fixtureAccounts,
   pendingBalance,
 } from '../../lib/eth-rpc/accounts.ts'
-import { badParams } from '../../lib/eth-rpc/bad-params.ts'
-import { eventually } from '../../lib/eth-rpc/eventually.ts'
-import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
-import { bracketed, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
+import { bracketed, eventually, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { needsManyDigits } from '../../lib/eth-rpc/known-transactions.ts'
 import { isNumber, quantity } from '../../lib/eth-rpc/quantity.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
-import { sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 

@@ -1,18 +1,29 @@
 import { describeAnswer, isServed } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { badParams } from '../../lib/eth-rpc/bad-params.ts'
-import { emitterLogs, pairedLogs } from '../../lib/eth-rpc/emitter-logs.ts'
-import { inTime } from '../../lib/eth-rpc/eventually.ts'
-import { filterCases } from '../../lib/eth-rpc/filter-cases.ts'
+import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
+import {
+  comparePositions,
+  describePosition,
+  emitterLogs,
+  type Log,
+  logsOf,
+  pairedLogs,
+  positionOf,
+} from '../../lib/eth-rpc/logs.ts'
+import { inTime, lagBlocks, readHead, youngBlock } from '../../lib/eth-rpc/head.ts'
+import {
+  filterCases,
+  fromEarliest,
+  type KnownFilter,
+  plainKinds,
+  shortRange,
+  withoutEnd,
+} from '../../lib/eth-rpc/filters.ts'
 import { firstPage } from '../../lib/eth-rpc/first-page.ts'
 import { expectSelected, requireLogs } from '../../lib/eth-rpc/gather.ts'
-import { lagBlocks, readHead, youngBlock } from '../../lib/eth-rpc/head.ts'
-import { fromEarliest, type KnownFilter, plainKinds, shortRange, withoutEnd } from '../../lib/eth-rpc/known-filters.ts'
 import { receiptsOf } from '../../lib/eth-rpc/known-transactions.ts'
-import { comparePositions, describePosition, type Log, logsOf, positionOf } from '../../lib/eth-rpc/logs.ts'
 import { quantity } from '../../lib/eth-rpc/quantity.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
-import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/samples.ts'
+import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { expect, resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'

@@ -1,8 +1,14 @@
 import { describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { compareFirstPage, firstPage, type FirstPage } from '../../lib/eth-rpc/first-page.ts'
+import {
+  compareFirstPage,
+  findWayOfPaging,
+  firstPage,
+  type FirstPage,
+  isNextPage,
+} from '../../lib/eth-rpc/first-page.ts'
 import { requireLogs, walkPages } from '../../lib/eth-rpc/gather.ts'
-import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/known-filters.ts'
+import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/filters.ts'
 import { type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
 import {
   askPageAfter,
@@ -12,7 +18,6 @@ import {
   type Paging,
   pageLimit,
 } from '../../lib/eth-rpc/paging.ts'
-import { findWayOfPaging, isNextPage } from '../../lib/eth-rpc/way-of-paging.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 

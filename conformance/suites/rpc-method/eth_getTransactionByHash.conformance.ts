@@ -1,12 +1,15 @@
 import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
-import { badParams, hashFaults } from '../../lib/eth-rpc/bad-params.ts'
-import { findTransaction } from '../../lib/eth-rpc/find-transaction.ts'
-import { knownTransactions, observeMissingKinds, receiptsOf } from '../../lib/eth-rpc/known-transactions.ts'
+import { badParams, expectResultSchema, hashFaults } from '../../lib/eth-rpc/method-clauses.ts'
+import {
+  findTransaction,
+  knownTransactions,
+  observeMissingKinds,
+  receiptsOf,
+} from '../../lib/eth-rpc/known-transactions.ts'
 import { numberOf } from '../../lib/eth-rpc/quantity.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
-import { unknownHash } from '../../lib/eth-rpc/samples.ts'
+import { unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
 

@@ -1,8 +1,7 @@
 import { clause } from '../../lib/clause.ts'
-import { badParams, unexpectedParams } from '../../lib/eth-rpc/bad-params.ts'
-import { expectNumber } from '../../lib/eth-rpc/expect-number.ts'
+import { badParams, expectResultSchema, unexpectedParams } from '../../lib/eth-rpc/method-clauses.ts'
+import { expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { isWithoutMeaning, knownPrices } from '../../lib/eth-rpc/prices.ts'
-import { expectResultSchema } from '../../lib/eth-rpc/result-schema.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
 

@@ -1,14 +1,14 @@
 import { type Answer, describeAnswer, yieldsResult } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { expectChainId } from '../../lib/eth-rpc/expect-number.ts'
+import { expectChainId } from '../../lib/eth-rpc/serve.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
-import { unknownHash } from '../../lib/eth-rpc/samples.ts'
 import {
+  type KnownHashes,
   nearNames,
   otherMethods,
-  usualMethods,
-  type KnownHashes,
+  unknownHash,
   type UnlistedMethods,
+  usualMethods,
 } from '../../lib/eth-rpc/methods.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 

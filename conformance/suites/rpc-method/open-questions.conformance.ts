@@ -1,6 +1,6 @@
 import { type Answer, errorOf, objectOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { inventedMethod } from '../../lib/eth-rpc/samples.ts'
+import { inventedMethod } from '../../lib/eth-rpc/methods.ts'
 
 const request = { id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }
 const json = { 'content-type': 'application/json' }

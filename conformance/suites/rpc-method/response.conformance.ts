@@ -1,7 +1,7 @@
 import { type Answer, describeAnswer, errorOf, objectOf } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { askSamples, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
-import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/samples.ts'
+import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { expect, requireServed } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 

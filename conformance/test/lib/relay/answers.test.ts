@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/hints.ts'
+import { wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
 
 describe('a wrong value in a message', () => {
   it('says what it looks like', () => {

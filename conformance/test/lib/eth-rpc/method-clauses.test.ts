@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { schemas } from '../../../../specs/index.ts'
-import { expectResultSchema } from '../../../lib/eth-rpc/result-schema.ts'
+import { expectResultSchema } from '../../../lib/eth-rpc/method-clauses.ts'
 import { Fault } from '../../../lib/outcome.ts'
 
 type Members = Record<string, unknown>

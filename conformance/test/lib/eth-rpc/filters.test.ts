@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { EmitterLogs } from '../../../lib/eth-rpc/emitter-logs.ts'
-import { filterCases } from '../../../lib/eth-rpc/filter-cases.ts'
+import { filterCases } from '../../../lib/eth-rpc/filters.ts'
+import type { EmitterLogs } from '../../../lib/eth-rpc/logs.ts'
 import { Untestable } from '../../../lib/outcome.ts'
 
 const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`

@@ -1,0 +1,198 @@
+import type { ClauseId } from '../../../specs/index.ts'
+import { type Answer, isSuccess, objectOf } from '../answer.ts'
+import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
+import { Fault } from '../outcome.ts'
+
+/** What some languages write where there is no hash: an empty string or zeros. */
+const noHash = /^(0x)?0*$/i
+
+/** The value of `transactionHash`, with any status; undefined when it is absent, empty or zero. */
+export function hashIn(answer: Answer): unknown {
+  const hash = objectOf(answer)?.['transactionHash']
+  if (typeof hash === 'string' && noHash.test(hash)) return undefined
+  return hash === null || hash === false ? undefined : hash
+}
+
+/** Whether `transactionHash` holds 32 bytes in any type and spelling. */
+export function tellsHash(answer: Answer): boolean {
+  const text = JSON.stringify(hashIn(answer)) ?? ''
+  return isSuccess(answer) && /[0-9a-f]{64}/i.test(text)
+}
+
+/** Whether the value is the hash of a transaction: 32 bytes in hex, with or without 0x. */
+export function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^(0x)?[0-9a-f]{64}$/i.test(value)
+}
+
+/** A hash as nodes write it. */
+export function normalHash(hash: string): string {
+  return `0x${hash.toLowerCase().replace(/^0x/, '')}`
+}
+
+/** Whether the target accepted the call: a 2xx status and a hash. */
+export function isAccepted(answer: Answer): boolean {
+  return isSuccess(answer) && isHash(hashIn(answer))
+}
+
+/** The text of a refusal without numbers and hashes, which differ between answers. */
+function wordsOf({ text }: Answer): string {
+  return text.replace(/\d+|0x[0-9a-f]+/gi, '')
+}
+
+/** Whether the answer says that the request is not authenticated, or not enough. */
+export function isUnauthorised({ status, headers }: Answer): boolean {
+  return status === 401 || status === 403 || status === 407 || headers['www-authenticate'] !== undefined
+}
+
+/**
+ * Whether the answer to a valid request asks for a credential that the documents do not have: it names a scheme, or
+ * an empty request gets the same answer.
+ *
+ * @param askEmpty sends an empty object to the same path
+ */
+export async function demandsCredential(refused: Answer, askEmpty: () => Promise<Answer>): Promise<boolean> {
+  if (!isUnauthorised(refused)) return false
+  if (refused.status === 407 || refused.headers['www-authenticate'] !== undefined) return true
+  const empty = await askEmpty()
+  return empty.status === refused.status && wordsOf(empty) === wordsOf(refused)
+}
+
+/** How often a request is sent to a target that says that it is busy. */
+const mostAttempts = 4
+const firstWaitMs = 500
+
+/** Statuses that mean "not now": conflict, locked, too early, too many requests, unavailable. */
+const laterStatuses = [409, 423, 425, 429, 503]
+// The documents show neither limits nor their answers. So words may excuse a refusal, and never accuse.
+const laterWords = /\brate\b|limit|too many|too fast|busy|pending|in progress|try again|retry|later/i
+
+/**
+ * How long to wait before a refused request is sent again, when the refusal may come from a limit of the target.
+ *
+ * @param attempt how often the request has been sent
+ * @returns ms; undefined when nothing excuses the refusal, or when the request was sent often enough
+ */
+export function excuseMs(answer: Answer, attempt: number): number | undefined {
+  if (answer.failure || attempt >= mostAttempts) return undefined
+  const { status = 0, text, headers } = answer
+  const hasWords = status !== 401 && laterWords.test(text)
+  const isLater = laterStatuses.includes(status) || (status !== 401 && headers['retry-after'] !== undefined) || hasWords
+  return isLater ? firstWaitMs * 2 ** (attempt - 1) : undefined
+}
+
+/** A time in seconds beyond this lies after the year 5000. A time of today in milliseconds is beyond it. */
+const beyondSeconds = 100_000_000_000
+
+function hintOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))) {
+    return 'a string that holds a number'
+  }
+  if (typeof value === 'string' && !Number.isNaN(Date.parse(value))) return 'a string that holds a date'
+  return undefined
+}
+
+/** A wrong value for a message, with a guess at what it is. */
+export function wrongValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent'
+  const hint = hintOf(value)
+  return hint === undefined ? text : `${text} — ${hint}`
+}
+
+/** A wrong time in seconds for a message, with a guess at what it is. */
+export function wrongSeconds(value: unknown): string {
+  const isMilliseconds = typeof value === 'number' && Math.abs(value) >= beyondSeconds
+  return isMilliseconds ? `${value} — this looks like milliseconds` : wrongValue(value)
+}
+
+/** A wrong hash for a message, with a guess at what it is. */
+export function wrongHash(value: unknown): string {
+  const text = JSON.stringify(value)
+  if (typeof value === 'number') return `${text} — a number, not a string`
+  if (typeof value !== 'string') return text ?? 'absent'
+  if (/^\d{60,}$/.test(value)) return `${text} — this looks like decimal, not hex`
+  const [, digits] = /^(?:0x)?([0-9a-f]*)$/i.exec(value) ?? []
+  if (digits === undefined) return `${text} — there are letters in it that are no hex digits`
+  return `${text} — ${digits.length / 2} bytes, where a hash has 32`
+}
+
+const quotaUnits = ['gas', 'lyx', 'transactionCount']
+
+/** Whether the answer tells a quota: a 2xx status and an object with `quota`. */
+export function tellsQuota(answer: Answer): boolean {
+  const body = objectOf(answer)
+  return isSuccess(answer) && body !== undefined && (body['quota'] ?? null) !== null
+}
+
+/** Whether the answer tells an amount of any type. Absent amounts and zero do not count. */
+export function tellsAmount(answer: Answer): boolean {
+  return tellsQuota(answer) && /[1-9]/.test(JSON.stringify(objectOf(answer)?.['quota']) ?? '')
+}
+
+/** The quota that the target told. */
+export interface ToldQuota {
+  readonly answer: Answer
+  /** With all digits; undefined when it is no number. */
+  readonly quota: Decimal | undefined
+  readonly totalQuota: Decimal | undefined
+  readonly unit: unknown
+  readonly resetDate: unknown
+}
+
+/** Reads the members of an answer that tells a quota. Amounts keep all of their digits. */
+export function readTold(answer: Answer): ToldQuota {
+  const sources = numberSources(answer.text)
+  const amount = (name: string): Decimal | undefined => parseDecimal(sources.get(name) ?? '')
+  const { unit, resetDate } = objectOf(answer) ?? {}
+  return { answer, quota: amount('quota'), totalQuota: amount('totalQuota'), unit, resetDate }
+}
+
+/** The relative error that a sum of doubles may have. */
+const doubleError = 1e-12
+
+/** Whether a is more than b. For fractions, by more than the error of a double. */
+export function isMore(a: Decimal, b: Decimal): boolean {
+  if (compareDecimals(a, b) <= 0) return false
+  const areWhole = a.scale <= 0 && b.scale <= 0
+  return areWhole || toNumber(a) > toNumber(b) * (1 + doubleError)
+}
+
+type Judge = (body: Readonly<Record<string, unknown>>, answer: Answer) => Fault | undefined
+
+function fault(of: ClauseId, answer: Answer, name: string, what: string, actual: string): Fault {
+  return new Fault(`${name} is not ${what}`, { expected: what, actual, answer, of })
+}
+
+const judges: readonly Judge[] = [
+  ({ quota }, answer) =>
+    typeof quota === 'number'
+      ? undefined
+      : fault('relay.quota.quota-number', answer, 'quota', 'a number', wrongValue(quota)),
+  ({ unit }, answer) =>
+    typeof unit === 'string' && quotaUnits.includes(unit)
+      ? undefined
+      : fault('relay.quota.unit', answer, 'unit', `one of ${quotaUnits.join(', ')}`, wrongValue(unit)),
+  ({ totalQuota }, answer) =>
+    totalQuota === undefined || typeof totalQuota === 'number'
+      ? undefined
+      : fault('relay.quota.total-quota', answer, 'totalQuota', 'a number', wrongValue(totalQuota)),
+  ({ resetDate }, answer) =>
+    resetDate === undefined || Number.isInteger(resetDate)
+      ? undefined
+      : fault('relay.quota.reset-date', answer, 'resetDate', 'an integer', wrongSeconds(resetDate)),
+  (_body, answer) => {
+    const { quota, totalQuota } = readTold(answer)
+    if (!quota || !totalQuota || !isMore(quota, totalQuota)) return undefined
+    return new Fault('totalQuota is below quota', {
+      expected: `at least ${showDecimal(quota)}`,
+      actual: showDecimal(totalQuota),
+      answer,
+      of: 'relay.quota.total-is-available-plus-used',
+    })
+  },
+]
+
+/** The faults in the members of an answer that tells a quota, each with the clause that it contradicts. */
+export function faultsOf(answer: Answer): Fault[] {
+  const body = objectOf(answer) ?? {}
+  return judges.flatMap((judge) => judge(body, answer) ?? [])
+}
