@@ -1,7 +1,7 @@
-import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { defineLawful, type Lawful } from '../../altered/define.ts'
 import { nowSeconds } from '../../altered/lib/quota.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
+import { NumberLiteral } from '../../lib/lossless-json.ts'
 
 type QuotaAnswer = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
-import { holds, later } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
+import { holds, later } from '../../altered/lib/when.ts'
 
 const isTaken = holds('transactionHash')
 

@@ -1,5 +1,6 @@
-import { nowAndThen } from '../../altered/lib/when.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
+import { filterOf, refuse } from '../../altered/lib/rpc.ts'
+import { nowAndThen } from '../../altered/lib/when.ts'
 
 export default [
   defineMutant({
@@ -49,5 +50,21 @@ export default [
     fault: 'white space between members is refused',
     rpc: async (request, forward) =>
       request.text.includes('\n') ? respond(400, { error: 'bad request' }) : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.clients',
+    fault: 'a request without params is refused',
+    rpc: refuse(-32602, ({ params }) => params === undefined),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.clients',
+    name: 'empty-topics',
+    fault: 'an empty list of topics is refused',
+    rpc: refuse(-32602, (body) => {
+      const topics = filterOf(body)?.['topics']
+      return Array.isArray(topics) && topics.length === 0
+    }),
   }),
 ]

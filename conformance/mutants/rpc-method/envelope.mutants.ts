@@ -1,4 +1,4 @@
-import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { defineMutant, mapResponses, respond } from '../../altered/define.ts'
 import { alterParams, alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
 
 export default [
@@ -91,5 +91,61 @@ export default [
         return { ...answer, id: before }
       })
     },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.batch',
+    fault: 'a batch is answered by its first response alone',
+    rpc: async (request, forward) => {
+      const response = await forward(request)
+      return Array.isArray(response.json) ? respond(response.status, response.json[0]) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.batch',
+    name: 'empty',
+    fault: 'an empty batch is answered by an empty array',
+    rpc: (request, forward) =>
+      Array.isArray(request.json) && request.json.length === 0 ? Promise.resolve(respond(200, [])) : forward(request),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.response.envelope',
+    fault: 'jsonrpc is left out of the response',
+    rpc: async (request, forward) => mapResponses(await forward(request), ({ jsonrpc: _left, ...answer }) => answer),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.response.envelope',
+    name: 'both',
+    fault: 'every response has both result and error, one of them null',
+    rpc: async (request, forward) =>
+      mapResponses(await forward(request), (answer) => ({ result: null, error: null, ...answer })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.response.id-echo',
+    fault: 'the id comes back as a string',
+    rpc: async (request, forward) =>
+      mapResponses(await forward(request), (answer) => ({ ...answer, id: String(answer['id']) })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.response.error-object',
+    fault: 'the error is a string',
+    rpc: async (request, forward) =>
+      mapResponses(await forward(request), (answer) =>
+        'error' in answer ? { ...answer, error: (answer['error'] as { message: string }).message } : answer,
+      ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.response.error-codes',
+    fault: 'every error has the code -32000',
+    rpc: async (request, forward) =>
+      mapResponses(await forward(request), (answer) =>
+        'error' in answer ? { ...answer, error: { ...(answer['error'] as object), code: -32000 } } : answer,
+      ),
   }),
 ]

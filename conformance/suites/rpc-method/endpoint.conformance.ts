@@ -1,7 +1,71 @@
-import { clause } from '../../lib/clause.ts'
-import { expectChainId, expectServed } from '../../lib/eth-rpc/serve.ts'
+import { type Answer, errorOf, objectOf } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
+import { inventedMethod, sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
-import { inStandardFormat } from '../../lib/eth-rpc/sample-requests.ts'
+import { inStandardFormat, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
+import { expectChainId, expectServed } from '../../lib/eth-rpc/serve.ts'
+import { expect } from '../../lib/expect.ts'
+
+/** Bodies and headers that these clients send (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
+const chainIdOfClients: Readonly<Record<string, { readonly body: string; readonly headers: Record<string, string> }>> =
+  {
+    ethers: {
+      body: '{"method":"eth_chainId","params":[],"id":1,"jsonrpc":"2.0"}',
+      headers: { 'content-type': 'application/json' },
+    },
+    'viem, without params': {
+      body: '{"jsonrpc":"2.0","id":0,"method":"eth_chainId"}',
+      headers: { 'content-type': 'application/json', accept: '*/*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' },
+    },
+    'web3, with a string id': {
+      body: '{"jsonrpc":"2.0","id":"5f8ea243-6ef4-45a4-8edc-3de28cff3994","method":"eth_chainId","params":[]}',
+      headers: { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'node-fetch/1.0' },
+    },
+    'axios and others, with the charset in the content type': {
+      body: '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":[]}',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    },
+    'cast, without params': {
+      body: '{"method":"eth_chainId","id":0,"jsonrpc":"2.0"}',
+      headers: { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'foundry/1.7.1' },
+    },
+  }
+
+/** The body that each client sends for "the logs of this address". */
+const logsOfClients: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'ethers and web3': { address: sampleAddress, fromBlock: 'latest', toBlock: 'latest' },
+  'viem and cast, with an empty list of topics': {
+    address: sampleAddress,
+    topics: [],
+    fromBlock: 'latest',
+    toBlock: 'latest',
+  },
+}
+
+const chainIdRequest = { id: 1, jsonrpc: '2.0', method: 'eth_chainId', params: [] }
+const json = { 'content-type': 'application/json' }
+
+/** Wrong requests by their kind, in the words of the observation. */
+const wrongRequests: Readonly<Record<string, (t: CheckContext) => Promise<Answer>>> = {
+  'an unknown method': (t) => t.rpc.call(inventedMethod),
+  'bad parameters': (t) => t.rpc.call('eth_getBalance', ['0x12', 'latest']),
+  'bad JSON': (t) => t.rpc.sendRaw('{"id":1,'),
+  'an empty body': (t) => t.rpc.sendRaw('', { headers: json }),
+  GET: (t) => t.rpc.sendRaw(undefined, { method: 'GET', headers: {} }),
+  PUT: (t) => t.rpc.send(chainIdRequest, { method: 'PUT' }),
+  'the content type text/plain': (t) => t.rpc.send(chainIdRequest, { headers: { 'content-type': 'text/plain' } }),
+  'no content type': (t) => t.rpc.send(chainIdRequest, { headers: {} }),
+}
+
+function formOf(answer: Answer): string {
+  if (answer.failure) return answer.failure.message
+  const body = objectOf(answer)
+  const error = errorOf(answer)
+  const type = answer.headers['content-type']?.split(';')[0] ?? 'no content type'
+  if (error !== undefined) return `${answer.status}, error ${JSON.stringify(error).slice(0, 200)}`
+  if (body && 'result' in body) return `${answer.status}, served`
+  return `${answer.status}, ${type}, ${JSON.stringify(answer.text.slice(0, 120))}`
+}
 
 export default [
   clause('eth-rpc.endpoint.post', (check) => {
@@ -28,6 +92,54 @@ export default [
       for (const { method, params } of await inStandardFormat(t)) {
         if (!(await isWithoutMeaning(t, method))) await expectServed(t, method, params)
       }
+    })
+  }),
+
+  clause('eth-rpc.clients', (check) => {
+    for (const [client, { body, headers }] of Object.entries(chainIdOfClients)) {
+      check(`eth_chainId as sent by ${client}`, async (t) => {
+        await requireRpcService(t)
+        await expectChainId(t, { of: 'eth-rpc.clients', ask: () => t.rpc.sendRaw(body, { headers }) })
+      })
+    }
+
+    for (const [client, filter] of Object.entries(logsOfClients)) {
+      check(`eth_getLogs as sent by ${client}`, async (t) => {
+        await requireRpcService(t)
+        expect(await t.rpc.call('eth_getLogs', [filter])).to.be.served
+      })
+    }
+  }),
+
+  clause('eth-rpc.errors.shape', (check) => {
+    for (const [kind, ask] of Object.entries(wrongRequests)) {
+      check(`how ${kind} is answered`, async (t) => t.observe(`${kind}: ${formOf(await ask(t))}`))
+    }
+  }),
+
+  clause('eth-rpc.limits.rate', (check) => {
+    check('which headers tell of a rate limit', async (t) => {
+      const answer = await t.rpc.send(chainIdRequest, { takeRateLimit: true })
+      const found = Object.entries(answer.headers).filter(([name]) => /rate-?limit|retry-after|quota/.test(name))
+      if (answer.status === 429) t.observe('a request was refused with 429')
+      t.observe(
+        found.length === 0
+          ? 'no header tells of a rate limit'
+          : found.map(([name, value]) => `${name}: ${value}`).join(', '),
+      )
+    })
+  }),
+
+  clause('eth-rpc.auth', (check) => {
+    check('whether a credential is asked for', async (t) => {
+      const answer = await t.rpc.send(chainIdRequest)
+      const challenge = answer.headers['www-authenticate']
+      const asks = answer.status === 401 || answer.status === 403 || challenge !== undefined
+      t.observe(
+        asks
+          ? `a credential is asked for: ${formOf(answer)}${challenge === undefined ? '' : `, ${challenge}`}`
+          : 'no credential is asked for',
+      )
     })
   }),
 ]

@@ -1,11 +1,14 @@
-import { type Answer, describeAnswer, isServed, memberOf } from '../../lib/answer.ts'
+import { type Answer, describeAnswer, errorOf, isServed, memberOf, objectOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { expectChainId, expectNumber } from '../../lib/eth-rpc/serve.ts'
-import { methodsWithoutParameters } from '../../lib/eth-rpc/methods.ts'
+import { inventedMethod, methodsWithoutParameters, sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
+import { numberOf } from '../../lib/eth-rpc/quantity.ts'
+import { askSamples, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
+import { expectChainId, expectNumber } from '../../lib/eth-rpc/serve.ts'
+import { expect, requireServed } from '../../lib/expect.ts'
 import { stringify } from '../../lib/lossless-json.ts'
-import { Fault } from '../../lib/outcome.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
 
 /** Ids that every JSON parser reads exactly. */
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]
@@ -30,6 +33,65 @@ function expectSameId(answer: Answer, id: number | bigint): void {
     answer,
   })
 }
+
+type Response = Readonly<Record<string, unknown>>
+
+/**
+ * The responses by id, in any order.
+ *
+ * @throws Fault when an id has no response or several
+ */
+function responsesById(answer: Answer, ids: readonly number[]): Map<number, Response> {
+  const { json } = answer
+  const found = Array.isArray(json) ? (json as (Response | null)[]).map((response) => response?.['id']) : undefined
+  if (!found || found.length !== ids.length || !ids.every((id) => found.includes(id))) {
+    throw new Fault('there is not one response for each request', {
+      expected: `an array with one response for each of the ids ${ids.join(', ')}`,
+      actual: describeAnswer(answer),
+      answer,
+    })
+  }
+  return new Map((json as Response[]).map((response) => [Number(response['id']), response]))
+}
+
+function expectEnvelope(answer: Answer): void {
+  const fault = (message: string, expected: string) =>
+    new Fault(message, { expected, actual: describeAnswer(answer), answer })
+  const body = objectOf(answer)
+  if (!body) throw fault('the body is no JSON object', 'a response object')
+  if (body['jsonrpc'] !== '2.0') throw fault('jsonrpc is missing or another', 'jsonrpc "2.0"')
+  if ('result' in body === 'error' in body) {
+    throw fault(`the response has ${'result' in body ? 'both' : 'neither'}`, 'exactly one of result and error')
+  }
+}
+
+/**
+ * The error of the answer.
+ *
+ * @throws Untestable when there is none: other clauses say when there must be one
+ */
+function requireError(answer: Answer): unknown {
+  const error = errorOf(answer)
+  if (error === undefined) throw new Untestable(`the answer holds no error: ${describeAnswer(answer)}`)
+  return error
+}
+
+const requestOf = (method: string, params: readonly unknown[]) => ({ id: 1, jsonrpc: '2.0', method, params })
+const completeRequest = JSON.stringify(requestOf('eth_chainId', []))
+
+/** What is wrong, the body, its accepted twin, and the code that JSON-RPC 2.0 gives to the error. */
+const wrongRequests: readonly (readonly [string, string, string, number])[] = [
+  ['what is not JSON', completeRequest.slice(0, -1), completeRequest, -32700],
+  ['what names no method', '{"id":1,"jsonrpc":"2.0","params":[]}', completeRequest, -32600],
+  ['a method that is no string', '{"id":1,"jsonrpc":"2.0","method":1,"params":[]}', completeRequest, -32600],
+  ['an unknown method', JSON.stringify(requestOf(inventedMethod, [])), completeRequest, -32601],
+  [
+    'bad parameters',
+    JSON.stringify(requestOf('eth_getBalance', ['0x12', 'latest'])),
+    JSON.stringify(requestOf('eth_getBalance', [sampleAddress, 'latest'])),
+    -32602,
+  ],
+]
 
 export default [
   clause('eth-rpc.envelope.id-integer', (check) => {
@@ -65,6 +127,114 @@ export default [
       check(`${method} with an empty array`, async (t) => {
         if (await isWithoutMeaning(t, method)) return
         await expectNumber(t, method, [], 'a number')
+      })
+    }
+  }),
+
+  clause('eth-rpc.batch', (check) => {
+    check('one response for each request', async (t) => {
+      await requireRpcService(t)
+      const answer = await t.rpc.send([
+        { id: 11, jsonrpc: '2.0', method: 'eth_chainId', params: [] },
+        { id: 12, jsonrpc: '2.0', method: 'eth_getBalance', params: [await accountOf(t), 'latest'] },
+        { id: 13, jsonrpc: '2.0', method: 'eth_blockNumber', params: [] },
+      ])
+      for (const [id, response] of responsesById(answer, [11, 12, 13])) {
+        if (numberOf(response['result']) !== undefined) continue
+        throw new Fault(`the request ${id} of the batch is not served`, {
+          expected: 'the result of its method',
+          actual: JSON.stringify(response),
+          answer,
+        })
+      }
+    })
+
+    check('a batch of one is answered by an array', async (t) => {
+      await requireRpcService(t)
+      responsesById(await t.rpc.send([{ id: 21, jsonrpc: '2.0', method: 'eth_chainId', params: [] }]), [21])
+    })
+
+    check('an error of one leaves the others served', async (t) => {
+      await requireRpcService(t)
+      const answer = await t.rpc.send([
+        { id: 31, jsonrpc: '2.0', method: inventedMethod, params: [] },
+        { id: 32, jsonrpc: '2.0', method: 'eth_chainId', params: [] },
+      ])
+      const responses = responsesById(answer, [31, 32])
+      if (responses.get(31)?.['error'] && numberOf(responses.get(32)?.['result']) !== undefined) return
+      throw new Fault('the answer does not answer each request by itself', {
+        expected: 'an error for id 31, a result for id 32',
+        actual: describeAnswer(answer),
+        answer,
+      })
+    })
+
+    check('an empty array is answered by one error', async (t) => {
+      await requireRpcService(t)
+      const answer = await t.rpc.send([])
+      if (errorOf(answer) === undefined) {
+        throw new Fault('the answer is not one error', {
+          expected: 'one object with an error',
+          actual: describeAnswer(answer),
+          answer,
+        })
+      }
+    })
+  }),
+
+  clause('eth-rpc.response.envelope', (check) => {
+    for (const kind of ['served', 'refused'] as const) {
+      check(`of a request that is ${kind}`, async (t) => {
+        await requireRpcService(t)
+        for (const { answer } of await askSamples(t, kind)) expectEnvelope(answer)
+      })
+    }
+  }),
+
+  clause('eth-rpc.response.id-echo', (check) => {
+    const ids: Readonly<Record<string, (index: number) => number | string>> = {
+      'an integer': (index) => 4_294_967_296 + index,
+      zero: () => 0,
+      'a string': (index) => `5f8ea243-6ef4-45a4-8edc-3de28cff399${index}`,
+      'a string of digits': (index) => `${index + 1}`,
+    }
+    for (const [name, idOf] of Object.entries(ids)) {
+      check(`${name} comes back as it was`, async (t) => {
+        await requireRpcService(t)
+        for (const kind of ['served', 'refused'] as const) {
+          for (const { id, answer } of await askSamples(t, kind, idOf)) {
+            const found = objectOf(answer)?.['id']
+            if (found === id) continue
+            throw new Fault('the id is not that of the request', {
+              expected: JSON.stringify(id),
+              actual: `${JSON.stringify(found) ?? 'no id'} in ${describeAnswer(answer)}`,
+              answer,
+              // Another number is the id of another request, which the document forbids.
+              ...(typeof id === 'number' && typeof found === 'number' ? { of: 'eth-rpc.envelope.id-integer' } : {}),
+            })
+          }
+        }
+      })
+    }
+  }),
+
+  clause('eth-rpc.response.error-object', (check) => {
+    check('has an integer code and a string message', async (t) => {
+      await requireRpcService(t)
+      for (const { answer } of await askSamples(t, 'refused')) {
+        const error = requireError(answer) as { code?: unknown; message?: unknown }
+        expect(error.code, 'the code of the error').shownBy(answer).to.satisfy(Number.isInteger)
+        expect(error.message, 'the message of the error').shownBy(answer).to.be.a('string')
+      }
+    })
+  }),
+
+  clause('eth-rpc.response.error-codes', (check) => {
+    for (const [what, body, twin, code] of wrongRequests) {
+      check(`${code} for ${what}`, async (t) => {
+        requireServed(await t.rpc.sendRaw(twin))
+        const answer = await t.rpc.sendRaw(body)
+        expect(answer).to.have.rpcErrorCode(code)
       })
     }
   }),

@@ -1,8 +1,9 @@
 import { hexlify } from 'ethers'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { signCall, withTransaction, type RelayCall } from '../../lib/relay/call.ts'
+import { expect } from '../../lib/expect.ts'
+import { type RelayCall, signCall, withTransaction } from '../../lib/relay/call.ts'
 import { expectTwin } from '../../lib/relay/first-execution.ts'
-import { relayDigest, signDigest, strangerAccount, type RelayMessage } from '../../lib/relay/message.ts'
+import { relayDigest, type RelayMessage, signDigest, strangerAccount } from '../../lib/relay/message.ts'
 import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { randomBytes } from '../../lib/world.ts'
 
@@ -70,5 +71,24 @@ export default [
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.bad-signature')
     })
+  }),
+
+  clause('relay.execute.permission', (check) => {
+    const needs = ['chain', 'fixture', 'spend'] as const
+
+    check('a controller without EXECUTE_RELAY_CALL', { needs }, async (t) => {
+      await expectTwin(t)
+      const { answer, receipt } = await expectNotExecuted(t, {
+        of: 'relay.execute.permission',
+        what: 'a controller without EXECUTE_RELAY_CALL',
+        options: { controller: t.fixture.controllers.noRelay },
+        alter: ({ body }) => ({ body }),
+      })
+      expect(receipt?.transactionHash, 'the transaction that the target spent on the call')
+        .shownBy(answer)
+        .to.equal(undefined)
+    })
+
+    check('the call is not executed later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))
   }),
 ]

@@ -1,0 +1,266 @@
+import { hexlify } from 'ethers'
+import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
+import { type CheckContext, clause } from '../../lib/clause.ts'
+import { NumberLiteral } from '../../lib/lossless-json.ts'
+import { Fault } from '../../lib/outcome.ts'
+import { tellsQuota } from '../../lib/relay/answers.ts'
+import { type QuotaReading, quotaReadings, signQuota, strangerAccount } from '../../lib/relay/message.ts'
+import { type QuotaBody, quotaSession, signBody } from '../../lib/relay/quota-session.ts'
+import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
+import { askQuota, expectRefused, firstTold, sendForbidden } from '../../lib/relay/quota.ts'
+import { editionTerms } from '../../lib/target.ts'
+import { randomBytes } from '../../lib/world.ts'
+
+const requiredFields = [
+  ['relay.quota.requires-address', 'address'],
+  ['relay.quota.requires-timestamp', 'timestamp'],
+  ['relay.quota.requires-signature', 'signature'],
+] as const
+
+/** Sends a valid request with another signature, which the target must refuse. */
+function expectSignatureRefused(
+  t: CheckContext,
+  what: string,
+  sign: (body: QuotaBody, reading: QuotaReading) => string,
+): Promise<void> {
+  return expectRefused(t, what, (body, { reading }) => ({ ...body, signature: sign(body, reading) }))
+}
+
+const otherAddresses: readonly (readonly [what: string, address: (t: CheckContext) => string | undefined])[] = [
+  ['nobody', () => hexlify(randomBytes(20))],
+  ['the controller itself', ({ fixture }) => fixture.controllers.full.address],
+  ['another controller', ({ fixture }) => fixture.controllers.noRelay.address],
+  ['another contract', ({ fixture }) => fixture.logs?.emitter],
+]
+
+function tenths(seconds: number): string {
+  return String(Math.round(seconds * 10) / 10)
+}
+
+/** @throws Fault when the window is wider or narrower than the edition documents */
+async function expectDocumentedWidth(t: CheckContext): Promise<void> {
+  const { window } = await quotaSession(t)
+  const away = ({ timestamp, sentAt }: Probe): number => timestamp - Math.floor(sentAt + t.clock.offsetSeconds)
+  const [ago, ahead] = [-away(window.earliest), away(window.latest)]
+  t.observe(`clock edges at ${ago} s ago and ${ahead} s ahead`)
+  const half = editionTerms[t.edition].halfWindowSeconds
+  if (half === null) return
+  const { least, most } = allowedWidth(half)
+  const expected = `${2 * half} s from the earliest to the latest timestamp, give or take the rounding`
+  if (window.leastWidth > most) {
+    const { answer } = ago > ahead ? window.earliest : window.latest
+    const actual = `at least ${tenths(window.leastWidth)} s: from ${ago} s ago to ${ahead} s ahead`
+    throw new Fault('the window is too wide', { expected, actual, answer })
+  }
+  const { tooEarly, tooLate, mostWidth } = window
+  if (mostWidth < least && tooEarly && tooLate) {
+    const { answer } = -away(tooEarly) < away(tooLate) ? tooEarly : tooLate
+    const actual = `less than ${tenths(mostWidth)} s: ${-away(tooEarly)} s ago and ${away(tooLate)} s ahead are refused`
+    throw new Fault('the window is too narrow', { expected, actual, answer })
+  }
+}
+
+export default [
+  ...requiredFields.map(([id, field]) =>
+    clause(id, (check) => {
+      check(`without ${field} there is no quota`, (t) =>
+        expectRefused(t, `a body without ${field}`, (valid) => ({ ...valid, [field]: undefined })),
+      )
+    }),
+  ),
+
+  clause('relay.quota.sign-permission', (check) => {
+    check('a controller with SIGN is served', async (t) => {
+      await firstTold(t)
+    })
+
+    check('a controller with SIGN and without EXECUTE_RELAY_CALL is served', async (t) => {
+      const refused = await askQuota(t, t.fixture.controllers.noRelay).then(
+        () => undefined,
+        (error: unknown) => {
+          if (error instanceof Fault && error.of === 'relay.quota.post') return error
+          throw error
+        },
+      )
+      if (!refused) return
+      // A target that refuses a valid request now says nothing about permissions.
+      await askQuota(t)
+      const answer = refused.answer
+      throw new Fault('a controller that holds SIGN was refused', {
+        expected: 'an answer with quota, as for the controller with every permission',
+        actual: refused.actual ?? '',
+        ...(answer && { answer }),
+      })
+    })
+
+    check('a controller without SIGN is refused', async (t) => {
+      const { noSign } = t.fixture.controllers
+      await expectSignatureRefused(t, 'a controller without SIGN', (body, reading) => signQuota(body, noSign, reading))
+    })
+
+    check('a stranger is refused', async (t) => {
+      const stranger = strangerAccount()
+      await expectSignatureRefused(t, 'a stranger’s signature', (body, reading) => signQuota(body, stranger, reading))
+    })
+
+    for (const [what, addressOf] of otherAddresses) {
+      check(`a controller is refused at the address of ${what}`, async (t) => {
+        const address = addressOf(t)
+        const { reading } = await quotaSession(t)
+        // A target that reads the controller's address as the profile's breaks another clause.
+        if (address === undefined || reading === 'controller address') return
+        await expectRefused(t, `the address of ${what}, where the signer holds no permission`, ({ timestamp }) => {
+          const message = { address, timestamp }
+          return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+        })
+      })
+    }
+  }),
+
+  clause('relay.quota.bound-to-message', (check) => {
+    check('a signature over another address is refused', async (t) => {
+      const { full } = t.fixture.controllers
+      const address = hexlify(randomBytes(20))
+      await expectSignatureRefused(t, 'a signature over another address', (body, reading) =>
+        // The reading over the controller's address has no second profile, so a second key stands for it.
+        reading === 'controller address'
+          ? signQuota(body, { ...full, address }, reading)
+          : signQuota({ ...body, address }, full, reading),
+      )
+    })
+
+    check('a signature over another timestamp is refused', async (t) => {
+      await expectSignatureRefused(t, 'a signature over another timestamp', (body, reading) =>
+        signQuota({ ...body, timestamp: body.timestamp - 1 }, t.fixture.controllers.full, reading),
+      )
+    })
+
+    // A target may remember signatures that it has verified, and take one for another message.
+    check('a signature that was served is refused with another timestamp', async (t) => {
+      await expectRefused(t, 'a signature that was served, with another timestamp', (valid, session) => {
+        const served = [session.window.latest, session.window.earliest].find(
+          ({ timestamp }) => timestamp * session.perSecond !== valid.timestamp,
+        )
+        const seconds = served?.timestamp ?? valid.timestamp / session.perSecond - 1
+        return { ...valid, signature: signBody(t, session, seconds).signature }
+      })
+    })
+
+    check('a signature that was tampered with is refused', async (t) => {
+      await expectSignatureRefused(t, 'a signature that was tampered with', ({ signature }) => {
+        const digit = signature.at(40) === '0' ? '1' : '0'
+        return `${signature.slice(0, 40)}${digit}${signature.slice(41)}`
+      })
+    })
+
+    check('a signature of zeros is refused', async (t) => {
+      await expectSignatureRefused(t, 'a signature of zeros', () => `0x${'00'.repeat(65)}`)
+    })
+  }),
+
+  clause('relay.quota.hash', (check) => {
+    check('the packed message, hashed again as a personal message, is served', async (t) => {
+      const session = await quotaSession(t)
+      const { quotaMessage } = editionTerms[t.edition]
+      if (session.reading === quotaMessage) return
+      const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
+        signBody(t, { perSecond, reading: quotaMessage }, timestamp / perSecond),
+      )
+      if (tellsQuota(answer)) return
+      t.observe(`the target accepts instead: ${session.reading}`)
+      throw new Fault(`the target refuses the described signature, and accepts another: ${session.reading}`, {
+        expected: 'an object with quota',
+        actual: describeAnswer(answer),
+        answer,
+      })
+    })
+  }),
+
+  clause('relay.quota.hash-other', (check) => {
+    for (const reading of quotaReadings.slice(1)) {
+      check(`another reading: ${reading}`, async (t) => {
+        const answer = await sendForbidden(t, ({ timestamp }, { perSecond }) =>
+          signBody(t, { perSecond, reading }, timestamp / perSecond),
+        )
+        t.observe(`${reading}: ${tellsQuota(answer) ? 'taken' : `refused with ${summariseAnswer(answer)}`}`)
+      })
+    }
+  }),
+
+  clause('relay.quota.window', (check) => {
+    check('now is served', async (t) => {
+      await firstTold(t)
+    })
+
+    check('the served timestamps reach over as many seconds as documented', expectDocumentedWidth)
+
+    // Wrong time zones and wrong dates are off by an hour or a day.
+    for (const [what, away] of [
+      ['an hour ago', -3600],
+      ['an hour ahead', 3600],
+      ['a day ago', -86_400],
+      ['a day ahead', 86_400],
+    ] as const) {
+      check(`outside of the window: ${what} is refused`, async (t) => {
+        await expectRefused(t, `a timestamp of ${what}`, (valid, { perSecond, reading }) => {
+          const message = { ...valid, timestamp: valid.timestamp + away * perSecond }
+          return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+        })
+      })
+    }
+
+    check('outside of the window: zero is refused', async (t) => {
+      await expectRefused(t, 'a timestamp of zero', (valid, { reading }) => {
+        const message = { ...valid, timestamp: 0 }
+        return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+      })
+    })
+
+    for (const [word, sign] of [
+      ['ago', -1],
+      ['ahead', 1],
+    ] as const) {
+      check(`outside of the window: many seconds ${word} are refused`, async (t) => {
+        const outside = editionTerms[t.edition].outsideSeconds
+        await expectRefused(t, `a timestamp ${outside} s ${word}`, (valid, { perSecond, reading }) => {
+          const message = { ...valid, timestamp: valid.timestamp + sign * outside * perSecond }
+          return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+        })
+      })
+    }
+  }),
+
+  clause('relay.quota.timestamp-seconds', (check) => {
+    check('seconds are served, and milliseconds are refused', async (t) => {
+      const { perSecond, secondsRefused } = await quotaSession(t)
+      if (perSecond === 1000 && secondsRefused) {
+        throw new Fault('the target refuses a timestamp in seconds, and serves one in milliseconds', {
+          expected: 'a timestamp in seconds is served',
+          actual: describeAnswer(secondsRefused),
+          answer: secondsRefused,
+        })
+      }
+      await expectRefused(t, 'a timestamp in milliseconds', (valid, { reading }) => {
+        const message = { ...valid, timestamp: valid.timestamp * 1000 }
+        return { ...message, signature: signQuota(message, t.fixture.controllers.full, reading) }
+      })
+    })
+  }),
+
+  clause('relay.quota.timestamp-integer', (check) => {
+    const variants: readonly (readonly [what: string, value: (timestamp: number) => unknown])[] = [
+      ['a decimal string', (timestamp) => String(timestamp)],
+      ['a hex string', (timestamp) => `0x${timestamp.toString(16)}`],
+      ['a fraction', (timestamp) => new NumberLiteral(`${timestamp}.5`)],
+      ['an array that holds it', (timestamp) => [timestamp]],
+      ['a boolean', () => true],
+      ['null', () => null],
+    ]
+    for (const [what, value] of variants) {
+      check(`${what} is refused`, (t) =>
+        // The signature fits the integer that a lenient reader would make of the value.
+        expectRefused(t, `${what} as timestamp`, (valid) => ({ ...valid, timestamp: value(valid.timestamp) })),
+      )
+    }
+  }),
+]
