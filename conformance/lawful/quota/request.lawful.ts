@@ -8,7 +8,7 @@ import {
   respond,
 } from '../../altered/define.ts'
 import { clockOff, isQuotaOfFull, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
-import { limited, retryAfter } from '../../altered/lib/refusals.ts'
+import { limited, retryAfter } from '../../altered/lib/answers.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { type QuotaReading, signQuota } from '../../lib/relay/message.ts'
 

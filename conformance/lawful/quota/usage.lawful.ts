@@ -1,7 +1,7 @@
 import { clauses as allClauses, type ClauseId } from '../../../specs/index.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { defineLawful, respond, type Lawful } from '../../altered/define.ts'
-import { keepsBooks, type Books } from '../../altered/lib/books.ts'
+import { type Books, keepsBooks } from '../../altered/lib/quota.ts'
 
 const used = 'relay 2: totalQuota equals available plus used quota; when and how a use is booked is not shown'
 /** The clauses whose checks need an executed call. */

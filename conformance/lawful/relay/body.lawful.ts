@@ -1,6 +1,6 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { defineLawful, type Lawful, respond, respondText, withJson } from '../../altered/define.ts'
-import { byBody, byHangingUp, byStatus, type Refusal, refusesBy } from '../../altered/lib/refusals.ts'
+import { byBody, byHangingUp, byStatus, type Refusal, refusesBy } from '../../altered/lib/answers.ts'
 import { alterTransaction, requestObject, transactionOf } from '../../altered/lib/relay.ts'
 
 const clauses: readonly [ClauseId, ...ClauseId[]] = [

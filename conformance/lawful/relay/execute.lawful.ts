@@ -1,18 +1,23 @@
 import { hexlify, keccak256, randomBytes } from 'ethers'
 import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
-import { limited, retryAfter } from '../../altered/lib/refusals.ts'
-import { keepsBooks } from '../../altered/lib/books.ts'
+import { limited, retryAfter } from '../../altered/lib/answers.ts'
+import { keepsBooks } from '../../altered/lib/quota.ts'
 import {
   alterAnswer,
-  requestObject,
+  forwarded,
+  forwarder,
   isSignedByFull,
+  mined,
+  ownAccount,
+  relayCallData,
+  requestObject,
   resigned,
+  sendFrom,
   signedByFull,
-  wholeTransaction,
   type Transaction,
+  wholeTransaction,
 } from '../../altered/lib/relay.ts'
 import { keyManagerAbi, profileAbi } from '../../lib/relay/contracts.ts'
-import { forwarded, forwarder, mined, ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
 /** The answer with its hash in another spelling, or with other members. */
 function hashAs(alter: (hash: string) => Readonly<Record<string, unknown>>): Handler {

@@ -1,10 +1,10 @@
 import { defineLawful, respond } from '../../altered/define.ts'
 import {
+  alterTransaction,
   isSignedByFull,
   nextNonceOf,
   transactionOf,
   wholeTransaction,
-  alterTransaction,
 } from '../../altered/lib/relay.ts'
 
 export default [

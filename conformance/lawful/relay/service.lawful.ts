@@ -1,5 +1,5 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { limited, retryAfter, retryAfterDate } from '../../altered/lib/refusals.ts'
+import { limited, retryAfter, retryAfterDate } from '../../altered/lib/answers.ts'
 
 const manyHeaders = {
   'x-ratelimit-limit': '600',

@@ -1,6 +1,12 @@
 import { defineLawful, respond } from '../../altered/define.ts'
-import { requestObject, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
-import { ownAccount, relayCallData, sendFrom } from '../../altered/lib/sender.ts'
+import {
+  ownAccount,
+  relayCallData,
+  requestObject,
+  sendFrom,
+  signerOf,
+  wholeTransaction,
+} from '../../altered/lib/relay.ts'
 
 export default [
   defineLawful({

@@ -1,6 +1,5 @@
 import { type AlteredResponse, defineLawful, mapResponses, respond } from '../../altered/define.ts'
-import { coded } from '../../altered/lib/coding.ts'
-import { limited, limitExceeded, retryAfter } from '../../altered/lib/refusals.ts'
+import { coded, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
 
 const everywhere = ['eth-rpc.endpoint.post', 'relay.execute.post', 'relay.quota.post'] as const
 const everyUrl = 'both documents leave {base_url} and {relay_url} open'

@@ -1,6 +1,6 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { defineLawful, hangUp, type Lawful, respond, respondText } from '../../altered/define.ts'
-import { rpcErrorsBy } from '../../altered/lib/refusals.ts'
+import { rpcErrorsBy } from '../../altered/lib/answers.ts'
 import { alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
 
 const shape = 'eth-rpc 2: "Response envelope … not shown"'

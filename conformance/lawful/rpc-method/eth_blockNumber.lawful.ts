@@ -1,6 +1,5 @@
 import { defineLawful } from '../../altered/define.ts'
-import { blocksBehind, lagging, timeBehind } from '../../altered/lib/lagging.ts'
-import { alterResult } from '../../altered/lib/rpc.ts'
+import { alterResult, blocksBehind, lagging, timeBehind } from '../../altered/lib/rpc.ts'
 
 /** The head this many blocks before. */
 const behind = (blocks: bigint) => (head: unknown) => {

@@ -1,7 +1,6 @@
 import { isAddress } from 'ethers'
 import { defineLawful, type AlteredRequest, type AlteredTools } from '../../altered/define.ts'
-import { headOf } from '../../altered/lib/lagging.ts'
-import { alterResult, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
+import { alterResult, headOf, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
 
 /** Whether the request asks for a balance that has stood since the first block. */
 async function isOfGenesis({ json }: AlteredRequest, { chain }: AlteredTools): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
-import { holds, later, nowAndThen } from '../../altered/lib/when.ts'
+import { holds, later, nowAndThen } from '../../altered/lib/answers.ts'
 
 type QuotaAnswer = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import { keepsBooks } from '../../altered/lib/books.ts'
+import { keepsBooks } from '../../altered/lib/quota.ts'
 import { defineMutant, respond } from '../../altered/define.ts'
 import { alterAnswer } from '../../altered/lib/relay.ts'
 

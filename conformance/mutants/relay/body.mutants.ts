@@ -3,12 +3,13 @@ import {
   alterTransaction,
   isSignedByFull,
   nextNonceOf,
+  relayCallData,
   requestObject,
   resigned,
+  sendFrom,
   transactionOf,
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
-import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
 
 export default [
   defineMutant({

@@ -1,15 +1,16 @@
-import { relayCallData, sendFrom } from '../../altered/lib/sender.ts'
-import { count, holds, later, nowAndThen } from '../../altered/lib/when.ts'
-import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
-import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
 import {
   alterAnswer,
-  requestObject,
   isSignedByFull,
   otherHash,
+  relayCallData,
+  requestObject,
   resigned,
+  sendFrom,
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
+import { count, holds, later, nowAndThen } from '../../altered/lib/answers.ts'
+import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
+import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 
 const keyManager = new Interface(['function execute(bytes payload) payable returns (bytes)'])

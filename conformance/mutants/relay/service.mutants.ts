@@ -1,5 +1,5 @@
 import { defineMutant, respond } from '../../altered/define.ts'
-import { holds, later } from '../../altered/lib/when.ts'
+import { holds, later } from '../../altered/lib/answers.ts'
 
 const isTaken = holds('transactionHash')
 

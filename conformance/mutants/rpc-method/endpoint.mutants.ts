@@ -1,6 +1,6 @@
 import { defineMutant, respond } from '../../altered/define.ts'
 import { filterOf, refuse } from '../../altered/lib/rpc.ts'
-import { nowAndThen } from '../../altered/lib/when.ts'
+import { nowAndThen } from '../../altered/lib/answers.ts'
 
 export default [
   defineMutant({

@@ -1,6 +1,6 @@
 import { defineMutant } from '../../altered/define.ts'
 import { alterResult, ignoreParams, paddedQuantity } from '../../altered/lib/rpc.ts'
-import { count } from '../../altered/lib/when.ts'
+import { count } from '../../altered/lib/answers.ts'
 
 export default [
   defineMutant({

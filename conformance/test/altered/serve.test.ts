@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { hangUp, respond, type Alteration } from '../../altered/define.ts'
-import { coded } from '../../altered/lib/coding.ts'
+import { coded } from '../../altered/lib/answers.ts'
 import { serveAlteration, type ServeOptions, type ServedAlteration } from '../../altered/serve.ts'
 import type { Fixture } from '../../lib/fixture.ts'
 

@@ -1,3 +1,4 @@
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import {
   type Alteration,
   type AlteredRequest,
@@ -14,12 +15,12 @@ import { requestObject } from './relay.ts'
 export type Refusal = (refused: AlteredResponse) => AlteredResponse | Promise<AlteredResponse>
 
 /** Whether POST /execute or POST /quota of the reference server refused the request. A rate limit is no refusal. */
-export function isRefusal({ status }: AlteredResponse): boolean {
+function isRefusal({ status }: AlteredResponse): boolean {
   return status >= 400 && status !== 429
 }
 
 /** Puts the refusals of POST /execute or POST /quota in another form. */
-export function refuseBy(form: Refusal): Handler {
+function refuseBy(form: Refusal): Handler {
   return async (request, forward) => {
     const response = await forward(request)
     return isRefusal(response) ? form(response) : response
@@ -61,7 +62,7 @@ export function rpcErrorsBy(
   }
 }
 
-export interface Limit {
+interface Limit {
   readonly requests: number
   readonly windowMs: number
   /** Absent: every request counts. */
@@ -107,4 +108,67 @@ export function retryAfterDate(leftMs: number): Readonly<Record<string, string>>
 export function limitExceeded(request: AlteredRequest): AlteredResponse {
   const error = { code: -32005, message: 'limit exceeded' }
   return respond(200, { jsonrpc: '2.0', id: requestObject(request)['id'] ?? null, error })
+}
+
+/** The quality with which servers code a fresh answer. The best quality takes seconds for a page of logs. */
+const brotliQuality = 4
+
+const coders = {
+  gzip: gzipSync,
+  br: (body: string | Uint8Array) =>
+    brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+  deflate: deflateSync,
+} as const
+
+/** Answers in a content coding, even if the client asked for none. */
+export function coded(coding: keyof typeof coders): Handler {
+  return async (request, forward) => {
+    const response = await forward(request)
+    if (response.hangsUp) return response
+    const bytes = coders[coding](response.bytes ?? response.text)
+    return { ...response, bytes, headers: { ...response.headers, 'content-encoding': coding } }
+  }
+}
+
+/** How often this function was called with this key before. */
+export function count({ memory }: AlteredTools, key: string): number {
+  const before = Number(memory.get(key) ?? 0)
+  memory.set(key, before + 1)
+  return before
+}
+
+/**
+ * Right answers at first, altered ones later.
+ *
+ * @param answers how many right answers come before
+ * @param counts which answers of the server count
+ */
+export function later(
+  answers: number,
+  counts: (response: AlteredResponse) => boolean,
+  alter: (response: AlteredResponse, request: AlteredRequest, tools: AlteredTools) => AlteredResponse,
+): Handler {
+  return async (request, forward, tools) => {
+    const response = await forward(request)
+    if (!counts(response)) return response
+    return count(tools, 'later') < answers ? response : alter(response, request, tools)
+  }
+}
+
+/** Alters every n-th of the answers that count, with n in `every`. */
+export function nowAndThen(
+  every: number,
+  counts: (response: AlteredResponse) => boolean,
+  alter: (response: AlteredResponse) => AlteredResponse,
+): Handler {
+  return async (request, forward, tools) => {
+    const response = await forward(request)
+    if (!counts(response)) return response
+    return count(tools, 'now and then') % every === every - 1 ? alter(response) : response
+  }
+}
+
+/** Whether an answer of status 200 holds this member. */
+export function holds(member: string): (response: AlteredResponse) => boolean {
+  return ({ status, json }) => status === 200 && typeof json === 'object' && json !== null && member in json
 }
