@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { clauses, type ClauseId } from '../specs/index.ts'
-import { clientClauses } from './clients/suites/index.ts'
+import { clientClauses } from './clients/judge.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
 const usage = `Usage: touchstone clauses [prefix] [--short] [--json]

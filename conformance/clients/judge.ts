@@ -1,17 +1,62 @@
 import { clauses, packageVersion } from '../../specs/index.ts'
 import { applyExpectedFailures, type ExpectedFailure } from '../lib/expected-failures.ts'
 import type { Fixture } from '../lib/fixture.ts'
+import { Fault, Untestable, UsageError } from '../lib/outcome.ts'
 import { withoutSecrets } from '../lib/redact.ts'
 import type { CheckResult, Edition, Exchange, Report } from '../lib/report-types.ts'
 import { outcomeOf } from '../lib/run-suites.ts'
-import { Fault } from '../lib/outcome.ts'
 import { countRequired, isSelected } from '../lib/suites.ts'
 import { clauseResult, countByLevel, findCauses, verdictOf } from '../lib/verdict.ts'
-import type { ClientClause } from './context.ts'
-import type { Recording } from './recording.ts'
-import { clientClauses } from './suites/index.ts'
+import { type JudgingRelayOptions, startJudgingRelay } from './judging-relay.ts'
+import type { ClientClause, Recording } from './recording.ts'
+import conduct from './suites/conduct.ts'
+import ethRpc from './suites/eth-rpc.ts'
+import execute from './suites/execute.ts'
+import quota from './suites/quota.ts'
 
-export interface JudgeOptions {
+/** What a client is given. */
+export interface Given {
+  /** The base URL of both documents. */
+  readonly relayUrl: string
+  /** Its chain, its profile and its controllers. */
+  readonly fixture: Fixture
+}
+
+/**
+ * Lets a client act, and records what it does.
+ *
+ * @param act ends when the client does; what it returns says why the client was ended before it was done
+ * @throws UsageError when the relay behind, or the chain's node, does not answer: nobody is judged then
+ */
+async function recordClient(
+  options: JudgingRelayOptions,
+  act: (given: Given) => Promise<string | void>,
+): Promise<Recording & { readonly relayUrl: string }> {
+  const relay = await startJudgingRelay(options)
+  try {
+    const { fixture } = options
+    const server = { relayUrl: relay.url, ethRpcBaseUrl: relay.url }
+    const cutShort = await act({ relayUrl: relay.url, fixture: { ...fixture, server } })
+    return { ...(await relay.finish(cutShort ?? undefined)), relayUrl: relay.url }
+  } catch (error) {
+    if (error instanceof Untestable) throw new UsageError(`the client cannot be judged: ${error.message}`)
+    throw error
+  } finally {
+    await relay.close()
+  }
+}
+
+/** Lets a client act, and judges it. @throws UsageError as {@link recordClient} */
+export async function judgeClient(
+  options: JudgingRelayOptions & Pick<JudgeOptions, 'client' | 'only' | 'edition' | 'timeoutMs' | 'expectedFailures'>,
+  act: (given: Given) => Promise<string | void>,
+): Promise<Report> {
+  const startedMs = Date.now()
+  const { relayUrl, ...recording } = await recordClient(options, act)
+  return judgeRecording(recording, { ...options, relayUrl, startedMs })
+}
+
+interface JudgeOptions {
   /** How the report names the client: its command. */
   readonly client: string
   /** What the client was given. */
@@ -52,7 +97,7 @@ function checkOf({ id, title, judge }: ClientClause, recording: Recording, editi
  * Judges what a client did, and returns a report as `check` does, about the client. The report holds none of the private
  * keys that the client was given.
  */
-export function judgeRecording(recording: Recording, options: JudgeOptions): Report {
+function judgeRecording(recording: Recording, options: JudgeOptions): Report {
   const { client, relayUrl, fixture, only = null, edition = 'documents', startedMs, timeoutMs } = options
   const found = clientClauses
     .filter(({ id }) => isSelected(id, only))
@@ -87,3 +132,10 @@ export function judgeRecording(recording: Recording, options: JudgeOptions): Rep
   }
   return withoutSecrets(report, [], privateKeys)
 }
+
+const order = Object.keys(clauses)
+
+/** The checks of all clauses about clients, in the order of the catalogue. */
+export const clientClauses: readonly ClientClause[] = [...execute, ...conduct, ...quota, ...ethRpc].sort(
+  (a, b) => order.indexOf(a.id) - order.indexOf(b.id),
+)

@@ -5,7 +5,7 @@ import type { Account, Fixture } from '../lib/fixture.ts'
 import { parseLossless, stringify } from '../lib/lossless-json.ts'
 import { keyManagerAbi, profileAbi, readNonce } from '../lib/relay/contracts.ts'
 import { relayDigest, signDigest, signQuota, type RelayMessage } from '../lib/relay/message.ts'
-import type { Given } from './judge-client.ts'
+import type { Given } from './judge.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

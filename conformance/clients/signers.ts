@@ -13,7 +13,7 @@ import {
 import type { ChainTruth } from '../lib/chain-truth.ts'
 import { readData, readNonce, readOwner } from '../lib/relay/contracts.ts'
 import { olderDigests, relayDigest, type QuotaReading, type RelayMessage } from '../lib/relay/message.ts'
-import type { CallForm } from './call-form.ts'
+import type { CallForm } from './requests.ts'
 import type { CallFacts, Instead, QuotaFacts } from './recording.ts'
 
 /** `AddressPermissions:Permissions:<address>` (LSP6): the key of a controller's permissions. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { clauses, type ClauseId } from '../../specs/index.ts'
-import { clientClauses } from '../clients/suites/index.ts'
+import { clientClauses } from '../clients/judge.ts'
 import { isSelected, loadSuites } from '../lib/suites.ts'
 
 describe('the catalogue of checks', () => {

@@ -45,7 +45,7 @@ function compile<Name extends string>(texts: Record<Name, string>): Record<Name,
 
 /** Those of this folder's project, without its references: the sources of specs/ are read as they stand. */
 function compilerOptions(): ts.CompilerOptions {
-  const folder = fileURLToPath(new URL('.', import.meta.url))
+  const folder = fileURLToPath(new URL('./', import.meta.url))
   const { config } = ts.readConfigFile(`${folder}tsconfig.json`, (path) => ts.sys.readFile(path)) as { config: unknown }
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, folder)
   const rootDir = fileURLToPath(new URL('..', import.meta.url))

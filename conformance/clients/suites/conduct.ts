@@ -1,9 +1,23 @@
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { transactionOf } from '../../altered/lib/relay.ts'
-import { readInteger } from '../call-form.ts'
-import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
-import type { Recorded, Recording } from '../recording.ts'
-import { executeRequests, haveSameNonce, isSameCall, signedCalls, toldHash, type SignedCall } from '../requests.ts'
+import {
+  executeRequests,
+  haveSameNonce,
+  isSameCall,
+  readInteger,
+  type SignedCall,
+  signedCalls,
+  toldHash,
+} from '../requests.ts'
+import {
+  clientClause,
+  type ClientContext,
+  judgeEach,
+  type Recorded,
+  type Recording,
+  show,
+  type Wrong,
+} from '../recording.ts'
 
 const kind = 'call to POST /execute that a controller signed rightly'
 

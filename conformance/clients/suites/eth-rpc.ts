@@ -1,7 +1,6 @@
 import { Untestable } from '../../lib/outcome.ts'
-import { isAddress } from '../call-form.ts'
-import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
-import { isObject, pathOf, requiredParameters, rpcCalls, rpcRequests, type RpcCall } from '../requests.ts'
+import { isAddress, isObject, pathOf, requiredParameters, type RpcCall, rpcCalls, rpcRequests } from '../requests.ts'
+import { clientClause, type ClientContext, judgeEach, show, type Wrong } from '../recording.ts'
 
 const kind = 'request in JSON-RPC'
 

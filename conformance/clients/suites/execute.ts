@@ -1,10 +1,8 @@
 import { editionTerms } from '../../lib/target.ts'
 import { Untestable } from '../../lib/outcome.ts'
 import { requestObject, transactionOf } from '../../altered/lib/relay.ts'
-import { isAddress, isHex, readInteger } from '../call-form.ts'
-import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
-import { executeRequests, isObject, pathOf, type ExecuteRequest } from '../requests.ts'
-import type { Instead } from '../recording.ts'
+import { type ExecuteRequest, executeRequests, isAddress, isHex, isObject, pathOf, readInteger } from '../requests.ts'
+import { clientClause, type ClientContext, type Instead, judgeEach, show, type Wrong } from '../recording.ts'
 
 const kind = 'call to POST /execute'
 

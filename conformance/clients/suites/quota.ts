@@ -1,8 +1,7 @@
 import { editionTerms } from '../../lib/target.ts'
-import { isAddress, isHex, readInteger } from '../call-form.ts'
-import { clientClause, judgeEach, show, type ClientContext, type Wrong } from '../context.ts'
+import { isAddress, isHex, isObject, pathOf, type QuotaRequest, quotaRequests, readInteger } from '../requests.ts'
+import { clientClause, type ClientContext, judgeEach, show, type Wrong } from '../recording.ts'
 import type { QuotaReading } from '../../lib/relay/message.ts'
-import { isObject, pathOf, quotaRequests, type QuotaRequest } from '../requests.ts'
 
 const kind = 'request to POST /quota'
 
