@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util'
-import { clauses, type ClauseId } from '../specs/index.ts'
+import { type ClauseId, clauses } from '../specs/index.ts'
+import { loadLawful, loadMutants } from './altered/load.ts'
 import { clientClauses } from './clients/judge.ts'
+import { lawfulClients } from './clients/lawful.ts'
+import { clientMutants } from './clients/mutants.ts'
+import { UsageError } from './lib/outcome.ts'
+import { wrap } from './lib/report/words.ts'
 import { isSelected, loadSuites } from './lib/suites.ts'
 
 const usage = `Usage: touchstone clauses [prefix] [--short] [--json]
@@ -66,4 +71,66 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write('\n')
   }
   return 0
+}
+
+const WIDTH = 100
+
+function list(title: string, items: readonly string[]): string {
+  if (items.length === 0) return ''
+  const lines = items.map((item) => `  - ${wrap(item, WIDTH, '    ').trimStart()}`)
+  return `\n${title}\n${lines.join('\n')}\n`
+}
+
+/** What is known of a clause beside its row: titles of checks, faults of mutants, and what each lawful one is allowed. */
+interface Known {
+  readonly checks: readonly string[]
+  readonly mutants: readonly string[]
+  readonly lawful: readonly string[]
+}
+
+async function ofRelay(id: ClauseId): Promise<Known> {
+  const suites = (await loadSuites()).find((suite) => suite.id === id)
+  const mutants = (await loadMutants()).filter(({ mutant }) => mutant.clause === id)
+  const lawful = (await loadLawful()).filter((one) => one.lawful.clauses.includes(id))
+  return {
+    checks: (suites?.checks ?? []).map(({ title }) => title),
+    mutants: mutants.map(({ mutant }) => mutant.fault),
+    lawful: lawful.map(({ name, lawful: { allowedBy } }) => `${name}: ${allowedBy}`),
+  }
+}
+
+function ofClient(id: ClauseId): Known {
+  return {
+    checks: clientClauses.filter((one) => one.id === id).map(({ title }) => title),
+    mutants: clientMutants.filter(({ clause }) => clause === id).map(({ fault }) => fault),
+    lawful: lawfulClients.filter((one) => one.clauses.includes(id)).map((one) => `${one.id}: ${one.allowedBy}`),
+  }
+}
+
+/**
+ * Says what a clause asks, how it is checked, which servers it must catch and which it must spare.
+ *
+ * @throws UsageError no clause has this name
+ */
+export async function explainClause(name: string): Promise<string> {
+  const ids = Object.keys(clauses) as ClauseId[]
+  const id = ids.find((one) => one === name)
+  if (id === undefined) {
+    const alike = ids.filter((one) => isSelected(one, name) || one.includes(name))
+    const hint = alike.length > 0 ? `; there are ${alike.slice(0, 8).join(', ')}` : ''
+    throw new UsageError(`explain: no clause and no file is named '${name}'${hint}`)
+  }
+  const { level, section, document, text, needs, untested } = clauses[id]
+  const { checks, mutants, lawful } = document === 'client' ? ofClient(id) : await ofRelay(id)
+  const whom = document === 'client' ? 'Clients' : 'Servers'
+  return [
+    `${id}  ${level}, section ${section}${document === 'client' ? '' : ` of the ${document} document`}\n`,
+    `\n${wrap(text, WIDTH, '  ')}\n`,
+    needs.length > 0 ? `\nNeeds ${needs.join(', ')}.\n` : '',
+    list('How it is checked', checks),
+    untested ? `\nNo check: ${untested}\n` : '',
+    list(`${whom} that a check must fail`, mutants),
+    list(`${whom} that the checks must pass, and what allows each`, lawful),
+    `\nCheck it alone: touchstone ${document === 'client' ? `judge-client --only ${id} -- <command>` : `check <url> --only ${id}`}\n`,
+  ].join('')
 }

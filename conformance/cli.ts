@@ -5,7 +5,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { Command, CommanderError, Option } from 'commander'
 import { check, type CheckOptions, type Edition, planCheck, type Report, UsageError } from './index.ts'
 import { editions } from './lib/report-types.ts'
-import { type ExpectedFailure, readExpectedFailures, writeExpectedFailures } from './lib/expected-failures.ts'
+import {
+  allClauses,
+  exitCodeOf,
+  type ExpectedFailure,
+  readExpectedFailures,
+  writeExpectedFailures,
+} from './lib/verdict.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { createTerminalProgress, onInterrupt, planLines } from './lib/report/terminal-progress.ts'
 import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/suites.ts'
@@ -22,7 +28,6 @@ import {
 } from './lib/report/files.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
-import { allClauses, exitCodeOf } from './lib/verdict.ts'
 
 /** `npm start` writes the fixture of its testbed here. */
 const testbedFixture = '.touchstone/testbed.json'

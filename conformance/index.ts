@@ -3,21 +3,26 @@ import { type ChainTruth } from './lib/chain-truth.ts'
 import type { CheckDefinition, ClauseSuite } from './lib/clause.ts'
 import { endpointsOf, normaliseTarget, relayBaseOf } from './lib/target.ts'
 import { createEvidence, type Environment } from './lib/environment.ts'
-import { applyExpectedFailures, type ExpectedFailure, expectedFrom } from './lib/expected-failures.ts'
+import {
+  applyExpectedFailures,
+  clauseResult,
+  countByLevel,
+  type ExpectedFailure,
+  expectedFrom,
+  findCauses,
+  verdictOf,
+} from './lib/verdict.ts'
 import type { Fixture } from './lib/fixture.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
-import { createPatience } from './lib/patience.ts'
+import { createPatience, createSpending } from './lib/limits.ts'
 import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
 import { createRecorder, recordedOptions, recordedReport, type RecordedRun, type Recording } from './lib/recording.ts'
 import { isSecret, redactUrl, withoutSecrets } from './lib/redact.ts'
 import type { CheckResult, ClauseResult, Edition, Plan, Progress, Report, SuiteReport } from './lib/report-types.ts'
-import { ofRequirements } from './lib/requirements.ts'
+import { isSelected, type LoadedSuite, loadSuites, ofChecks, ofRequirements, planOf } from './lib/suites.ts'
 import { runSuites } from './lib/run-suites.ts'
-import { createSpending } from './lib/spending.ts'
-import { isSelected, type LoadedSuite, loadSuites, ofChecks, planOf } from './lib/suites.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { Untestable, UsageError } from './lib/outcome.ts'
-import { findCauses, countByLevel, verdictOf, clauseResult } from './lib/verdict.ts'
 import { parseWayOfPaging } from './lib/options.ts'
 import { describeTransactions } from './lib/relay/receipt.ts'
 import { inWorld, ourTimeMs } from './lib/world.ts'

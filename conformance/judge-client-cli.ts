@@ -8,7 +8,7 @@ import { packageVersion } from '../specs/index.ts'
 import { shellWord, type CheckDependencies } from './cli.ts'
 import { type Given, judgeClient } from './clients/judge.ts'
 import { provocations, type Step } from './clients/recording.ts'
-import { readExpectedFailures } from './lib/expected-failures.ts'
+import { exitCodeOf, readExpectedFailures } from './lib/verdict.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { createTerminalProgress, onInterrupt } from './lib/report/terminal-progress.ts'
 import { parsePositiveInteger } from './lib/options.ts'
@@ -25,7 +25,6 @@ import {
 import { wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
 import { UsageError } from './lib/outcome.ts'
-import { exitCodeOf } from './lib/verdict.ts'
 
 interface Flags {
   readonly relayUrl?: string

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
-import { requirementsOf } from '../conformance/lib/requirements.ts'
-import { loadSuites } from '../conformance/lib/suites.ts'
+import { loadSuites, requirementsOf } from '../conformance/lib/suites.ts'
 import { formatted, generatedFiles } from './generate/files.ts'
 import { parseCommand } from './parse-command.ts'
 

@@ -1,12 +1,18 @@
 import { clauses, packageVersion } from '../../specs/index.ts'
-import { applyExpectedFailures, type ExpectedFailure } from '../lib/expected-failures.ts'
+import {
+  applyExpectedFailures,
+  clauseResult,
+  countByLevel,
+  type ExpectedFailure,
+  findCauses,
+  verdictOf,
+} from '../lib/verdict.ts'
 import type { Fixture } from '../lib/fixture.ts'
 import { Fault, Untestable, UsageError } from '../lib/outcome.ts'
 import { withoutSecrets } from '../lib/redact.ts'
 import type { CheckResult, Edition, Exchange, Report } from '../lib/report-types.ts'
 import { outcomeOf } from '../lib/run-suites.ts'
 import { countRequired, isSelected } from '../lib/suites.ts'
-import { clauseResult, countByLevel, findCauses, verdictOf } from '../lib/verdict.ts'
 import { type JudgingRelayOptions, startJudgingRelay } from './judging-relay.ts'
 import type { ClientClause, Recording } from './recording.ts'
 import conduct from './suites/conduct.ts'

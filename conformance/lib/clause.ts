@@ -4,9 +4,8 @@ import type { Endpoint, RelayTarget, RpcTarget } from './endpoint.ts'
 import type { Fixture } from './fixture.ts'
 import type { WayOfPaging } from './options.ts'
 import type { Fault } from './outcome.ts'
-import type { Patience } from './patience.ts'
+import type { Patience, Spending } from './limits.ts'
 import type { Edition } from './report-types.ts'
-import type { Spending } from './spending.ts'
 import type { AdjustableClock } from './target-clock.ts'
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../cli.ts'
 import type { Report } from '../index.ts'
-import { sampleFixture } from './support/sample-fixture.ts'
+import { sampleFixture } from './support/samples.ts'
 import { serve } from './support/serve.ts'
 
 interface Ended {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../report-cli.ts'
-import { clauseOf, failed, passed, reportOf, sampleReport } from './lib/report/sample-report.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport } from './support/samples.ts'
 
 describe('report', () => {
   let folder: string

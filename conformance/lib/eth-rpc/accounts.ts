@@ -4,7 +4,7 @@ import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { knownHead } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'
-import { numberOf, quantity } from './quantity.ts'
+import { numberOf, quantity } from './values.ts'
 import { sampleAddress } from './methods.ts'
 
 /**

@@ -3,7 +3,7 @@ import { Untestable } from '../outcome.ts'
 import { emitterLogs, type EmitterLogs, type Log, logsBetween, pairedLogs } from './logs.ts'
 import { unknownAddress, unknownHash } from './methods.ts'
 import { type Filter, pageLimit } from './paging.ts'
-import { quantity } from './quantity.ts'
+import { quantity } from './values.ts'
 
 /** A filter and the logs that it selects, in the order of the chain. */
 export interface KnownFilter {

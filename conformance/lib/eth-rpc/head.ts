@@ -3,7 +3,7 @@ import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { delay } from '../world.ts'
-import { numberOf, readingsOf } from './quantity.ts'
+import { numberOf, readingsOf } from './values.ts'
 import { inventedMethod } from './methods.ts'
 
 /**

@@ -5,7 +5,7 @@ import { stringify } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { eventually, knownHead } from './head.ts'
 import { emitterLogs, type Log, pairedLogs } from './logs.ts'
-import { numberOf, quantity } from './quantity.ts'
+import { numberOf, quantity } from './values.ts'
 import { expectServed, type Served } from './serve.ts'
 
 type Members = Readonly<Record<string, unknown>>

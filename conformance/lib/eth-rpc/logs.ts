@@ -4,8 +4,7 @@ import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../clause.ts'
 import { stringify } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { numberOf, quantity } from './quantity.ts'
-import { expectSameFields } from './same-fields.ts'
+import { expectSameFields, numberOf, quantity } from './values.ts'
 
 /** A log entry as the node or the target returns it. */
 export type Log = Readonly<Record<string, unknown>>

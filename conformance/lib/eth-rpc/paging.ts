@@ -2,7 +2,7 @@ import { type Answer, describeAnswer, isServed, memberOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import { Fault } from '../outcome.ts'
 import { describePosition, type Log, logsOf, positionOf } from './logs.ts'
-import { quantity } from './quantity.ts'
+import { quantity } from './values.ts'
 import type { WayOfPaging } from '../options.ts'
 
 /** One answer of eth_getLogs holds this many entries at most. */

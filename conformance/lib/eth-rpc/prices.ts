@@ -5,7 +5,7 @@ import { Untestable } from '../outcome.ts'
 import { readHead } from './head.ts'
 import { receiptsOf } from './known-transactions.ts'
 import type { ListedMethod } from './methods.ts'
-import { numberOf, quantity } from './quantity.ts'
+import { numberOf, quantity } from './values.ts'
 
 /** How many blocks count as recent. */
 const depth = 20n

@@ -5,7 +5,7 @@ import type { CheckContext } from '../clause.ts'
 import { Fault } from '../outcome.ts'
 import { delay } from '../world.ts'
 import { inventedMethod, type ListedMethod, methodsWithoutParameters } from './methods.ts'
-import { isNumber, numberOf, quantity, readingsOf } from './quantity.ts'
+import { isNumber, numberOf, quantity, readingsOf } from './values.ts'
 
 /** The wait before a refused valid request is sent again: a target may fail for a moment. */
 const secondAttemptMs = 200
@@ -283,4 +283,13 @@ export async function expectChainId(t: CheckContext, variant?: Variant): Promise
     })
   }
   return served
+}
+
+/**
+ * Makes sure that the target serves a request, since a target that serves none has no form of response to judge.
+ *
+ * @throws Fault of the sentence that the target breaks
+ */
+export async function requireRpcService(t: CheckContext): Promise<void> {
+  await t.once('eth-rpc.service', (shared) => expectServed(shared, 'eth_chainId'))
 }

@@ -4,8 +4,7 @@ import { type CheckContext, clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { type RelayCall, relayForm, signCall, withTransaction } from '../../lib/relay/call.ts'
-import { expectOwnExecution, expectTwin, firstExecution } from '../../lib/relay/first-execution.ts'
-import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
+import { expectNotExecuted, expectOwnExecution, expectTwin, firstExecution } from '../../lib/relay/executions.ts'
 
 const needs = ['fixture', 'spend'] as const
 

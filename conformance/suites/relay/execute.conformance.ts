@@ -5,13 +5,14 @@ import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'
 import {
+  expectNotExecuted,
   expectTwin,
   firstExecution,
   isDone,
+  lookAgain,
   refusalIn,
   requireFirstExecution,
-} from '../../lib/relay/first-execution.ts'
-import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
+} from '../../lib/relay/executions.ts'
 import type { ReceiptLog } from '../../lib/relay/receipt.ts'
 import { randomBytes } from '../../lib/world.ts'
 

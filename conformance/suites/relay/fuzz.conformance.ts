@@ -3,22 +3,23 @@ import { type CheckContext, clause } from '../../lib/clause.ts'
 import {
   breakages,
   broken,
+  expectNoServerError,
+  expectProperty,
   flipBit,
+  share,
   spell,
   type Spelling,
   spellings,
   type Tampering,
   tamperings,
-} from '../../lib/fuzz/changes.ts'
-import { expectNoServerError, expectProperty, share } from '../../lib/fuzz/property.ts'
+} from '../../lib/fuzz.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { hasEffect, inTurn } from '../../lib/relay/attempt.ts'
 import { type RelayCall, requireExecutable, withTransaction } from '../../lib/relay/call.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
-import { expectTwin, freshCall } from '../../lib/relay/first-execution.ts'
+import { expectNotExecuted, expectTwin, freshCall } from '../../lib/relay/executions.ts'
 import { hashIn, isAccepted, isHash, normalHash } from '../../lib/relay/answers.ts'
 import { relayDigest, signDigest, signQuota, strangerAccount } from '../../lib/relay/message.ts'
-import { expectNotExecuted } from '../../lib/relay/not-executed.ts'
 import { expectRefused } from '../../lib/relay/quota.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
 

@@ -5,9 +5,15 @@ import { Fault } from '../../lib/outcome.ts'
 import { inTurn } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import { readData } from '../../lib/relay/contracts.ts'
-import { expectOwnExecution, expectTwin, freshCall, requireFirstExecution } from '../../lib/relay/first-execution.ts'
+import {
+  expectNotExecuted,
+  expectOwnExecution,
+  expectTwin,
+  freshCall,
+  lookAgain,
+  requireFirstExecution,
+} from '../../lib/relay/executions.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
-import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { waitForReceipt } from '../../lib/relay/receipt.ts'
 import { delay, randomBytes } from '../../lib/world.ts'
 

@@ -2,9 +2,8 @@ import { hexlify } from 'ethers'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
 import { type RelayCall, signCall, withTransaction } from '../../lib/relay/call.ts'
-import { expectTwin } from '../../lib/relay/first-execution.ts'
+import { expectNotExecuted, expectTwin, lookAgain } from '../../lib/relay/executions.ts'
 import { relayDigest, type RelayMessage, signDigest, strangerAccount } from '../../lib/relay/message.ts'
-import { expectNotExecuted, lookAgain } from '../../lib/relay/not-executed.ts'
 import { randomBytes } from '../../lib/world.ts'
 
 const needs = ['chain', 'fixture', 'spend'] as const

@@ -3,9 +3,8 @@ import { type CheckContext, clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { inventedMethod, methodsWithoutParameters, sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
-import { numberOf } from '../../lib/eth-rpc/quantity.ts'
-import { askSamples, requireRpcService } from '../../lib/eth-rpc/sample-requests.ts'
-import { expectChainId, expectNumber } from '../../lib/eth-rpc/serve.ts'
+import { expectChainId, expectNumber, requireRpcService } from '../../lib/eth-rpc/serve.ts'
+import { numberOf } from '../../lib/eth-rpc/values.ts'
 import { expect, requireServed } from '../../lib/expect.ts'
 import { stringify } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
@@ -52,6 +51,32 @@ function responsesById(answer: Answer, ids: readonly number[]): Map<number, Resp
     })
   }
   return new Map((json as Response[]).map((response) => [Number(response['id']), response]))
+}
+
+/** Requests that a target serves, and requests that it refuses. */
+const sampleRequests = {
+  served: [
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_blockNumber', params: [] },
+  ],
+  refused: [
+    { method: inventedMethod, params: [] },
+    { method: 'eth_getBalance', params: ['0x12', 'latest'] },
+  ],
+} as const
+
+/** Sends the samples of one kind with the ids that the caller chooses. */
+async function askSamples(
+  t: CheckContext,
+  kind: keyof typeof sampleRequests,
+  idOf: (index: number) => number | string = (index) => index + 1,
+): Promise<{ readonly id: number | string; readonly answer: Answer }[]> {
+  const answers = []
+  for (const [index, { method, params }] of sampleRequests[kind].entries()) {
+    const id = idOf(index)
+    answers.push({ id, answer: await t.rpc.send({ id, jsonrpc: '2.0', method, params }) })
+  }
+  return answers
 }
 
 function expectEnvelope(answer: Answer): void {

@@ -3,7 +3,7 @@ import { resultOf } from '../../lib/expect.ts'
 import { badParams, expectResultSchema, unexpectedParams } from '../../lib/eth-rpc/method-clauses.ts'
 import { bracketed, eventually, inTime, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
 import { expectNumber } from '../../lib/eth-rpc/serve.ts'
-import { numberOf, quantity } from '../../lib/eth-rpc/quantity.ts'
+import { numberOf, quantity } from '../../lib/eth-rpc/values.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 /** @throws Fault when the answer is not the head of the chain */

@@ -13,7 +13,7 @@ import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.
 import { bracketed, eventually, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
 import { expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { needsManyDigits } from '../../lib/eth-rpc/known-transactions.ts'
-import { isNumber, quantity } from '../../lib/eth-rpc/quantity.ts'
+import { isNumber, quantity } from '../../lib/eth-rpc/values.ts'
 import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'

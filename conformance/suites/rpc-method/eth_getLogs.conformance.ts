@@ -22,7 +22,7 @@ import {
 import { firstPage } from '../../lib/eth-rpc/first-page.ts'
 import { expectSelected, requireLogs } from '../../lib/eth-rpc/gather.ts'
 import { receiptsOf } from '../../lib/eth-rpc/known-transactions.ts'
-import { quantity } from '../../lib/eth-rpc/quantity.ts'
+import { quantity } from '../../lib/eth-rpc/values.ts'
 import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { expect, resultOf } from '../../lib/expect.ts'

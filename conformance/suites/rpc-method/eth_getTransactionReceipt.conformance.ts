@@ -9,8 +9,7 @@ import {
   receiptsOf,
 } from '../../lib/eth-rpc/known-transactions.ts'
 import { expectSameLog, type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
-import { numberOf } from '../../lib/eth-rpc/quantity.ts'
-import { expectSameFields } from '../../lib/eth-rpc/same-fields.ts'
+import { expectSameFields, numberOf } from '../../lib/eth-rpc/values.ts'
 import { unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'

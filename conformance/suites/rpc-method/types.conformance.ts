@@ -6,7 +6,7 @@ import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { eventually, knownHead } from '../../lib/eth-rpc/head.ts'
 import { expectNumber } from '../../lib/eth-rpc/serve.ts'
 import { findTransaction, knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
-import { isNumber, numberOf, quantity } from '../../lib/eth-rpc/quantity.ts'
+import { isNumber, numberOf, quantity } from '../../lib/eth-rpc/values.ts'
 import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 

@@ -4,7 +4,7 @@ import type { ChainTruth } from '../../lib/chain-truth.ts'
 import type { Recording } from '../../lib/recording.ts'
 import type { CausedTransaction, Report } from '../../lib/report-types.ts'
 import { UsageError } from '../../lib/outcome.ts'
-import { reportOf } from './report/sample-report.ts'
+import { reportOf } from '../support/samples.ts'
 
 const hash = `0x${'ab'.repeat(32)}`
 const signature = `0x${'cd'.repeat(64)}1b`

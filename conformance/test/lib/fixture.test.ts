@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseFixture } from '../../lib/fixture.ts'
 import { UsageError } from '../../lib/outcome.ts'
-import { sampleFixture as fixture } from '../support/sample-fixture.ts'
+import { sampleFixture as fixture } from '../support/samples.ts'
 
 const { address, privateKey } = fixture.controllers.full
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { check } from '../../index.ts'
 import { redactBody, redactHeaders, redactUrl, withoutSecrets } from '../../lib/redact.ts'
 import { reportRenderers } from '../../lib/report/files.ts'
-import { sampleFixture } from '../support/sample-fixture.ts'
+import { sampleFixture } from '../support/samples.ts'
 import { serve } from '../support/serve.ts'
 
 describe('redaction', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { badgeRenderers, renderGithub, renderJunit } from '../../../lib/report/ci.ts'
-import { clauseOf, failed, passed, reportOf, sampleReport, untestable } from './sample-report.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport, untestable } from '../../support/samples.ts'
 
 describe('renderJunit', () => {
   const xml = renderJunit(sampleReport)

@@ -5,7 +5,7 @@ import { compareHtml, markDiffering } from '../../../lib/report/html/comparison.
 import { renderHtml } from '../../../lib/report/html/report.ts'
 import { compareMarkdown, renderMarkdown } from '../../../lib/report/markdown.ts'
 import { compareTerminal, renderTerminal } from '../../../lib/report/terminal.ts'
-import { clauseOf, failed, observed, passed, reportOf, untestable } from './sample-report.ts'
+import { clauseOf, failed, observed, passed, reportOf, untestable } from '../../support/samples.ts'
 
 const first = reportOf([
   clauseOf('eth-rpc.batch', passed),

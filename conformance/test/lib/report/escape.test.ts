@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { escapeMarkdown, escapeXml, escapeXmlAttribute, visibleControls } from '../../../lib/report/escape.ts'
 import { renderJson } from '../../../lib/report/files.ts'
 import { renderJunit } from '../../../lib/report/ci.ts'
-import { clauseOf, failed, reportOf, sampleReport } from './sample-report.ts'
+import { clauseOf, failed, reportOf, sampleReport } from '../../support/samples.ts'
 
 describe('visibleControls', () => {
   it('shows what a terminal would obey', () => {

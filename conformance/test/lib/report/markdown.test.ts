@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { clauses, type ClauseId } from '../../../../specs/index.ts'
 import { renderMarkdown } from '../../../lib/report/markdown.ts'
 import type { CheckResult } from '../../../lib/report-types.ts'
-import { clauseOf, exchange, failed, reportOf, sampleReport } from './sample-report.ts'
+import { clauseOf, exchange, failed, reportOf, sampleReport } from '../../support/samples.ts'
 
 describe('renderMarkdown', () => {
   const text = renderMarkdown(sampleReport)

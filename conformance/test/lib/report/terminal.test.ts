@@ -5,7 +5,7 @@ import { renderHtml } from '../../../lib/report/html/report.ts'
 import { renderMarkdown } from '../../../lib/report/markdown.ts'
 import { createTerminalProgress } from '../../../lib/report/terminal-progress.ts'
 import { renderTerminal, wantsColour } from '../../../lib/report/terminal.ts'
-import { clauseOf, failed, passed, reportOf, sampleReport } from './sample-report.ts'
+import { clauseOf, failed, passed, reportOf, sampleReport } from '../../support/samples.ts'
 
 const escape = '\u001b'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { indentJson, shorten, verdictText, verdictTitle, wrap } from '../../../lib/report/words.ts'
 import { findCauses, verdictOf } from '../../../lib/verdict.ts'
-import { clauseOf, failed, passed, reportOf, untestable } from './sample-report.ts'
+import { clauseOf, failed, passed, reportOf, untestable } from '../../support/samples.ts'
 
 const known = { id: 'relay.quota.unit', reason: 'soon' } as const
 const stale = (count: number) =>

@@ -13,7 +13,7 @@ import { renderJunit } from '../../../../lib/report/ci.ts'
 import { compareReports } from '../../../../lib/report/compare.ts'
 import { compareHtml } from '../../../../lib/report/html/comparison.ts'
 import { renderHtml } from '../../../../lib/report/html/report.ts'
-import { clauseOf, failed, observed, reportOf, sampleReport } from '../sample-report.ts'
+import { clauseOf, failed, observed, reportOf, sampleReport } from '../../../support/samples.ts'
 
 describe('the HTML report in a browser', function () {
   let folder: string

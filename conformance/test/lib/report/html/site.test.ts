@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { axeViolations } from '../../../../../testbed/test/support/axe.ts'
 import { launchBrowser, type Browser } from '../../../../../testbed/test/support/browser.ts'
 import { renderSite } from '../../../../lib/report/html/site.ts'
-import { clauseOf, failed, observed, passed, reportOf, untestable } from '../sample-report.ts'
+import { clauseOf, failed, observed, passed, reportOf, untestable } from '../../../support/samples.ts'
 
 const target = (host: string) => ({ target: { relayUrl: `https://${host}`, ethRpcUrl: `https://${host}` } })
 const chainId = 'eth-rpc.eth_chainId.success'

@@ -1,9 +1,10 @@
-import { clauses, type ClauseId } from '../../../../specs/index.ts'
-import type { CheckResult, ClauseResult, Exchange, Report } from '../../../lib/report-types.ts'
-import { clauseStatus, countByLevel, verdictOf } from '../../../lib/verdict.ts'
+import { type ClauseId, clauses } from '../../../specs/index.ts'
+import type { Fixture } from '../../lib/fixture.ts'
+import type { CheckResult, ClauseResult, Exchange, Report } from '../../lib/report-types.ts'
+import { clauseStatus, countByLevel, verdictOf } from '../../lib/verdict.ts'
 
 /** An answer of a hostile target: HTML that closes an element, control characters, and marks that reorder text. */
-export const hostileBody =
+const hostileBody =
   '{"error":"</script></pre><img src=x onerror=alert(1)><script>document.title=\'owned\'</script> ]]> ``` | \u0007\u001b[31mred\u0000 \u202egnp ﷽ \ud800"}'
 
 export function exchange(requestBody: string, responseBody: string, status = 200): Exchange {
@@ -101,7 +102,7 @@ export function reportOf(results: readonly ClauseResult[], changes: Partial<Repo
 }
 
 /** A clause of each status and level. */
-export const sampleClauses: readonly ClauseResult[] = [
+const sampleClauses: readonly ClauseResult[] = [
   clauseOf('eth-rpc.eth_chainId.success', passed),
   clauseOf('eth-rpc.eth_getLogs.max-1000', passed, failed),
   clauseOf('eth-rpc.eth_getLogs.next-page', untestable),
@@ -129,3 +130,13 @@ export const sampleReport: Report = reportOf(sampleClauses, {
   notes: ['the chain answered slowly'],
   staleExpectedFailures: [{ id: 'relay.quota.window', why: 'it passes' }],
 })
+
+const address = `0x${'11'.repeat(20)}`
+const account = { address, privateKey: `0x${'22'.repeat(32)}` }
+
+/** The smallest fixture. Its chain does not exist. */
+export const sampleFixture: Fixture = {
+  chain: { rpcUrl: 'http://127.0.0.1:8545', chainId: 31337 },
+  profile: { address, keyManager: address },
+  controllers: { full: account, noSign: account, noRelay: account },
+}

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { currentRequirements, type RequirementSet, requirementSets } from '../../../specs/index.ts'
-import { changesSince, hashOfSentence, ofRequirements, requirementsOf } from '../../lib/requirements.ts'
-import { loadSuites } from '../../lib/suites.ts'
+import { changesSince, hashOfSentence, loadSuites, ofRequirements, requirementsOf } from '../../lib/suites.ts'
 
 describe('sets of requirements', () => {
   for (const [name, set] of Object.entries(requirementSets)) {

@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts'
+import { Untestable } from './outcome.ts'
 import { ourTimeMs } from './world.ts'
 
 /** After the chain did not come to know one hash, the run waits this long at most for others. */
@@ -6,7 +7,7 @@ const disappointedMs = 5000
 /** The run waits this long at most for one rate limit. */
 const longestWaitMs = 120_000
 
-export interface PatienceOptions {
+interface PatienceOptions {
   /** How long to wait until a transaction is mined. */
   readonly receiptMs: number
   /** How long to wait for all rate limits of the run together. */
@@ -80,7 +81,7 @@ function retryAfterMs({ headers }: Answer): number | undefined {
 }
 
 /** What an answer says of a rate limit. */
-export interface RateLimit {
+interface RateLimit {
   readonly waitMs: number
   /** False where the answer may be about the one request: nodes answer -32005 to too large a query as well. */
   readonly isCertain: boolean
@@ -100,4 +101,57 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
   if (!isCertain && !isError) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain }
+}
+
+/** What the run may cost the relay, and what it has cost. One check sees the account of the run through this. */
+export interface Spending {
+  /**
+   * Must be called before any request that the target could turn into a transaction.
+   *
+   * @throws Untestable when the run may send no more of these
+   */
+  ask(): void
+  /** Records a transaction that the target says it sent. */
+  caused(hash: string): void
+  /** Records a request without an answer that could have spent. It counts as spent. */
+  unknown(): void
+}
+
+/** The account of a whole run. */
+export interface SpendingAccount {
+  /** What one check sees of the account. */
+  of(clause: string): Spending
+  readonly transactions: readonly { readonly hash: string; readonly clause: string }[]
+}
+
+/** @param maxTransactions the run sends nothing that spends after this many transactions */
+export function createSpending({
+  readOnly,
+  maxTransactions,
+}: {
+  readOnly: boolean
+  maxTransactions: number
+}): SpendingAccount {
+  const transactions: { hash: string; clause: string }[] = []
+  const hashes = new Set<string>()
+  let unanswered = 0
+  return {
+    transactions,
+    of: (clause) => ({
+      ask() {
+        if (readOnly) throw new Untestable('read-only: the run sends nothing that could spend')
+        if (transactions.length + unanswered >= maxTransactions) {
+          throw new Untestable(`the budget of ${maxTransactions} transactions is used up (--max-transactions)`)
+        }
+      },
+      caused(hash) {
+        if (hashes.has(hash)) return
+        hashes.add(hash)
+        transactions.push({ hash, clause })
+      },
+      unknown() {
+        unanswered++
+      },
+    }),
+  }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { clauses } from '../../specs/index.ts'
-import { explainClause } from '../explain.ts'
+import { explainClause } from '../clauses-cli.ts'
 
 describe('explainClause', () => {
   it('tells the sentence, the checks, and servers that fail and pass', async () => {
