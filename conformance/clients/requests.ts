@@ -60,7 +60,7 @@ export function readCall(request: AlteredRequest): CallForm {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Path without query. Repeated slashes count as one, and those at the end as none: base URLs end as they like. */
+/** The path without its query. Repeated slashes count as one, and slashes at the end as none, since a base URL may end with one. */
 export const pathOf = ({ request }: Pick<Recorded, 'request'>): string =>
   `/${(request.path.split('?')[0] ?? '')
     .split('/')
@@ -82,7 +82,7 @@ export const requiredParameters: Readonly<Record<string, number>> = {
   eth_maxPriorityFeePerGas: 0,
 }
 
-/** A browser asks before it sends (CORS), and programs ask whether somebody is there. Neither asks for what a document has. */
+/** Whether a request asks for nothing that the documents have: the preflight of a browser (CORS), or a probe whether the server is up. */
 const isProbe = ({ request: { method, path, text } }: Recorded): boolean =>
   method === 'OPTIONS' || (['GET', 'HEAD'].includes(method) && text === '' && !path.includes('?'))
 
@@ -124,7 +124,7 @@ export function executeRequests({ requests }: Recording): ExecuteRequest[] {
     .map((recorded) => ({ recorded, form: readCall(recorded.request) }))
 }
 
-/** Those that were signed as the documents want it. Each repetition is one of its own. */
+/** The calls whose signature is over the message of the documents. A call that the client repeats is in the list each time. */
 export function signedCalls(recording: Recording): SignedCall[] {
   return executeRequests(recording).flatMap((request) => {
     const { recorded, form } = request

@@ -39,7 +39,7 @@ export function isSelected(id: string, only: string | null): boolean {
   return only === null || only.split(',').some((name) => id.startsWith(name.replace(/\*$/, '')))
 }
 
-/** The checks of these titles, by clause. */
+/** The suites with the checks of these titles alone. `named` has the titles by clause id. */
 export function ofChecks(
   suites: readonly ClauseSuite[],
   named: Readonly<Record<string, readonly string[]>>,
@@ -232,13 +232,13 @@ function* contradictions({ prefix, clauses, checks, mutants = [], lawful = [] }:
   }
 }
 
-/** Tells two sentences apart by their words. A comma or a capital more is no other meaning. */
+/** The hash of the words of a sentence. Sentences that differ in commas and capitals alone have the same hash. */
 export function hashOfSentence(text: string): string {
   const words = text.toLowerCase().match(/±|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu) ?? []
   return createHash('sha256').update(words.join(' ')).digest('hex').slice(0, 16)
 }
 
-/** The set that these suites are now: what a set of requirements freezes. */
+/** What a set of requirements would freeze of these suites now: levels, sentences and checks of each clause. */
 export function requirementsOf(suites: readonly ClauseSuite[]): RequirementSet {
   const checks = new Map<string, readonly string[]>(
     suites.map(({ id, checks }) => [id, checks.map(({ title }) => title)]),
@@ -259,7 +259,7 @@ export function requirementsOf(suites: readonly ClauseSuite[]): RequirementSet {
 }
 
 /**
- * The clauses and checks of a set.
+ * The clauses and checks of a set of requirements.
  *
  * @param name absent: all
  * @throws UsageError when there is no such set
@@ -274,7 +274,7 @@ export function ofRequirements(suites: readonly ClauseSuite[], name: string | un
 }
 
 /**
- * What of a set is no longer as it was frozen, and what decides the verdict without being in the set, one line each. A
+ * What of a set of requirements is no longer as it was frozen, and what decides the verdict without being in the set, one line each. A
  * recommended clause, or a question, may be added to a set's clauses: it decides no verdict.
  */
 export function changesSince(set: RequirementSet, now: RequirementSet, isNewest: boolean): string[] {

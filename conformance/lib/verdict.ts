@@ -112,7 +112,7 @@ export function exitCodeOf(report: Report): 0 | 1 | 2 | 3 {
   return results.some((clause) => isOpen(clause, known)) ? 3 : 0
 }
 
-/** An entry of the file. An id that names no clause makes the entry stale; it is no usage error. */
+/** An entry of the file of expected failures. An id that names no clause makes the entry stale, and is no usage error. */
 export interface ExpectedFailure {
   readonly id: string
   readonly reason: string
@@ -144,7 +144,7 @@ export async function readExpectedFailures(path: string): Promise<ExpectedFailur
   return value as ExpectedFailure[]
 }
 
-/** Marks the failures that the file expects, and finds the entries that are no longer true. */
+/** Marks the failures that the entries expect, and finds the entries that are no longer true. */
 export function applyExpectedFailures(
   results: readonly ClauseResult[],
   expected: readonly ExpectedFailure[],

@@ -138,9 +138,9 @@ export function count({ memory }: AlteredTools, key: string): number {
 }
 
 /**
- * Right answers at first, altered ones later.
+ * Leaves the first answers as they are, and alters the later ones.
  *
- * @param answers how many right answers come before
+ * @param answers how many answers stay as they are
  * @param counts which answers of the server count
  */
 export function later(

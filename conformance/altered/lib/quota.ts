@@ -92,6 +92,7 @@ interface Entry {
   receipt?: Mined | undefined
 }
 
+/** How a relay counts what the calls of a profile use. */
 export interface Books {
   /** What the profile may use until the next reset, in the exact unit. */
   readonly total: bigint

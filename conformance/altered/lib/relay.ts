@@ -155,7 +155,7 @@ export function forwarder(tools: AlteredTools): Promise<string> {
   return deploying
 }
 
-/** Call data for this contract. */
+/** Call data with which the contract of {@link forwarder} calls `to`. */
 export function forwarded(to: string, data: string): string {
   return concat([toBeHex(to, 32), data])
 }
