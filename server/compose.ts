@@ -17,16 +17,22 @@ import { openDatabase, schemaOf, type Database } from './services/database/datab
 import { createFollower } from './services/follower/follower.ts'
 import { startJobs, type Jobs, type JobsOptions } from './services/jobs/jobs.ts'
 import type { BundleLimits } from './services/ledger/draft.ts'
-import { assertPlansKnown, assertSameChain, openSignerAccounts, pendingCostWei } from './services/ledger/opening.ts'
+import { assertPlansKnown } from './services/ledger/account-rows.ts'
+import {
+  assertSameChain,
+  openSignerAccounts,
+  pendingCostWei,
+  isLeftOut,
+  refusalOf,
+} from './services/ledger/signer-accounts.ts'
 import { accountsWithOpenRelays } from './services/ledger/open-relays.ts'
-import { isLeftOut, refusalOf } from './services/ledger/refusals.ts'
 import { createRelays } from './services/ledger/relays.ts'
 import { gaugeState } from './telemetry/gauges.ts'
 import { meterRelays, meterUpstream } from './telemetry/metrics.ts'
-import { createKeyManagerCodes } from './services/ledger/key-manager-codes.ts'
+import { createKeyManagerCodes } from './services/ledger/budgets.ts'
 import { createProfiles } from './services/profiles/profiles.ts'
 import { createPlans, type Plans } from './services/quotas/plans.ts'
-import { createQuotas } from './services/ledger/quotas.ts'
+import { createQuotas } from './services/ledger/admission.ts'
 import { createBroadcaster } from './services/relayer/broadcast.ts'
 import { findBundler } from './services/relayer/bundler.ts'
 import { createExpiryCheck } from './services/relayer/expiry.ts'

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { UpstreamRpcError, type Upstream, type UpstreamCall } from '../services/node/upstream.ts'
-import type { Settlement } from '../services/ledger/change-relays.ts'
+import type { Settlement } from '../services/ledger/settle.ts'
 
 /** Counts the calls to the node and their time, by method and outcome. */
 export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {

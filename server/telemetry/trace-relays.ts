@@ -1,5 +1,5 @@
 import type { RelayCall } from '../core/define.ts'
-import type { Settlement } from '../services/ledger/change-relays.ts'
+import type { Settlement } from '../services/ledger/settle.ts'
 import type { RelayObserver } from '../services/relayer/observer.ts'
 import type { Relayer } from '../services/relayer/relayer.ts'
 import type { Simulator } from '../services/simulator/simulator.ts'

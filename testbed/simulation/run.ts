@@ -5,7 +5,7 @@ import { parseConfig } from '../../server/config/load.ts'
 import { discoverFolder } from '../../server/core/discover.ts'
 import { createRegistry, type Registry } from '../../server/core/registry.ts'
 // Where Services gets its members `relays` and `quotas`.
-import type {} from '../../server/services/ledger/quotas.ts'
+import type {} from '../../server/services/ledger/admission.ts'
 import type {} from '../../server/services/ledger/relays.ts'
 import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/account-rows.ts'
@@ -61,7 +61,7 @@ const ASK_MS = 15_000
 
 export async function openLaboratory(): Promise<Laboratory> {
   takeOverGlobals()
-  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins/', import.meta.url).pathname))
+  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins', import.meta.url).pathname))
   const tree = { chain: { rpcUrls: ['http://node'] }, relay: { maxFeePerGasWei: String(10n ** 14n) } }
   const { deployedBytecode: bundlerCode } = await loadArtifact('Bundler')
   return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }

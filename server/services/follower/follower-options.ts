@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
-import type { Settlement } from '../ledger/change-relays.ts'
+import type { Settlement } from '../ledger/settle.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Plans } from '../quotas/plans.ts'
 import type { Broadcaster } from '../relayer/broadcast.ts'

@@ -1,5 +1,5 @@
 import type { TriedRelay } from '../ledger/open-relays.ts'
-import type { Refusal } from '../ledger/refusals.ts'
+import type { Refusal } from '../ledger/signer-accounts.ts'
 import type { Ages } from './ages.ts'
 import { createAttempts, latest } from './attempts.ts'
 import type { FollowerOptions, Head } from './follower-options.ts'

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/errors.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
 import type { TriedRelay } from '../ledger/open-relays.ts'
-import { noteRefusal } from '../ledger/refusals.ts'
+import { noteRefusal } from '../ledger/signer-accounts.ts'
 import { carriedOf, groupsOf, latest, type Attempts } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'
 import { isOver, type Waiting } from './waiting.ts'

@@ -1,5 +1,5 @@
 import { rawOf, type TriedRelay } from '../ledger/open-relays.ts'
-import { clearRefusals, noteRefusal } from '../ledger/refusals.ts'
+import { clearRefusals, noteRefusal } from '../ledger/signer-accounts.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import { carriedOf, groupsOf, latest } from './attempts.ts'
 import type { FollowerOptions } from './follower-options.ts'

@@ -1,5 +1,5 @@
 import type { OpenRelay, TriedRelay } from '../ledger/open-relays.ts'
-import type { Refusal } from '../ledger/refusals.ts'
+import type { Refusal } from '../ledger/signer-accounts.ts'
 import type { Head } from './follower-options.ts'
 
 /** The relays of an account that wait for their turn, and what one look has found out about the account. */

@@ -1,9 +1,10 @@
 import { sql, type QueryCreator, type Selectable } from 'kysely'
 import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { accountNow, openAccount, type Account } from '../quotas/account.ts'
+import { accountNow, openAccount, type Account, availableIn, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { OperatorError } from '../../core/operator-error.ts'
 
 /** Whom the service relays for. */
 export type Registration = 'open' | 'registered'
@@ -123,4 +124,28 @@ export function assertNotSlowed({ profile, slowedUntil }: Account, nowSeconds: n
   if (slowedUntil <= nowSeconds) return
   const reason = `calls of ${profile} reverted though they had passed the simulation`
   throw new ServiceError('RATE_LIMITED', reason, { retryAfterSeconds: slowedUntil - nowSeconds })
+}
+
+export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
+  const { unit } = planOf(account, plans)
+  const available = availableIn(account)
+  return new ServiceError('QUOTA_EXCEEDED', `${wanted} ${unitName[unit]} needed, ${available} left`, {
+    details: { unit, needed: String(wanted), available: String(available) },
+    ...(account.resetAtSeconds === null
+      ? {}
+      : { retryAfterSeconds: Number(account.resetAtSeconds - BigInt(nowSeconds)) }),
+  })
+}
+
+const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
+
+/** Profiles in a plan that the configuration has no more could be neither charged nor told what they have. */
+export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void> {
+  const rows = await db.selectFrom('profiles').select('plan').distinct().execute()
+  const unknown = rows.map(({ plan }) => plan).filter((plan) => !plans.byName.has(plan))
+  if (unknown.length > 0) {
+    throw new OperatorError(
+      `database: profiles are in plans that the configuration lacks: ${unknown.join(', ')}: add them, or move the profiles`,
+    )
+  }
 }

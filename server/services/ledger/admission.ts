@@ -1,16 +1,14 @@
-import type { RelayCall } from '../../core/define.ts'
+import type { RelayCall, Quota } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
-import type { Queries } from '../database/database.ts'
+import type { Queries, Database } from '../database/database.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
-import { whenOpened } from '../quotas/openings.ts'
+import { whenOpened, type Plan, type Plans } from '../quotas/plans.ts'
 import { accountNow, availableIn, openAccount, planOf, type Account } from '../quotas/account.ts'
-import type { Plan, Plans } from '../quotas/plans.ts'
-import { transactionGas } from '../../ethereum/transaction-gas.ts'
-import { readAccounts, type Registration, assertNotSlowed, assertServed } from './account-rows.ts'
+import { transactionGas } from '../../ethereum/transaction.ts'
+import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaExceeded } from './account-rows.ts'
 import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'
-import { quotaExceeded } from './draft.ts'
-import type { LedgerMemory } from './memory.ts'
+import type { LedgerMemory } from './commit.ts'
 
 /** What a call may take, as far as the ledger knows before it is simulated. */
 export interface Admission {
@@ -22,7 +20,7 @@ export interface Admission {
   readonly code: string | null
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly db: Queries
   readonly memory: LedgerMemory
   readonly plans: Plans
@@ -39,6 +37,16 @@ export interface AdmissionOptions {
 /** The most profiles in one look into the ledger. */
 const MAX_TOGETHER = 256
 
+/** Reads the accounts of many profiles by one statement; undefined: the ledger has none. */
+const accountReader = (db: Queries) =>
+  microBatch(
+    async (profiles: readonly string[]) => {
+      const accounts = await readAccounts(db, profiles)
+      return profiles.map((profile) => accounts.get(profile))
+    },
+    { maxItems: MAX_TOGETHER },
+  )
+
 /**
  * Asks the ledger whether a call can be paid for before anything is simulated for it: what no transaction could be sent
  * for costs the node nothing. Accounts that this process has seen are believed while they have enough; whatever is
@@ -48,13 +56,7 @@ const MAX_TOGETHER = 256
  */
 export function createAdmission(options: AdmissionOptions): (call: RelayCall) => Promise<Admission> {
   const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
-  const read = microBatch(
-    async (profiles: readonly string[]) => {
-      const accounts = await readAccounts(db, profiles)
-      return profiles.map((profile) => accounts.get(profile))
-    },
-    { maxItems: MAX_TOGETHER },
-  )
+  const read = accountReader(db)
 
   async function judge(call: RelayCall, stored: Account | undefined): Promise<Admission> {
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
@@ -113,3 +115,40 @@ function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, c
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/** What profiles may still spend. */
+export interface Quotas {
+  /** @throws ServiceError PROFILE_NOT_REGISTERED; UPSTREAM_UNAVAILABLE a quota model does not answer */
+  remaining(profile: string): Promise<Quota>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    quotas: Quotas
+  }
+}
+
+interface QuotasOptions {
+  readonly database: Database
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly clock: Clock
+}
+
+export function createQuotas({ database, plans, registration, clock }: QuotasOptions): Quotas {
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
+  const read = accountReader(database.db)
+  return {
+    remaining: async (profile) => {
+      const account: Account | undefined = await read(profile)
+      assertServed(profile, account, registration)
+      // Under open registration an account opens with its first relay; until then all is left.
+      const now = await whenOpened(() =>
+        account
+          ? accountNow(account, plans, nowSeconds())
+          : openAccount(profile, plans.defaultPlan, false, nowSeconds()),
+      )
+      return planOf(now, plans).remaining(now)
+    },
+  }
+}

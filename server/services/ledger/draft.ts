@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
+import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
+import type { SignerAccount } from '../signers/signer-account.ts'
+import type { Insertable } from 'kysely'
+import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { bundleBytes, bundleGasLimit, MAX_BUNDLED_BYTES, transactionFor } from '../../ethereum/bundle.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
-import type { Acceptance, Committed } from './acceptance.ts'
-import { type Registration, assertNotSlowed, assertServed } from './account-rows.ts'
+import { type Registration, assertNotSlowed, assertServed, quotaExceeded } from './account-rows.ts'
 import { feeColumns } from './attempts.ts'
 import {
   budgetExhausted,
@@ -16,9 +18,59 @@ import {
   type UnregisteredLimits,
 } from './budgets.ts'
 import { nextCallState } from './lifecycle.ts'
-import type { NewRelay, NewRelays } from './store-relays.ts'
-import type { Queries } from '../database/database.ts'
-import { transactionOf } from '../database/tables.ts'
+import { type Taken, nonceKeyOf } from './lookup.ts'
+
+/** A simulated call on its way into the ledger. */
+export interface Acceptance {
+  readonly call: RelayCall
+  readonly identity: string
+  readonly gasLimit: bigint
+  /** Who sends it. */
+  readonly signer: SignerAccount
+  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: not asked for. */
+  readonly code: string | null
+}
+
+/** What became of it. */
+export type Committed =
+  /** Stored with the account's next nonce: from here on it is ours to get mined. */
+  | {
+      readonly kind: 'stored'
+      /** Of the transaction, which calls of a bundle share. */
+      readonly hash: string
+      readonly raw: string
+      readonly accountNonce: number
+      /** `relays.hash`. */
+      readonly relay: string
+    }
+  /** The same call was there already. */
+  | { readonly kind: 'known'; readonly hash: string }
+  | { readonly kind: 'refused'; readonly error: ServiceError }
+  /** The one before it in its channel was refused. */
+  | { readonly kind: 'orphaned' }
+
+/** A relay with its first transaction. Of a bundle, the relay at place 0 brings the transaction of all. */
+type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
+  Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas' | 'carries'>
+
+/** Relays, and what they take of signers and accounts: each of these once, in the order of their addresses. */
+export interface NewRelays {
+  readonly relays: readonly NewRelay[]
+  readonly nonces: readonly { readonly signer: string; readonly expected: number; readonly next: number }[]
+  readonly charges: readonly {
+    readonly profile: string
+    readonly period: number
+    readonly amount: bigint
+    readonly registered: boolean
+  }[]
+  /** What unregistered profiles draw on, and by how much gas. */
+  readonly budgets: readonly {
+    readonly scope: string
+    readonly startsAt: number
+    readonly amount: bigint
+    readonly limit: bigint
+  }[]
+}
 
 export interface DraftOptions {
   readonly chainId: bigint
@@ -266,56 +318,3 @@ function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, 
 /** Entries in the order in which rows are locked: two transactions cannot wait for each other. */
 const inOrder = <Value>(byAddress: ReadonlyMap<string, Value>) =>
   [...byAddress].sort(([one], [other]) => (one < other ? -1 : 1))
-
-export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
-  const { unit } = planOf(account, plans)
-  const available = availableIn(account)
-  return new ServiceError('QUOTA_EXCEEDED', `${wanted} ${unitName[unit]} needed, ${available} left`, {
-    details: { unit, needed: String(wanted), available: String(available) },
-    ...(account.resetAtSeconds === null
-      ? {}
-      : { retryAfterSeconds: Number(account.resetAtSeconds - BigInt(nowSeconds)) }),
-  })
-}
-
-const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
-
-/** What the ledger already has of some calls. */
-export interface Taken {
-  /** Hash that was given for a call, by its identity; not for one that reverted, which gave its nonce back. */
-  readonly byIdentity: Map<string, string>
-  /** Nonces of calls that are pending or have succeeded; the same call has the same nonce. */
-  readonly nonces: Set<string>
-}
-
-export const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new Set() })
-
-/** Which of these calls, or of their nonces, the ledger already has. */
-export async function takenBy(db: Queries, acceptances: readonly Acceptance[]): Promise<Taken> {
-  const calls = acceptances.map(({ call }) => call)
-  const asked = sql<{ key_manager: string; signer: string; nonce: string }>`unnest(
-    ${calls.map(({ keyManager }) => keyManager)}::text[],
-    ${calls.map(({ signer }) => signer)}::text[],
-    ${calls.map(({ nonce }) => String(nonce))}::numeric[])`
-  const askedAs = asked.as<'asked'>(sql`asked(key_manager, signer, nonce)`)
-  const rows = await db
-    .selectFrom(askedAs)
-    .innerJoin('relays', (join) =>
-      join
-        .onRef('relays.key_manager', '=', 'asked.key_manager')
-        .onRef('relays.signer', '=', 'asked.signer')
-        .onRef('relays.nonce', '=', 'asked.nonce'),
-    )
-    .where('relays.status', 'in', ['pending', 'succeeded'])
-    .where('relays.superseded', '=', false)
-    .select(['relays.identity', transactionOf.as('hash'), 'relays.key_manager', 'relays.signer', 'relays.nonce'])
-    .execute()
-  const taken = nothingTaken()
-  for (const { identity, hash, key_manager, signer, nonce } of rows) {
-    taken.byIdentity.set(identity, hash)
-    taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
-  }
-  return taken
-}
-
-const nonceKeyOf = (keyManager: string, signer: string, nonce: bigint) => `${keyManager}:${signer}:${nonce}`

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { anyOf, transactionOf, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { createCallReader } from './call-data.ts'
+import { createCallReader } from '../../ethereum/bundle.ts'
+import type { RelayCall } from '../../core/define.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -139,3 +140,42 @@ export async function sendersBefore(db: Queries, places: readonly ChannelPlace[]
   const accounts = new Map(rows.map(({ at, account }) => [at, account]))
   return places.map((_, at) => accounts.get(at))
 }
+
+/** What the ledger already has of some calls. */
+export interface Taken {
+  /** Hash that was given for a call, by its identity; not for one that reverted, which gave its nonce back. */
+  readonly byIdentity: Map<string, string>
+  /** Nonces of calls that are pending or have succeeded; the same call has the same nonce. */
+  readonly nonces: Set<string>
+}
+
+export const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new Set() })
+
+/** Which of these calls, or of their nonces, the ledger already has. */
+export async function takenBy(db: Queries, calls: readonly RelayCall[]): Promise<Taken> {
+  const asked = sql<{ key_manager: string; signer: string; nonce: string }>`unnest(
+    ${calls.map(({ keyManager }) => keyManager)}::text[],
+    ${calls.map(({ signer }) => signer)}::text[],
+    ${calls.map(({ nonce }) => String(nonce))}::numeric[])`
+  const askedAs = asked.as<'asked'>(sql`asked(key_manager, signer, nonce)`)
+  const rows = await db
+    .selectFrom(askedAs)
+    .innerJoin('relays', (join) =>
+      join
+        .onRef('relays.key_manager', '=', 'asked.key_manager')
+        .onRef('relays.signer', '=', 'asked.signer')
+        .onRef('relays.nonce', '=', 'asked.nonce'),
+    )
+    .where('relays.status', 'in', ['pending', 'succeeded'])
+    .where('relays.superseded', '=', false)
+    .select(['relays.identity', transactionOf.as('hash'), 'relays.key_manager', 'relays.signer', 'relays.nonce'])
+    .execute()
+  const taken = nothingTaken()
+  for (const { identity, hash, key_manager, signer, nonce } of rows) {
+    taken.byIdentity.set(identity, hash)
+    taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
+  }
+  return taken
+}
+
+export const nonceKeyOf = (keyManager: string, signer: string, nonce: bigint) => `${keyManager}:${signer}:${nonce}`

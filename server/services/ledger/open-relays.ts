@@ -2,11 +2,10 @@ import type { Selectable } from 'kysely'
 import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import type { Fees } from '../../ethereum/sign-transaction.ts'
-import { createCallReader } from './call-data.ts'
-import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
+import { createCallReader } from '../../ethereum/bundle.ts'
+import { changeColumns, minedIn, type RelayRow, type MinedIn, type FinalBlock } from './settle.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'
-import type { MinedIn } from './store-relays.ts'
-import type { NonceRange } from './unsent.ts'
+import type { NonceRange } from './signer-accounts.ts'
 
 /** A relay that is not final. */
 export interface OpenRelay {
@@ -207,12 +206,40 @@ export async function reopen(db: Queries, account: string, { from, below }: Nonc
   return reopened.length
 }
 
-/** The nonce that the account's next transaction gets; undefined: the ledger does not know the account. */
-export async function nextNonceOf(db: Queries, account: string): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('signer_accounts')
-    .where('address', '=', account)
-    .select('next_nonce')
-    .executeTakeFirst()
-  return row && Number(row.next_nonce)
+/**
+ * The blocks by which relays are held to be final, the latest first.
+ *
+ * @param sinceMs of relays that were accepted since then, Unix milliseconds
+ */
+export async function finalBlocks(db: Queries, sinceMs: number): Promise<FinalBlock[]> {
+  const rows = await db
+    .selectFrom('relays')
+    .select(['block_number', 'block_hash'])
+    .distinct()
+    .where('final', '=', true)
+    .where('created_at_ms', '>=', sinceMs)
+    .where('block_hash', 'is not', null)
+    .orderBy('block_number', 'desc')
+    .orderBy('block_hash')
+    .execute()
+  return rows.map(({ block_number, block_hash }) => ({ number: Number(block_number), hash: String(block_hash) }))
+}
+
+/**
+ * Takes back that relays are final by these blocks: the chain has other blocks now.
+ *
+ * @returns how many they are
+ */
+export async function reopenBlocks(db: Queries, hashes: readonly string[], sinceMs: number): Promise<number> {
+  if (hashes.length === 0) return 0
+  const reopened = await db
+    .updateTable('relays')
+    .set({ final: false })
+    .where('final', '=', true)
+    .where('created_at_ms', '>=', sinceMs)
+    .where('block_hash', '=', anyOf(hashes))
+    .returning(['status', 'mined_hash'])
+    .execute()
+  for (const row of reopened) nextCallState(callStateOf({ ...row, final: true }), 'reopened')
+  return reopened.length
 }

@@ -1,9 +1,11 @@
-import { anyOf, type AttemptsTable } from '../database/tables.ts'
+import { anyOf, type AttemptsTable, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { planOf } from '../quotas/account.ts'
-import { callStateOf, nextCallState } from './lifecycle.ts'
-import type { FinalBlock } from './final-blocks.ts'
-import { changeRelays, type ChangeOptions, type Settlement } from './change-relays.ts'
+import { planOf, moveReservation, type Account } from '../quotas/account.ts'
+import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
+import { sql } from 'kysely'
+import { retryOnConflict } from '../database/database-fault.ts'
+import type { Plans } from '../quotas/plans.ts'
+import { lockStoredAccounts, toAccount } from './account-rows.ts'
 
 /** A mined transaction of a relay. */
 export interface Mined {
@@ -21,7 +23,7 @@ export interface Mined {
   readonly final: boolean
 }
 
-export interface SettleOptions extends ChangeOptions {
+interface SettleOptions extends ChangeOptions {
   /** Time of the chain's head, Unix seconds. */
   readonly chainSeconds: bigint
 }
@@ -58,7 +60,7 @@ export async function unsettle(db: Queries, relays: readonly string[], options: 
 }
 
 /** A relay, and the account nonce that it had when something was decided for it. */
-export interface SeenRelay {
+interface SeenRelay {
   readonly hash: string
   readonly accountNonce: number
 }
@@ -94,4 +96,262 @@ export async function finalise(db: Queries, relays: readonly string[]): Promise<
     .returning(['status', 'mined_hash'])
     .execute()
   for (const row of confirmed) nextCallState(callStateOf({ ...row, final: false }), 'confirmed')
+}
+
+/** A block that holds relays, or at which relays were given up. */
+export interface FinalBlock {
+  readonly number: number
+  readonly hash: string
+}
+
+/** What a relay came to, for logs and metrics. */
+export interface Settlement {
+  readonly relay: string
+  readonly profile: string
+  readonly plan: string
+  readonly status: RelayStatus
+  readonly charged: bigint
+  readonly gasUsed: bigint
+}
+
+interface ChangeOptions {
+  readonly plans: Plans
+  readonly nowSeconds: number
+  /** The relays as they were read; absent: they are read now. */
+  readonly known?: readonly RelayRow[]
+}
+
+/** What becomes of one relay. */
+interface Change {
+  /** What is taken of the account now; null: what was reserved. */
+  readonly cost: bigint | null
+  readonly gasUsed: bigint
+  /** What has happened to it: see `lifecycle.ts`. */
+  readonly events: readonly CallEvent[]
+  /** Absent: as it was. */
+  readonly mined?: MinedIn | null
+  /** Of a relay that is given up, the block by which that is known. */
+  readonly givenUpAt?: FinalBlock
+}
+
+/** What has to be known of a relay to change it. */
+export const changeColumns = [
+  'hash',
+  'profile',
+  'plan',
+  'period',
+  'reserved',
+  'charged',
+  'status',
+  'final',
+  'mined_hash',
+  'block_number',
+  'block_hash',
+  'gas_used',
+  'expires_at',
+  'account_nonce',
+  // The transaction that wrote the row: with another one, it is not what was read any more.
+  sql<string>`relays.xmin::text`.as('version'),
+] as const
+export type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute']>>[number]
+
+/**
+ * Changes relays and what they take of their accounts: all of it or nothing.
+ *
+ * First as they were read, which holds no lock for longer than a statement: an account under load would keep its
+ * calls waiting. The database checks that nothing has changed meanwhile; only when something has, or a relay is to take
+ * more than before, everything is read anew under locks.
+ *
+ * @param decide undefined leaves the relay as it is
+ */
+async function changeRelays(
+  db: Queries,
+  hashes: readonly string[],
+  options: ChangeOptions,
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[]> {
+  if (hashes.length === 0) return []
+  return retryOnConflict(
+    async (tries) =>
+      (tries === 1 ? await changeAtOnce(db, hashes, options, decide) : undefined) ??
+      (await changeUnderLocks(db, hashes, options, decide)),
+  )
+}
+
+/**
+ * @returns undefined when a relay is to take more than before; nothing is changed then
+ * @throws a serialisation failure when something has changed since it was read
+ */
+async function changeAtOnce(
+  db: Queries,
+  hashes: readonly string[],
+  { known, nowSeconds }: ChangeOptions,
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[] | undefined> {
+  const wanted = new Set(hashes)
+  const relays = known?.filter(({ hash }) => wanted.has(hash)) ?? (await readRelays(db, hashes).execute())
+  const profiles = [...new Set(relays.map(({ profile }) => profile))]
+  const rows = await db
+    .selectFrom('profiles')
+    .selectAll()
+    .where('address', '=', anyOf(profiles))
+    .orderBy('address')
+    .execute()
+  const { settlements, changes } = draftChanges(relays, rows.map(toAccount), decide)
+  if (changes.charges.some(({ amount }) => amount > 0n)) return undefined
+  await storeChanges(db, changes, nowSeconds)
+  return settlements
+}
+
+async function changeUnderLocks(
+  db: Queries,
+  hashes: readonly string[],
+  { nowSeconds }: ChangeOptions,
+  decide: (relay: RelayRow) => Change | undefined,
+): Promise<Settlement[]> {
+  return db.transaction().execute(async (transaction) => {
+    const profiles = await transaction
+      .selectFrom('relays')
+      .where('hash', '=', anyOf(hashes))
+      .select('profile')
+      .distinct()
+      .execute()
+    // Accounts before relays, as everywhere.
+    const accounts = await lockStoredAccounts(
+      transaction,
+      profiles.map(({ profile }) => profile),
+    )
+    const relays = await readRelays(transaction, hashes).forUpdate().execute()
+    const { settlements, changes } = draftChanges(relays, [...accounts.values()], decide)
+    await storeChanges(transaction, changes, nowSeconds)
+    return settlements
+  })
+}
+
+function draftChanges(
+  rows: readonly RelayRow[],
+  accounts: readonly Account[],
+  decide: (relay: RelayRow) => Change | undefined,
+): { settlements: Settlement[]; changes: Changes } {
+  const after = new Map(accounts.map((account) => [account.profile, account]))
+  const settlements: Settlement[] = []
+  const relays: ChangedRelay[] = []
+  const reverts = new Map<string, number>()
+  for (const relay of rows) {
+    const decided = decide(relay)
+    if (!decided) continue
+    const reserved = BigInt(relay.reserved)
+    const taken = relay.charged === null ? reserved : BigInt(relay.charged)
+    const wanted = decided.cost ?? reserved
+    const account = after.get(relay.profile)
+    let charged = wanted < reserved ? wanted : reserved
+    if (account?.period === relay.period) {
+      const moved = moveReservation(account, taken, charged)
+      after.set(relay.profile, moved.account)
+      charged = moved.taken
+    }
+    const state = decided.events.reduce(nextCallState, callStateOf(relay))
+    const status = statusOf(state)
+    const more = Number(status === 'reverted') - Number(relay.status === 'reverted')
+    if (more !== 0) reverts.set(relay.profile, (reverts.get(relay.profile) ?? 0) + more)
+    relays.push({
+      hash: relay.hash,
+      version: relay.version,
+      status,
+      mined: decided.mined === undefined ? minedIn(relay) : decided.mined,
+      givenUpAt: decided.givenUpAt,
+      final: isFinal(state),
+      reserved: decided.cost === null ? charged : reserved,
+      charged: decided.cost === null ? null : charged,
+    })
+    const { hash, profile, plan } = relay
+    settlements.push({ relay: hash, profile, plan, status, charged, gasUsed: decided.gasUsed })
+  }
+  const charges = accounts
+    .map(({ profile, period, used }) => ({ profile, period, amount: (after.get(profile)?.used ?? used) - used }))
+    .filter(({ amount }) => amount !== 0n)
+  const reverting = accounts.flatMap(({ profile }) => ({ profile, more: reverts.get(profile) ?? 0 }))
+  return { settlements, changes: { relays, charges, reverts: reverting.filter(({ more }) => more !== 0) } }
+}
+
+function readRelays(db: Queries, hashes: readonly string[]) {
+  return db.selectFrom('relays').where('hash', '=', anyOf(hashes)).orderBy('hash').select(changeColumns)
+}
+
+/** Where a relay was mined, as its row says. */
+export function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {
+  if (mined_hash === null || block_hash === null) return null
+  return {
+    hash: mined_hash,
+    blockNumber: Number(block_number),
+    blockHash: block_hash,
+    gasUsed: BigInt(gas_used ?? 0),
+  }
+}
+
+/** Relays as they are to be, and what that changes in their accounts. */
+interface Changes {
+  readonly relays: readonly ChangedRelay[]
+  /** Amounts may be negative; one for each profile. */
+  readonly charges: readonly { readonly profile: string; readonly period: number; readonly amount: bigint }[]
+  /** How many more of a profile's relays have reverted; negative where the chain took that back. */
+  readonly reverts: readonly { readonly profile: string; readonly more: number }[]
+}
+
+interface ChangedRelay {
+  readonly hash: string
+  /** Of the row that was read: `xmin`, the transaction that wrote it. */
+  readonly version: string
+  readonly status: RelayStatus
+  readonly mined: MinedIn | null
+  /** Of a relay that is given up, the block by which that is known. */
+  readonly givenUpAt?: FinalBlock | undefined
+  readonly final: boolean
+  readonly reserved: bigint
+  readonly charged: bigint | null
+}
+
+/** The attempt that was mined, and where. */
+export interface MinedIn {
+  readonly hash: string
+  readonly blockNumber: number
+  readonly blockHash: string
+  readonly gasUsed: bigint
+}
+
+/**
+ * Stores changes of relays and charges their accounts: all of it or nothing, in one statement. It does not wait for the
+ * disk: what a crash of the database loses is found out again on the chain.
+ *
+ * @throws what the driver throws for a serialisation failure when an account is in another period, or a relay is not
+ *   what was read; nothing is stored
+ */
+export async function storeChanges(
+  db: Queries,
+  { relays, charges, reverts }: Changes,
+  nowSeconds: number,
+): Promise<void> {
+  if (relays.length === 0) return
+  const rows = relays.map(({ hash, version, status, mined, givenUpAt, final, reserved, charged }) => ({
+    hash,
+    version,
+    status,
+    mined_hash: mined?.hash,
+    block_number: mined?.blockNumber ?? givenUpAt?.number,
+    block_hash: mined?.blockHash ?? givenUpAt?.hash,
+    gas_used: mined && String(mined.gasUsed),
+    final,
+    reserved: String(reserved),
+    charged: charged === null ? null : String(charged),
+  }))
+  await sql`select
+    set_config('synchronous_commit', 'off', true),
+    change_relays(
+      ${charges.map(({ profile }) => profile)}::text[],
+      ${charges.map(({ period }) => period)}::integer[],
+      ${charges.map(({ amount }) => String(amount))}::numeric[],
+      ${reverts.map(({ profile }) => profile)}::text[],
+      ${reverts.map(({ more }) => more)}::integer[],
+      ${nowSeconds}::bigint,
+      ${JSON.stringify(rows)}::json)`.execute(db)
 }
