@@ -5,7 +5,7 @@ import { type NewAttempt, storeAttempt } from '../ledger/attempts.ts'
 import { nextNonceState } from '../ledger/lifecycle.ts'
 import { rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
+import type { SignerAccount } from '../signers/signers.ts'
 import type { FollowerOptions } from './follower-options.ts'
 
 /** Relays that share a transaction: one, or the calls of a bundle. */

@@ -6,7 +6,7 @@ import type { Upstream } from '../node/upstream.ts'
 import type { Plans } from '../quotas/plans.ts'
 import type { Broadcaster } from '../relayer/broadcast.ts'
 import type { FeeSource } from '../relayer/fees.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
+import type { SignerAccount } from '../signers/signers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 
 /** What following and repairing relays takes. */

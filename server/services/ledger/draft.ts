@@ -1,6 +1,6 @@
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
+import type { SignerAccount } from '../signers/signers.ts'
 import type { Insertable } from 'kysely'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'

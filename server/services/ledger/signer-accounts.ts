@@ -3,7 +3,7 @@ import { OperatorError } from '../../core/operator-error.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Queries } from '../database/database.ts'
 import { transactionOf } from '../database/tables.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
+import type { SignerAccount } from '../signers/signers.ts'
 
 /** The nonces and receipts in a ledger mean nothing on another chain, even one of the same id. */
 export async function assertSameChain(db: Queries, upstream: Upstream): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { signerFromKey } from '../../services/signers/signer-account.ts'
+import { signerFromKey } from '../../services/signers/signers.ts'
 import { transactionCall } from '../../ethereum/sign-transaction.ts'
 
 describe('transactionCall', () => {

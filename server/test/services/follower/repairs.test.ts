@@ -10,7 +10,7 @@ import { sendMissing } from '../../../services/follower/send-missing.ts'
 import type { Waiting } from '../../../services/follower/waiting.ts'
 import type { TriedRelay } from '../../../services/ledger/open-relays.ts'
 import { noteRefusal, refusalOf } from '../../../services/ledger/signer-accounts.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 
 const signer = signerFromKey(`0x${'55'.repeat(32)}`)
 const account = signer.address

@@ -21,7 +21,7 @@ import { type NewAttempt, storeAttempt } from '../../../services/ledger/attempts
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
 import { accountNow, availableIn } from '../../../services/quotas/account.ts'
 import type { Plan, Plans } from '../../../services/quotas/plans.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 

@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '../../../services/database/database
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
 import { NotHeldError } from '../../../services/ledger/commit.ts'
 import { AccountQueue } from '../../../services/relayer/account-queue.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 
 const log = pino({ level: 'silent' })
 

@@ -4,10 +4,8 @@ import { pino } from 'pino'
 import { inspect } from 'node:util'
 import { ConfigError } from '../../../config/config-error.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { openKeystores } from '../../../services/signers/keystore.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { openKeystores, signerFromKey, createSigners } from '../../../services/signers/signers.ts'
 import { largestTransactionBytes } from '../../../ethereum/sign-transaction.ts'
-import { createSigners } from '../../../services/signers/signers.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 
 const ETHER = 10n ** 18n
