@@ -6,7 +6,7 @@ import { nextNonceState } from '../ledger/lifecycle.ts'
 import { rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import type { SignerAccount } from '../signers/signers.ts'
-import type { FollowerOptions } from './follower-options.ts'
+import type { FollowerOptions } from './look.ts'
 
 /** Relays that share a transaction: one, or the calls of a bundle. */
 export interface Group<Relay extends OpenRelay = OpenRelay> {

@@ -1,12 +1,9 @@
 import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/signer-accounts.ts'
 import { type Settlement, abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
-import { createAges } from './ages.ts'
-import { createDeepReorganisations } from './deep-reorganisations.ts'
-import type { FollowerOptions, Head } from './follower-options.ts'
-import { followMined } from './follow-mined.ts'
-import { createHeadReader } from './head-reader.ts'
-import { findPassed, outcomesOf } from './receipts.ts'
+import { createAges, type FollowerOptions, type Head } from './look.ts'
+import { createDeepReorganisations, createHeadReader } from './reorganisations.ts'
+import { followMined, findPassed, outcomesOf } from './receipts.ts'
 import { createRepairs } from './repairs.ts'
 
 /** Follows stored relays until they are final. Each of its steps may be done twice, or by another process, without harm. */

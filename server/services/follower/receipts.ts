@@ -16,18 +16,18 @@ interface RawReceipt {
 }
 
 /** A transaction of relays, by the hash of its first attempt, and what was signed for it, the latest last. */
-export interface Tried {
+interface Tried {
   readonly transaction: string
   readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[]
 }
 
 /** One relay for each transaction: those of a bundle share what was signed. */
-export function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
+function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
   return [...new Map(relays.map((relay) => [relay.transaction, relay])).values()]
 }
 
 /** A mined transaction, which carries one relay, several or none. */
-export interface MinedTransaction {
+interface MinedTransaction {
   /** Hash of the first attempt. */
   readonly transaction: string
   /** What it means for a relay that has it for itself. */
@@ -41,7 +41,7 @@ export interface MinedTransaction {
  * @param lastFinalBlock blocks up to this number are held to be final
  * @returns undefined while none is mined
  */
-export async function findMined(
+async function findMined(
   upstream: Upstream,
   { transaction, attempts }: Tried,
   lastFinalBlock: number,
@@ -155,5 +155,46 @@ export async function findPassed(
   return {
     found: [...byFirst, ...byOther].filter((one) => one !== undefined),
     lost: others.filter(({ transaction }) => !isFound.has(transaction)),
+  }
+}
+
+/** What has become of relays that were seen mined. */
+interface MinedNews {
+  /** Mined so deep that they are held to be final. */
+  readonly final: readonly OpenRelay[]
+  /** Mined in another block now. */
+  readonly moved: readonly Mined[]
+  /** Not mined any more. */
+  readonly dropped: readonly OpenRelay[]
+}
+
+/**
+ * Asks whether the blocks of mined relays are still part of the chain.
+ *
+ * @param lastFinalBlock blocks up to this number are held to be final
+ */
+export async function followMined(
+  { db, upstream }: { readonly db: Queries; readonly upstream: Upstream },
+  relays: readonly OpenRelay[],
+  lastFinalBlock: number,
+): Promise<MinedNews> {
+  const numbers = [...new Set(relays.map(({ mined }) => mined?.blockNumber ?? 0))]
+  const blocks = await Promise.all(
+    numbers.map((number) =>
+      upstream.request<{ hash: string } | null>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]),
+    ),
+  )
+  const hashes = new Map(numbers.map((number, index) => [number, blocks[index]?.hash]))
+  const stays = relays.filter(({ mined }) => mined && hashes.get(mined.blockNumber) === mined.blockHash)
+  const gone = relays.filter((relay) => !stays.includes(relay))
+  const tried = oneOfEach(await withAttempts(db, gone))
+  const found = (await Promise.all(tried.map((one) => findMined(upstream, one, lastFinalBlock)))).filter(
+    (mined) => mined !== undefined,
+  )
+  const isFound = new Set(found.map(({ transaction }) => transaction))
+  return {
+    final: stays.filter(({ mined }) => mined && mined.blockNumber <= lastFinalBlock),
+    moved: await outcomesOf(db, found, gone),
+    dropped: gone.filter(({ transaction }) => !isFound.has(transaction)),
   }
 }
