@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
-import { retryOnConflict } from '../database/database-fault.ts'
+import { retryOnConflict } from '../database/postgres-pool.ts'
 import { moveReservation, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/sign-transaction.ts'

@@ -3,7 +3,7 @@ import type { Queries } from '../database/database.ts'
 import { planOf, moveReservation, type Account } from '../quotas/account.ts'
 import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
 import { sql } from 'kysely'
-import { retryOnConflict } from '../database/database-fault.ts'
+import { retryOnConflict } from '../database/postgres-pool.ts'
 import type { Plans } from '../quotas/plans.ts'
 import { lockStoredAccounts, toAccount } from './account-rows.ts'
 

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
-import { PGliteStream } from '../../../services/database/pglite-stream.ts'
+import { PGliteStream } from '../../../services/database/pglite.ts'
 
 describe('PGliteStream', () => {
   let pglite: PGlite

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startPGlite } from '../../../services/database/start-pglite.ts'
+import { startPGlite } from '../../../services/database/pglite.ts'
 
 describe('startPGlite', () => {
   let folder: string

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
-import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { createWriteProbe } from '../../../services/database/write-probe.ts'
+import { openDatabase, type Database, createWriteProbe } from '../../../services/database/database.ts'
 
 describe('createWriteProbe', () => {
   let database: Database
