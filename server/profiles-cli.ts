@@ -12,7 +12,7 @@ import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
 import { createRegistrations, type Registrations } from './services/ledger/registrations.ts'
 import { availableIn, planOf, type Account } from './services/quotas/account.ts'
-import { amountInUnit } from './services/quotas/exact-number.ts'
+import { amountInUnit } from './services/quotas/models.ts'
 import { createPlans, type Plans } from './services/quotas/plans.ts'
 import { startFailure } from './start-failure.ts'
 

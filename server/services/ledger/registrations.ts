@@ -4,8 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { lockAccounts, readAccounts, saveAccounts, toAccount, toRow } from './account-rows.ts'
 import { accountNow, nextPeriod, openAccount, type Account } from '../quotas/account.ts'
-import { whenOpened } from '../quotas/openings.ts'
-import type { Plan, Plans } from '../quotas/plans.ts'
+import { whenOpened, type Plan, type Plans } from '../quotas/plans.ts'
 
 /** What an operator decides about profiles. */
 export interface Registrations {

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import type { Database, Queries } from '../database/database.ts'
 import type { RelaysTable, RelayStatus } from '../database/tables.ts'
 import { planOf } from '../quotas/account.ts'
-import { amountInUnit } from '../quotas/exact-number.ts'
+import { amountInUnit } from '../quotas/models.ts'
 import type { Plans } from '../quotas/plans.ts'
 
 /** What became of relay calls. */

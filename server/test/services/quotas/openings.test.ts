@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ServiceError } from '../../../core/errors.ts'
 import type { OpenedAccount } from '../../../core/define.ts'
-import { createOpenings, inTime, OpeningUnderWay, whenOpened } from '../../../services/quotas/openings.ts'
+import { createOpenings, inTime, OpeningUnderWay, whenOpened } from '../../../services/quotas/plans.ts'
 
 const opening: OpenedAccount = { allowance: 5n, resetAtSeconds: null }
 
