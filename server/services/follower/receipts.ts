@@ -1,8 +1,7 @@
 import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
 import { transactionCall } from '../../ethereum/sign-transaction.ts'
 import type { Queries } from '../database/database.ts'
-import { readReceipt } from '../node/read-receipt.ts'
-import type { Upstream } from '../node/upstream.ts'
+import { readReceipt, type Upstream } from '../node/upstream.ts'
 import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 

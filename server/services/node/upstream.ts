@@ -1,3 +1,6 @@
+import { ServiceError } from '../../core/errors.ts'
+import { isRaw } from '../../ethereum/quantity.ts'
+
 /** Asks the node, or the nodes, behind the server by JSON-RPC. It keeps no answers. */
 export interface Upstream {
   /**
@@ -57,5 +60,87 @@ export class UpstreamRpcError extends Error {
 declare module '../../core/define.ts' {
   interface Services {
     upstream: Upstream
+  }
+}
+
+const RETRY_SECONDS = 1
+
+/**
+ * Refuses calls when too many are under way or waiting. When a node has become slow, a caller is told at once to come back
+ * later, and does not wait for minutes in a queue that only grows. Transactions that are stored are sent in any case
+ * (`requestTogether`, `eth_sendRawTransaction`).
+ *
+ * @returns an upstream whose `request` also throws ServiceError UPSTREAM_UNAVAILABLE, with the time to wait
+ */
+export function budgetUpstream(upstream: Upstream, maxCalls: number): Upstream {
+  let underWay = 0
+  return {
+    ...upstream,
+    request: async <Result>(...[method, params, options]: Parameters<Upstream['request']>) => {
+      if (underWay >= maxCalls && method !== 'eth_sendRawTransaction') {
+        throw new ServiceError('UPSTREAM_UNAVAILABLE', `${maxCalls} calls to the node wait already`, {
+          retryAfterSeconds: RETRY_SECONDS,
+        })
+      }
+      underWay++
+      try {
+        return await upstream.request<Result>(method, params, options)
+      } finally {
+        underWay--
+      }
+    },
+  }
+}
+
+/**
+ * A node's receipt, with the price that was paid for the gas. Nodes of chains without EIP-1559 may leave
+ * `effectiveGasPrice` out, although every receipt must have it (execution-apis). The price is then the one that the
+ * transaction names.
+ */
+export async function readReceipt(upstream: Pick<Upstream, 'request'>, hash: string): Promise<unknown> {
+  const receipt = await upstream.request('eth_getTransactionReceipt', [hash])
+  if (!isRaw(receipt) || receipt['effectiveGasPrice'] !== undefined) return receipt
+  const transaction = await upstream.request('eth_getTransactionByHash', [hash])
+  const price = isRaw(transaction) ? transaction['gasPrice'] : undefined
+  return price === undefined ? receipt : { ...receipt, effectiveGasPrice: price }
+}
+
+/** What development nodes call themselves in `web3_clientVersion`. */
+const DEVELOPMENT = /^(?:HardhatNetwork|anvil|Ganache|EthereumJS TestRPC)\b/i
+
+/**
+ * Whether the node is a development node. Such a node can do what others cannot: take blocks back (`evm_revert`), and
+ * change state and fees without a new block (`hardhat_setBalance`).
+ */
+export class NodeKind {
+  readonly #upstream: Upstream
+  #development: boolean | undefined
+  #asked: Promise<boolean> | undefined
+
+  constructor(upstream: Upstream) {
+    this.#upstream = upstream
+  }
+
+  /** Whether blocks may be taken back at any time; true until it is known. */
+  get mayRewind(): boolean {
+    if (this.#development === undefined) this.isDevelopment().catch(() => undefined)
+    return this.#development ?? true
+  }
+
+  /** Asks the node once. @throws ServiceError UPSTREAM_UNAVAILABLE */
+  async isDevelopment(): Promise<boolean> {
+    return this.#development ?? (this.#asked ??= this.#ask().finally(() => (this.#asked = undefined)))
+  }
+
+  async #ask(): Promise<boolean> {
+    let version: unknown
+    try {
+      version = await this.#upstream.request('web3_clientVersion', [])
+    } catch (error) {
+      // Every development node answers this method, so a node that refuses it is none.
+      if (!(error instanceof UpstreamRpcError)) throw error
+    }
+    this.#development = typeof version === 'string' && DEVELOPMENT.test(version)
+    return this.#development
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import { postText, TimeoutError } from '../../../services/node/post-text.ts'
+import { postText, TimeoutError } from '../../../services/node/http-node.ts'
 
 describe('postText', () => {
   let server: Server

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { startChain, type RunningChain } from '../../../../contracts/chain.ts'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
-import { readReceipt } from '../../../services/node/read-receipt.ts'
-import type { Upstream } from '../../../services/node/upstream.ts'
+import { readReceipt, type Upstream } from '../../../services/node/upstream.ts'
 
 for (const hardfork of ['berlin', 'london'] as const) {
   describe(`a receipt of a chain at ${hardfork}`, () => {

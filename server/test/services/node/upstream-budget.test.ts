@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import type { Upstream } from '../../../services/node/upstream.ts'
+import { type Upstream, budgetUpstream } from '../../../services/node/upstream.ts'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
-import { budgetUpstream } from '../../../services/node/upstream-budget.ts'
 import { startFakeNode, type FakeNode } from '../../support/fake-node.ts'
 import { until } from '../../support/until.ts'
 
