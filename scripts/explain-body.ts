@@ -4,7 +4,7 @@ import { validatorOf } from '../server/core/validate.ts'
 import { lsp25Form, personalDigest, quotaMessage, relayDigest } from '../server/ethereum/digest.ts'
 import { misreadings, ownAddressMistake, quotaMisreadings, type Misreading } from '../server/ethereum/misreadings.ts'
 import { MalformedSignatureError, parseSignature, recoverSigner, type Signature } from '../server/ethereum/signature.ts'
-import { assertValid, parseBody } from '../server/http/json-body.ts'
+import { assertValid, parseBody } from '../server/http/body.ts'
 
 /** What is known of the profile beside the body. */
 export interface KnownOfProfile {

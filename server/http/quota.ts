@@ -10,7 +10,7 @@ import { MalformedSignatureError, parseSignature } from '../ethereum/signature.t
 import { ownAddressMistake, quotaMisreadings, quotaTextSigners } from '../ethereum/misreadings.ts'
 import { permissionBits } from '../ethereum/contracts.ts'
 import type { Answer } from './fast-lane.ts'
-import { assertValid, readJson, type JsonLimits } from './json-body.ts'
+import { assertValid, readJson, type JsonLimits } from './body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
 
 export const QUOTA_PATH = '/quota'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { IncomingMessage } from 'node:http'
-import { addressOf, clientAddress } from '../../http/client-address.ts'
+import { addressOf, clientAddress } from '../../http/rate-limit.ts'
 
 describe('addressOf', () => {
   const sames: readonly [address: string, ...spellings: string[]][] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { examplesOf, fieldsOf } from '../../../http/docs/fields.ts'
+import { examplesOf, fieldsOf } from '../../../http/docs/page.ts'
 
 const document = {
   components: {
