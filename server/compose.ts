@@ -27,8 +27,7 @@ import {
 } from './services/ledger/signer-accounts.ts'
 import { accountsWithOpenRelays } from './services/ledger/open-relays.ts'
 import { createRelays } from './services/ledger/relays.ts'
-import { gaugeState } from './telemetry/gauges.ts'
-import { meterRelays, meterUpstream } from './telemetry/metrics.ts'
+import { gaugeState, meterRelays, meterUpstream } from './telemetry/metrics.ts'
 import { createKeyManagerCodes } from './services/ledger/budgets.ts'
 import { createProfiles } from './services/profiles/profiles.ts'
 import { createPlans, type Plans } from './services/quotas/plans.ts'
@@ -43,8 +42,7 @@ import { openKeystores, signerFromKey, createSigners, type Signers } from './ser
 import { createSequenceRunner } from './services/simulator/sequences.ts'
 import { createSimulator } from './services/simulator/simulator.ts'
 import type { Tracing } from './telemetry/tracing.ts'
-import { traceRelays } from './telemetry/trace-relays.ts'
-import { traceUpstream } from './telemetry/trace-upstream.ts'
+import { traceRelays, traceUpstream } from './telemetry/traces.ts'
 
 export interface ComposeOptions {
   readonly config: Config

@@ -21,7 +21,7 @@ export async function openTracing(environment: Environment, log: Logger): Promis
 
   const [{ createTracing }, { createProvider }] = await Promise.all([
     import('./tracing.ts'),
-    optionalPackage('@opentelemetry/exporter-trace-otlp-proto', () => import('./trace-provider.ts')),
+    optionalPackage('@opentelemetry/exporter-trace-otlp-proto', () => import('./tracing.ts')),
   ])
   const provider = createProvider(environment, log)
   log.info('traces are recorded')

@@ -3,7 +3,7 @@ import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { openTracing } from '../../telemetry/open-tracing.ts'
-import { samplerFrom } from '../../telemetry/trace-provider.ts'
+import { samplerFrom } from '../../telemetry/tracing.ts'
 
 /** What a log says, line by line. */
 function recordingLog() {

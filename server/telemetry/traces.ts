@@ -4,9 +4,11 @@ import type { RelayObserver } from '../services/relayer/observer.ts'
 import type { Relayer } from '../services/relayer/relayer.ts'
 import type { Simulator } from '../services/simulator/simulator.ts'
 import type { TraceContext, Tracing } from './tracing.ts'
+import type { Upstream } from '../services/node/upstream.ts'
+import type { Middleware } from 'koa'
 
 /** Spans of relay calls: from the request, which ends when a transaction is sent, to the settlement long after it. */
-export interface RelayTracing {
+interface RelayTracing {
   readonly observer: RelayObserver
   simulator(simulator: Simulator): Simulator
   relayer(relayer: Relayer): Relayer
@@ -95,3 +97,60 @@ function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {
 }
 
 const count = (calls: readonly unknown[]) => ({ 'touchstone.relay.calls': calls.length })
+
+/** Makes each call to the node a span, and sends the node the `traceparent`. */
+export function traceUpstream(upstream: Upstream, tracing: Tracing): Upstream {
+  const { requestTogether } = upstream
+  const options = (method: string) =>
+    ({ kind: 'client', attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': method } }) as const
+  const propagated = () => {
+    const traceparent = tracing.traceparent()
+    return traceparent === undefined ? {} : { traceparent }
+  }
+  return {
+    // A call without a request behind it gets no trace: the server looks at the head every now and then.
+    request: <Result>(...[method, params, given]: Parameters<Upstream['request']>) =>
+      tracing.traceparent() === undefined
+        ? upstream.request<Result>(method, params, given)
+        : tracing.span(method, options(method), () =>
+            upstream.request<Result>(method, params, { ...given, ...propagated() }),
+          ),
+    ...(requestTogether && {
+      requestTogether: (calls, given) => {
+        const [method = 'none'] = calls.map((call) => call.method)
+        let outcomes: ReturnType<typeof requestTogether> = []
+        const name = calls.length === 1 ? method : `${method} batch`
+        void tracing.span(name, options(method), async (span) => {
+          span.set({ 'rpc.calls': calls.length })
+          outcomes = requestTogether(calls, { ...given, ...propagated() })
+          await Promise.all(outcomes)
+        })
+        return outcomes
+      },
+    }),
+    close: () => upstream.close(),
+  }
+}
+
+/** Paths that are asked every few seconds, and whose traces would tell nothing. */
+const untraced = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** A span for each request, in the trace that the caller names by `traceparent`. */
+export function traceRequests(tracing: Tracing): Middleware {
+  return (ctx, next) => {
+    if (untraced.has(ctx.path)) return next()
+    const attributes = { 'http.request.method': ctx.method, 'touchstone.request_id': ctx.state.requestId }
+    // The route is known later. The path itself may contain something secret.
+    return tracing.span(
+      ctx.method,
+      { kind: 'server', parents: [tracing.incoming(ctx.req.headers)], attributes },
+      async (span) => {
+        await next()
+        const { route } = ctx.state
+        if (route !== undefined) span.rename(`${ctx.method} ${route}`)
+        span.set({ 'http.response.status_code': ctx.status, ...(route !== undefined && { 'http.route': route }) })
+        if (ctx.status >= 500) span.fail(String(ctx.status))
+      },
+    )
+  }
+}
