@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Registry as MetricsRegistry } from 'prom-client'
 import type { Config } from '../specs/index.ts'
-import type { Secrets } from './config/secrets.ts'
+import type { Secrets } from './config/environment.ts'
 import type { Services } from './core/define.ts'
 import type { Registry } from './core/registry.ts'
 import type { ReadinessCheck } from './http/health.ts'

@@ -1,7 +1,4 @@
-import { ConfigError } from './config/config-error.ts'
-import { ServiceError } from './core/errors.ts'
-import { OperatorError } from './core/operator-error.ts'
-import { PluginError } from './core/plugin-error.ts'
+import { ConfigError, ServiceError, OperatorError, PluginError } from './core/errors.ts'
 
 const mendable = [ConfigError, PluginError, OperatorError, ServiceError]
 

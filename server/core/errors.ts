@@ -29,3 +29,36 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
+/**
+ * A fault that the operator can mend, such as a database folder without rights, or a ledger of another chain.
+ * The message is one line, which names what is wrong. Callers of the service never see it.
+ */
+export class OperatorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\s+/g, ' '), options)
+    this.name = 'OperatorError'
+  }
+}
+/** A configuration that cannot be used: one line for each fault, naming file (or variable) and member. */
+export class ConfigError extends Error {
+  readonly lines: readonly string[]
+
+  constructor(lines: readonly string[], options?: ErrorOptions) {
+    super(lines.join('\n'), options)
+    this.name = 'ConfigError'
+    this.lines = lines
+  }
+}
+/** A plugin that cannot be loaded. It stops the start; its message is one line that names the file and the field. */
+export class PluginError extends Error {
+  readonly file: string
+  /** JSON pointer or name of the manifest's field; empty when the module itself is at fault. */
+  readonly field: string
+
+  constructor(file: string, field: string, reason: string, options?: ErrorOptions) {
+    super([`plugin ${file}`, field, reason].filter(Boolean).join(': ').replace(/\s+/g, ' '), options)
+    this.name = 'PluginError'
+    this.file = file
+    this.field = field
+  }
+}

@@ -3,8 +3,7 @@ import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { accountNow, openAccount, type Account, availableIn, planOf } from '../quotas/account.ts'
 import type { Plans } from '../quotas/plans.ts'
-import { ServiceError } from '../../core/errors.ts'
-import { OperatorError } from '../../core/operator-error.ts'
+import { ServiceError, OperatorError } from '../../core/errors.ts'
 
 /** Whom the service relays for. */
 export type Registration = 'open' | 'registered'

@@ -1,5 +1,5 @@
 import { getAddress } from 'ethers'
-import { OperatorError } from '../../core/operator-error.ts'
+import { OperatorError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { lockAccounts, readAccounts, saveAccounts, toAccount, toRow } from './account-rows.ts'

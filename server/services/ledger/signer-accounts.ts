@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { OperatorError } from '../../core/operator-error.ts'
+import { OperatorError } from '../../core/errors.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Queries } from '../database/database.ts'
 import { transactionOf } from '../database/tables.ts'

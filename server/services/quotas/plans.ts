@@ -1,8 +1,7 @@
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
-import { ConfigError } from '../../config/config-error.ts'
+import { ConfigError, ServiceError } from '../../core/errors.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
 import { withinTime } from '../../concurrency/within-time.ts'
-import { ServiceError } from '../../core/errors.ts'
 
 /** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
 export interface Plan {

@@ -2,10 +2,9 @@ import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ConfigError } from '../../config/config-error.ts'
+import { ConfigError } from '../../core/errors.ts'
 import { environmentVariables, type Environment } from '../../config/environment.ts'
-import { loadConfig } from '../../config/load.ts'
-import { redactConfig } from '../../config/redact.ts'
+import { loadConfig, redactConfig } from '../../config/load.ts'
 
 const key = `0x${'11'.repeat(32)}`
 const keys = { TOUCHSTONE_SIGNER_KEYS: key }

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { parseConfig } from '../../config/load.ts'
-import { redactConfig } from '../../config/redact.ts'
+import { parseConfig, redactConfig } from '../../config/load.ts'
 
 const SECRET = 'hunter2'
 const KEY = '9aa3d95b3bc440fa88ea12eaa4456161'

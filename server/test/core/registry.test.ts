@@ -3,9 +3,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Services } from '../../core/define.ts'
-import { discoverExternal, discoverFolder } from '../../core/discover.ts'
-import { PluginError } from '../../core/plugin-error.ts'
-import { createRegistry, servicesFor, type PluginOptions } from '../../core/registry.ts'
+import {
+  discoverExternal,
+  discoverFolder,
+  createRegistry,
+  servicesFor,
+  type PluginOptions,
+} from '../../core/registry.ts'
+import { PluginError } from '../../core/errors.ts'
 
 const method = (name: string, more = '') => `export default {
   kind: 'rpc-method', method: '${name}', clauses: [], needs: [], handle: () => '0x1', ${more} }`

@@ -5,9 +5,8 @@ import { pino, type Logger } from 'pino'
 import { Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from '../../app.ts'
 import { parseConfig } from '../../config/load.ts'
-import type { Secrets } from '../../config/secrets.ts'
-import { discoverFolder } from '../../core/discover.ts'
-import { createRegistry } from '../../core/registry.ts'
+import type { Secrets } from '../../config/environment.ts'
+import { discoverFolder, createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
 import { executeAnswers, transactionRoute } from '../../http/execute.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
@@ -58,7 +57,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.config,
   }
   const config = parseConfig(tree, 'test', process.cwd())
-  const registry = createRegistry(await discoverFolder(new URL('../../plugins/', import.meta.url).pathname))
+  const registry = createRegistry(await discoverFolder(new URL('../../plugins', import.meta.url).pathname))
   const metrics = new MetricsRegistry()
   const secrets = { signerKeys, keystores, ...(databaseUrl !== undefined && { databaseUrl }) }
   const composed = await composeServices({

@@ -1,6 +1,5 @@
 import type { Services } from '../../core/define.ts'
-import { discoverFolder } from '../../core/discover.ts'
-import { createRegistry, servicesFor } from '../../core/registry.ts'
+import { discoverFolder, createRegistry, servicesFor } from '../../core/registry.ts'
 import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import type { JsonRpcLimits } from '../../http/json-rpc.ts'
 import type { Chain } from '../../services/chain/chain.ts'
@@ -61,7 +60,7 @@ export async function startRpcFront(
 }
 
 async function rpcMethods(services: Services): Promise<[string, RpcMethod][]> {
-  const discovered = await discoverFolder(new URL('../../plugins/', import.meta.url).pathname)
+  const discovered = await discoverFolder(new URL('../../plugins', import.meta.url).pathname)
   const registry = createRegistry(discovered.filter(({ expectedKind }) => expectedKind === 'rpc-method'))
   return [...registry.rpcMethods].map(([name, loaded]) => {
     const { plugin, options, validateParams, validateResult } = loaded

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
-import { OperatorError } from '../../../core/operator-error.ts'
+import { OperatorError } from '../../../core/errors.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 
 const schema = 'touchstone_1'

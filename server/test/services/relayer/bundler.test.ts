@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Config } from '../../../../specs/index.ts'
-import { OperatorError } from '../../../core/operator-error.ts'
+import { OperatorError } from '../../../core/errors.ts'
 import { findBundler } from '../../../services/relayer/bundler.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { largestTransactionBytes } from '../../../ethereum/sign-transaction.ts'
