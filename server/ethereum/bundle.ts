@@ -1,7 +1,6 @@
 import { id } from 'ethers'
-import { encodeCall, Reader } from './abi.ts'
-import { intrinsicGas, transactionGas } from './transaction-gas.ts'
-import { transactionCall } from './sign-transaction.ts'
+import { encodeCall, Reader } from './contracts.ts'
+import { intrinsicGas, transactionGas, transactionCall } from './transaction.ts'
 
 /**
  * Relay calls that share a transaction: the call data of the contract `contracts/Bundler.sol`, what it says of each call in

@@ -1,5 +1,5 @@
 import { getAddress } from 'ethers'
-import { Reader } from './abi.ts'
+import { Reader } from './contracts.ts'
 import {
   lsp25Form,
   lsp6Form,
@@ -13,8 +13,8 @@ import {
   word,
   type DigestForm,
   type RelayMessage,
+  keccak,
 } from './digest.ts'
-import { keccak } from './keccak.ts'
 import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
 
 /** One usual mistake in signing, and who signed if it was made. */

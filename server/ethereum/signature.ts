@@ -1,7 +1,6 @@
 import { getAddress } from 'ethers'
 import secp256k1 from 'secp256k1'
-import { toHex } from './digest.ts'
-import { keccak } from './keccak.ts'
+import { toHex, keccak } from './digest.ts'
 
 /** An ECDSA signature in its one canonical form: low s (EIP-2), recovery id 0 or 1. */
 export interface Signature {

@@ -1,4 +1,4 @@
-import { transactionCall, type Fees } from '../../ethereum/sign-transaction.ts'
+import { transactionCall, type Fees } from '../../ethereum/transaction.ts'
 import { transactionFor, createCallReader } from '../../ethereum/bundle.ts'
 import type { Queries } from '../database/database.ts'
 import { type NewAttempt, storeAttempt } from '../ledger/attempts.ts'

@@ -1,5 +1,5 @@
 import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
-import { transactionCall } from '../../ethereum/sign-transaction.ts'
+import { transactionCall } from '../../ethereum/transaction.ts'
 import type { Queries } from '../database/database.ts'
 import { readReceipt, type Upstream } from '../node/upstream.ts'
 import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'

@@ -5,7 +5,7 @@ import type { FinalBlock } from '../ledger/settle.ts'
 import { finalBlocks, reopenBlocks, reopen } from '../ledger/open-relays.ts'
 import { nextNonceOf, type NonceRange } from '../ledger/signer-accounts.ts'
 import { accountKey } from '../relayer/account-queue.ts'
-import type { Fees } from '../../ethereum/sign-transaction.ts'
+import type { Fees } from '../../ethereum/transaction.ts'
 import { CANCEL_GAS } from './attempts.ts'
 
 interface RpcBlock {

@@ -4,7 +4,7 @@ import { type Ages, type FollowerOptions, type Head, isOver, type Waiting } from
 import { createAttempts, latest, carriedOf, groupsOf, type Attempts } from './attempts.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
+import { maxFeePerGas, type Fees } from '../../ethereum/transaction.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 import { lookUp } from '../ledger/lookup.ts'
 import { isKeyManagerOf } from '../relayer/judge.ts'

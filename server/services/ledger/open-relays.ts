@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { Fees } from '../../ethereum/sign-transaction.ts'
+import type { Fees } from '../../ethereum/transaction.ts'
 import { createCallReader } from '../../ethereum/bundle.ts'
 import { changeColumns, minedIn, type RelayRow, type MinedIn, type FinalBlock } from './settle.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { signerFromKey } from '../../services/signers/signers.ts'
-import { transactionCall } from '../../ethereum/sign-transaction.ts'
+import { transactionCall } from '../../ethereum/transaction.ts'
 
 describe('transactionCall', () => {
   const signer = signerFromKey(Wallet.createRandom().privateKey)

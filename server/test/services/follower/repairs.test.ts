@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
-import type { Fees } from '../../../ethereum/sign-transaction.ts'
+import type { Fees } from '../../../ethereum/transaction.ts'
 import { type Database, openDatabase } from '../../../services/database/database.ts'
 import type { Attempts } from '../../../services/follower/attempts.ts'
 import type { FollowerOptions, Waiting } from '../../../services/follower/look.ts'

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { inspect } from 'node:util'
 import { ConfigError, ServiceError } from '../../../core/errors.ts'
 import { openKeystores, signerFromKey, createSigners } from '../../../services/signers/signers.ts'
-import { largestTransactionBytes } from '../../../ethereum/sign-transaction.ts'
+import { largestTransactionBytes } from '../../../ethereum/transaction.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 
 const ETHER = 10n ** 18n
