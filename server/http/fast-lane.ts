@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Context } from 'koa'
 import type { Logger } from 'pino'
-import type { RequestMeter } from './metrics.ts'
+import type { RequestMeter } from '../telemetry/metrics.ts'
 import { RequestState, type Route, securityHeaders } from './route.ts'
 
 /** A request in progress, in the Koa app or in the fast lane. */

@@ -8,7 +8,7 @@ import { validatorOf } from '../../core/validate.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
 import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import { jsonRpcEndpoint, type JsonRpcLimits } from '../../http/json-rpc.ts'
-import { createRequestMeter } from '../../http/metrics.ts'
+import { createRequestMeter } from '../../telemetry/metrics.ts'
 
 /** What fetch takes as a body, as far as tests need it. */
 export type Body = string | Uint8Array<ArrayBuffer> | Blob
