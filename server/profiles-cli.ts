@@ -1,17 +1,15 @@
 import { Command, CommanderError } from 'commander'
 import { parseUnits } from 'ethers'
 import { pino } from 'pino'
-import { ConfigError, OperatorError, PluginError } from './core/errors.ts'
+import { ConfigError, OperatorError, PluginError, startFailure } from './core/errors.ts'
 import { readConfig } from './config/load.ts'
 import { discoverExternal, discoverFolder, createRegistry } from './core/registry.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
 import { createRegistrations, type Registrations } from './services/ledger/registrations.ts'
-import { availableIn, planOf, type Account } from './services/quotas/account.ts'
+import { availableIn, planOf, type Account, createPlans, type Plans } from './services/quotas/plans.ts'
 import { amountInUnit } from './services/quotas/models.ts'
-import { createPlans, type Plans } from './services/quotas/plans.ts'
-import { startFailure } from './start-failure.ts'
 
 interface Opened {
   readonly registrations: Registrations

@@ -14,8 +14,10 @@ import {
   type DigestForm,
   type RelayMessage,
   keccak,
-} from './digest.ts'
-import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
+  MalformedSignatureError,
+  recoverSigner,
+  type Signature,
+} from './signature.ts'
 
 /** One usual mistake in signing, and who signed if it was made. */
 export interface Misreading {

@@ -1,6 +1,5 @@
 import { decodeRlp } from 'ethers'
-import { hexBytes, toHex, keccak } from './digest.ts'
-import { signDigest, type Signature } from './signature.ts'
+import { hexBytes, toHex, keccak, signDigest, type Signature } from './signature.ts'
 
 /** What a transaction offers for gas, in wei: EIP-1559, or one price where the chain knows no base fee. */
 export type Fees =

@@ -8,8 +8,15 @@ import {
   permissionBits,
   profileCalls,
 } from '../../server/ethereum/contracts.ts'
-import { hexBytes, lsp25Form, relayDigest, toHex, keccak } from '../../server/ethereum/digest.ts'
-import { parseSignature, recoverSigner } from '../../server/ethereum/signature.ts'
+import {
+  hexBytes,
+  lsp25Form,
+  relayDigest,
+  toHex,
+  keccak,
+  parseSignature,
+  recoverSigner,
+} from '../../server/ethereum/signature.ts'
 
 /** A profile with its key manager, whose controllers never change. Addresses are checksummed. */
 export interface ModelProfile {

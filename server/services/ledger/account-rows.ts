@@ -1,8 +1,7 @@
 import { sql, type QueryCreator, type Selectable } from 'kysely'
 import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { accountNow, openAccount, type Account, availableIn, planOf } from '../quotas/account.ts'
-import type { Plans } from '../quotas/plans.ts'
+import { accountNow, openAccount, type Account, availableIn, planOf, type Plans } from '../quotas/plans.ts'
 import { ServiceError, OperatorError } from '../../core/errors.ts'
 
 /** Whom the service relays for. */

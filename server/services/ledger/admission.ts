@@ -3,8 +3,16 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries, Database } from '../database/database.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
-import { whenOpened, type Plan, type Plans } from '../quotas/plans.ts'
-import { accountNow, availableIn, openAccount, planOf, type Account } from '../quotas/account.ts'
+import {
+  whenOpened,
+  type Plan,
+  type Plans,
+  accountNow,
+  availableIn,
+  openAccount,
+  planOf,
+  type Account,
+} from '../quotas/plans.ts'
 import { transactionGas } from '../../ethereum/transaction.ts'
 import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaExceeded } from './account-rows.ts'
 import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/postgres-pool.ts'
-import { moveReservation, planOf } from '../quotas/account.ts'
-import type { Plans } from '../quotas/plans.ts'
+import { moveReservation, planOf, type Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/transaction.ts'
 import { lockStoredAccounts, saveAccounts } from './account-rows.ts'
 

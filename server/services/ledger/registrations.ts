@@ -3,8 +3,15 @@ import { OperatorError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries } from '../database/database.ts'
 import { lockAccounts, readAccounts, saveAccounts, toAccount, toRow } from './account-rows.ts'
-import { accountNow, nextPeriod, openAccount, type Account } from '../quotas/account.ts'
-import { whenOpened, type Plan, type Plans } from '../quotas/plans.ts'
+import {
+  accountNow,
+  nextPeriod,
+  openAccount,
+  type Account,
+  whenOpened,
+  type Plan,
+  type Plans,
+} from '../quotas/plans.ts'
 
 /** What an operator decides about profiles. */
 export interface Registrations {

@@ -2,9 +2,8 @@ import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Selectable } from 'kysely'
 import type { Database, Queries } from '../database/database.ts'
 import type { RelaysTable, RelayStatus } from '../database/tables.ts'
-import { planOf } from '../quotas/account.ts'
+import { planOf, type Plans } from '../quotas/plans.ts'
 import { amountInUnit } from '../quotas/models.ts'
-import type { Plans } from '../quotas/plans.ts'
 
 /** What became of relay calls. */
 export interface Relays {

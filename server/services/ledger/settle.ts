@@ -1,10 +1,9 @@
 import { anyOf, type AttemptsTable, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { planOf, moveReservation, type Account } from '../quotas/account.ts'
+import { planOf, moveReservation, type Account, type Plans } from '../quotas/plans.ts'
 import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
 import { sql } from 'kysely'
 import { retryOnConflict } from '../database/postgres-pool.ts'
-import type { Plans } from '../quotas/plans.ts'
 import { lockStoredAccounts, toAccount } from './account-rows.ts'
 
 /** A mined transaction of a relay. */

@@ -1,9 +1,17 @@
 import { expect } from 'chai'
 import { hexlify, SigningKey, Signature, Wallet } from 'ethers'
 import { relayCallDigest, relayNonce, signQuota } from '../../../contracts/lsp25.ts'
-import { lsp25Form, personalDigest, quotaMessage, relayDigest } from '../../ethereum/digest.ts'
+import {
+  lsp25Form,
+  personalDigest,
+  quotaMessage,
+  relayDigest,
+  MalformedSignatureError,
+  parseSignature,
+  recoverSigner,
+  serializeSignature,
+} from '../../ethereum/signature.ts'
 import { misreadings } from '../../ethereum/misreadings.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../../ethereum/signature.ts'
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { accountNow, availableIn, moveReservation, openAccount } from '../../../services/quotas/account.ts'
+import { accountNow, availableIn, moveReservation, openAccount, type Plan } from '../../../services/quotas/plans.ts'
 import { nextReset, amountInUnit, floorToNumber, lyxFromWei } from '../../../services/quotas/models.ts'
-import type { Plan } from '../../../services/quotas/plans.ts'
 
 const seconds = (text: string) => Date.parse(text) / 1000
 const resetOf = (period: 'day' | 'week' | 'month', text: string) =>
