@@ -4,8 +4,8 @@ import { deployProfile, keyManagerInterface, profileInterface } from '../../../c
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
 import { lsp25Form, relayDigest, toHex, type RelayMessage } from '../../ethereum/signature.ts'
-import { postBothWays } from '../support/both-ways.ts'
 import {
+  postBothWays,
   callTarget,
   createRelayClient,
   sendWei,

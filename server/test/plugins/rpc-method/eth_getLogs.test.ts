@@ -5,7 +5,7 @@ import { logEmitterInterface } from '../../../../contracts/deploy/logs.ts'
 import { loadArtifact } from '../../../../contracts/artifacts.ts'
 import { nodeKinds, type TestNode } from '../../support/nodes.ts'
 import { until } from '../../support/until.ts'
-import { startRpcFront, type RpcFront } from '../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../support/rpc-server.ts'
 
 const EVEN = logEmitterInterface.getEvent('Even')?.topicHash ?? ''
 const ODD = logEmitterInterface.getEvent('Odd')?.topicHash ?? ''

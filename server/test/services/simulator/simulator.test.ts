@@ -14,9 +14,8 @@ import { transactionGas } from '../../../ethereum/transaction.ts'
 import { Wallet } from 'ethers'
 import { permissionSets } from '../../../../contracts/deploy/permissions.ts'
 import { targetInterface } from '../../../../contracts/deploy/target.ts'
-import { deployOlderProfile } from '../../support/older-profile.ts'
+import { deployOlderProfile, startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { callTarget, createRelayClient, setSomeData } from '../../support/relay-client.ts'
-import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 
 const GAS_CAP = 10_000_000n
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startRpcFront, type RpcFront } from '../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../support/rpc-server.ts'
 
 const ADDRESS = `0x${'11'.repeat(20)}`
 const HASH = `0x${'22'.repeat(32)}`

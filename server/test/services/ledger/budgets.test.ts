@@ -6,8 +6,7 @@ import { createUpstream } from '../../../services/node/create-upstream.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { createKeyManagerCodes, publishedCodes } from '../../../services/ledger/budgets.ts'
 import { deployImpostor } from '../../../../contracts/deploy/impostor.ts'
-import { deployOlderProfile } from '../../support/older-profile.ts'
-import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
+import { deployOlderProfile, startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 
 describe('what key managers run', () => {
   let chain: RelayChain
