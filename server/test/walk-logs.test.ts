@@ -68,7 +68,7 @@ describe('walkLogs', () => {
   })
 })
 
-const root = fileURLToPath(new URL('.', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = await readFile(join(root, 'docs/eth-rpc.md'), 'utf8')
 const programs = [...page.matchAll(/^```js (\S+)\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => ({ name, code }))
 

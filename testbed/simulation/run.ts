@@ -59,7 +59,7 @@ const ASK_MS = 15_000
 
 export async function openLaboratory(): Promise<Laboratory> {
   takeOverGlobals()
-  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins', import.meta.url).pathname))
+  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins/', import.meta.url).pathname))
   const tree = { chain: { rpcUrls: ['http://node'] }, relay: { maxFeePerGasWei: String(10n ** 14n) } }
   const { deployedBytecode: bundlerCode } = await loadArtifact('Bundler')
   return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }

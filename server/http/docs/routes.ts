@@ -7,7 +7,7 @@ import { type OpenApi, type OpenRpc, docsPage, type SampleName } from './page.ts
 /** Makes bodies that are signed and good for one use, for visitors who have no key. Only a testbed has a key to give. */
 export type Samples = Readonly<Partial<Record<SampleName, () => Promise<object>>>>
 
-const specs = new URL('../../../specs', import.meta.url)
+const specs = new URL('../../../specs/', import.meta.url)
 
 /** The page's own script sends the requests; its style stands in the page. */
 const contentSecurityPolicy =

@@ -62,7 +62,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.config,
   }
   const config = parseConfig(tree, 'test', process.cwd())
-  const registry = createRegistry(await discoverFolder(new URL('../../plugins', import.meta.url).pathname))
+  const registry = createRegistry(await discoverFolder(new URL('../../plugins/', import.meta.url).pathname))
   const metrics = new MetricsRegistry()
   const secrets = { signerKeys, keystores, ...(databaseUrl !== undefined && { databaseUrl }) }
   const composed = await composeServices({

@@ -136,7 +136,7 @@ export async function startRpcFront(
 }
 
 async function rpcMethods(services: Services): Promise<[string, RpcMethod][]> {
-  const discovered = await discoverFolder(new URL('../../plugins', import.meta.url).pathname)
+  const discovered = await discoverFolder(new URL('../../plugins/', import.meta.url).pathname)
   const registry = createRegistry(discovered.filter(({ expectedKind }) => expectedKind === 'rpc-method'))
   return [...registry.rpcMethods].map(([name, loaded]) => {
     const { plugin, options, validateParams, validateResult } = loaded
