@@ -16,7 +16,7 @@ import { openDatabase, schemaOf, type Database } from './services/database/datab
 import { createFollower } from './services/follower/follower.ts'
 import { startJobs, type Jobs, type JobsOptions } from './services/jobs/jobs.ts'
 import type { BundleLimits } from './services/ledger/draft.ts'
-import { assertPlansKnown } from './services/ledger/account-rows.ts'
+import { assertPlansKnown } from './services/ledger/accounts.ts'
 import {
   assertSameChain,
   openSignerAccounts,

@@ -7,7 +7,7 @@ import { discoverExternal, discoverFolder, createRegistry } from './core/registr
 import { createUpstream } from './services/node/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
-import { createRegistrations, type Registrations } from './services/ledger/registrations.ts'
+import { createRegistrations, type Registrations } from './services/ledger/accounts.ts'
 import { availableIn, planOf, type Account, createPlans, type Plans } from './services/quotas/plans.ts'
 import { amountInUnit } from './services/quotas/models.ts'
 

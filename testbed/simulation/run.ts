@@ -7,7 +7,7 @@ import { discoverFolder, createRegistry, type Registry } from '../../server/core
 import type {} from '../../server/services/ledger/admission.ts'
 import type {} from '../../server/services/ledger/relays.ts'
 import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
-import { toRow } from '../../server/services/ledger/account-rows.ts'
+import { toRow } from '../../server/services/ledger/accounts.ts'
 import { openAccount, createPlans } from '../../server/services/quotas/plans.ts'
 import { acceptedAs, audit, MOST_PLANNED, statusName, type Evidence } from './audit.ts'
 import { BUNDLER_ADDRESS } from './bundler.ts'

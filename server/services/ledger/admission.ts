@@ -14,7 +14,7 @@ import {
   type Account,
 } from '../quotas/plans.ts'
 import { transactionGas } from '../../ethereum/transaction.ts'
-import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaExceeded } from './account-rows.ts'
+import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaExceeded } from './accounts.ts'
 import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'
 import type { LedgerMemory } from './commit.ts'
 

@@ -3,7 +3,7 @@ import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/postgres-pool.ts'
 import { moveReservation, planOf, type Plans } from '../quotas/plans.ts'
 import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/transaction.ts'
-import { lockStoredAccounts, saveAccounts } from './account-rows.ts'
+import { lockStoredAccounts, saveAccounts } from './accounts.ts'
 
 /** Another transaction for a relay that is not mined, or for a bundle of relays. */
 export interface NewAttempt {

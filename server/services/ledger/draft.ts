@@ -6,7 +6,7 @@ import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account, type Plans } from '../quotas/plans.ts'
 import { bundleBytes, bundleGasLimit, MAX_BUNDLED_BYTES, transactionFor } from '../../ethereum/bundle.ts'
 import { maxFeePerGas, type Fees } from '../../ethereum/transaction.ts'
-import { type Registration, assertNotSlowed, assertServed, quotaExceeded } from './account-rows.ts'
+import { type Registration, assertNotSlowed, assertServed, quotaExceeded } from './accounts.ts'
 import { feeColumns } from './attempts.ts'
 import {
   budgetExhausted,

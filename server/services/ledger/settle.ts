@@ -4,7 +4,7 @@ import { planOf, moveReservation, type Account, type Plans } from '../quotas/pla
 import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
 import { sql } from 'kysely'
 import { retryOnConflict } from '../database/postgres-pool.ts'
-import { lockStoredAccounts, toAccount } from './account-rows.ts'
+import { lockStoredAccounts, toAccount } from './accounts.ts'
 
 /** A mined transaction of a relay. */
 export interface Mined {

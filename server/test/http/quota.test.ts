@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { AbiCoder, getBytes, keccak256, solidityPacked, Wallet } from 'ethers'
 import { signQuota } from '../../../contracts/lsp25.ts'
-import { createRegistrations } from '../../services/ledger/registrations.ts'
+import { createRegistrations } from '../../services/ledger/accounts.ts'
 import { postBothWays, createRelayClient, type Answer, type RelayClient } from '../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../support/relay-server.ts'

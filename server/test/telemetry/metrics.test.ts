@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Registry } from 'prom-client'
 import { createRequestMeter } from '../../telemetry/metrics.ts'
-import { startNodeProxy, type NodeProxy } from '../support/node-proxy.ts'
+import { startNodeProxy, type NodeProxy } from '../support/nodes.ts'
 import { startRelayChain, type RelayChain } from '../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../support/relay-server.ts'
 import { until } from '../support/until.ts'

@@ -11,7 +11,7 @@ import { pino } from 'pino'
 import { startServerProcess, type Started } from '../../../testbed/processes.ts'
 import { openTracing } from '../../telemetry/open-tracing.ts'
 import { samplerFrom } from '../../telemetry/tracing.ts'
-import { startNodeProxy, type NodeProxy } from '../support/node-proxy.ts'
+import { startNodeProxy, type NodeProxy } from '../support/nodes.ts'
 import { startRelayChain, type RelayChain } from '../support/relay-chain.ts'
 import { until } from '../support/until.ts'
 

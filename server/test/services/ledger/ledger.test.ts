@@ -4,7 +4,7 @@ import type { Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
-import { readAccounts, type Registration } from '../../../services/ledger/account-rows.ts'
+import { readAccounts, type Registration } from '../../../services/ledger/accounts.ts'
 import { boundless, type UnregisteredLimits } from '../../../services/ledger/budgets.ts'
 import {
   commit,
