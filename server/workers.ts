@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Logger } from 'pino'
-import type { Config } from '../specs/index.ts'
 import { AggregatorRegistry, type Registry } from 'prom-client'
+import type { Config } from '../specs/index.ts'
 
 interface WorkersOptions {
   /** At least two. */

@@ -1,6 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { schemas, type JsonSchema, type Config } from '../../specs/index.ts'
 import { ConfigError } from '../core/errors.ts'
-import { readFile } from 'node:fs/promises'
 
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,12 +1,12 @@
 import type { AnySchemaObject } from 'ajv/dist/2020.js'
-import { clauses } from '../../specs/index.ts'
-import type { Plugin, PluginKind, QuotaPlugin, RelayPlugin, RpcMethodPlugin, Services } from './define.ts'
-import { PluginError } from './errors.ts'
-import { describeError, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
 import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { clauses } from '../../specs/index.ts'
+import type { Plugin, PluginKind, QuotaPlugin, RelayPlugin, RpcMethodPlugin, Services } from './define.ts'
+import { PluginError } from './errors.ts'
+import { describeError, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
 
 /** A plugin that passed every check, with its validators and its options; `needs` is handed over by `servicesFor`. */
 interface Loaded<P> {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { ServiceError } from '../core/errors.ts'
 import type { ErrorObject } from 'ajv/dist/2020.js'
+import { ServiceError } from '../core/errors.ts'
 import { fieldOf, type Validate } from '../core/validate.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
-import type { Registry } from 'prom-client'
 
 /** Checks one thing that the server cannot work without. */
 export interface ReadinessCheck {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
+import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
 import { describeError, type Validate } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
 import { withinTime } from '../concurrency/within-time.ts'
-import type { ErrorObject } from 'ajv/dist/2020.js'
 
 /** A method that can be called, its schema compiled. */
 export interface RpcMethod {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import { readBody } from './body.ts'
 import type { Answer, Exchange } from './fast-lane.ts'
@@ -12,7 +13,6 @@ import {
   type Caller,
 } from './json-rpc-call.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { withinTime } from '../concurrency/within-time.ts'
 

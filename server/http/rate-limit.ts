@@ -1,9 +1,9 @@
 import type { Context } from 'koa'
+import type { IncomingMessage } from 'node:http'
+import { isIPv4, isIPv6 } from 'node:net'
 import { ServiceError } from '../core/errors.ts'
 import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/rate-limits.ts'
 import type { Exchange } from './fast-lane.ts'
-import type { IncomingMessage } from 'node:http'
-import { isIPv4, isIPv6 } from 'node:net'
 
 /**
  * A body counts as one more request for each so many bytes: parsing takes time in proportion, and a filter for logs of

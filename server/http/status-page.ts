@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import { ZeroAddress } from 'ethers'
 import { html, htmlPage, htmlTable, type Markup } from './html.ts'
 import type { Route } from './route.ts'
-import { ZeroAddress } from 'ethers'
 import { packageVersion, type Config } from '../../specs/index.ts'
 import { shared } from '../concurrency/shared.ts'
 import type { Services } from '../core/define.ts'

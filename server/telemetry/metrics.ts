@@ -1,13 +1,13 @@
 import { Counter, Histogram, type Registry, Gauge } from 'prom-client'
+import type { Logger } from 'pino'
+import type { Middleware } from 'koa'
 import { UpstreamRpcError, type Upstream, type UpstreamCall } from '../services/node/upstream.ts'
 import type { Settlement } from '../services/ledger/settle.ts'
-import type { Logger } from 'pino'
 import type { CachedChain } from '../services/chain/create-chain.ts'
 import type { Queries } from '../services/database/database.ts'
 import type { Jobs } from '../services/jobs/jobs.ts'
 import type { Relays } from '../services/ledger/relays.ts'
 import type { Signers } from '../services/signers/signers.ts'
-import type { Middleware } from 'koa'
 
 /** Counts the calls to the node and their time, by method and outcome. */
 export function meterUpstream(upstream: Upstream, registry: Registry): Upstream {

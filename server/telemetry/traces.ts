@@ -1,3 +1,4 @@
+import type { Middleware } from 'koa'
 import type { RelayCall } from '../core/define.ts'
 import type { Settlement } from '../services/ledger/settle.ts'
 import type { RelayObserver } from '../services/relayer/observer.ts'
@@ -5,7 +6,6 @@ import type { Relayer } from '../services/relayer/relayer.ts'
 import type { Simulator } from '../services/simulator/simulator.ts'
 import type { TraceContext, Tracing } from './tracing.ts'
 import type { Upstream } from '../services/node/upstream.ts'
-import type { Middleware } from 'koa'
 
 /** Spans of relay calls: from the request, which ends when a transaction is sent, to the settlement long after it. */
 interface RelayTracing {

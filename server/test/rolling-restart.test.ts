@@ -1,13 +1,13 @@
 import { expect } from 'chai'
+import { once } from 'node:events'
+import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres, type PostgresServer } from '../../testbed/postgres.ts'
 import { startNode, startServerProcess, type Started } from '../../testbed/processes.ts'
 import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../testbed/relay-world.ts'
 import { rpcBody } from '../../testbed/rpc.ts'
 import { until } from './support/until.ts'
-import { once } from 'node:events'
-import { Agent, createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Requests in flight at any time: half ask the chain, half relay. */
 const IN_FLIGHT = 20

@@ -249,7 +249,7 @@ async function underLock<Result>(session: Queries, key: string, work: () => Prom
 }
 
 /** A commit that succeeded counts for this time, in milliseconds, so that frequent checks do not write to the disk. */
-const VALID_MS = 5_000
+const COMMIT_VALID_MS = 5_000
 
 /**
  * Checks that a commit succeeds. Reading would not show a full disk, or a server that became read-only.
@@ -273,7 +273,7 @@ export function createWriteProbe(db: Queries, lookFirst?: () => Promise<void> | 
   }
 
   return async () => {
-    if (performance.now() - succeededMs < VALID_MS) return
+    if (performance.now() - succeededMs < COMMIT_VALID_MS) return
     look ??= commit().finally(() => (look = undefined))
     await look
   }

@@ -3,10 +3,10 @@ import { openAsBlob, readFileSync } from 'node:fs'
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { optionalPackage } from '../../core/optional-package.ts'
 import { Duplex } from 'node:stream'
-import { ServiceError } from '../../core/errors.ts'
 import { sql } from 'kysely'
+import { optionalPackage } from '../../core/optional-package.ts'
+import { ServiceError } from '../../core/errors.ts'
 import type { Queries } from './tables.ts'
 
 /**

@@ -11,7 +11,7 @@ import type { Simulator } from '../simulator/simulator.ts'
 import type { OpenRelay, TriedRelay } from '../ledger/open-relays.ts'
 import type { Refusal } from '../ledger/signer-accounts.ts'
 
-/** What following and repairing relays takes. */
+/** What the follower and its repairs need. */
 export interface FollowerOptions {
   readonly chainId: bigint
   readonly database: Database
@@ -23,19 +23,19 @@ export interface FollowerOptions {
   readonly signerOf: (account: string) => SignerAccount | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Blocks on top of a block after which it is held to be final. */
+  /** A block is held to be final when so many blocks are on top of it. */
   readonly confirmations: number
-  /** Time after which a transaction is sent again that no node has. */
+  /** After this time a transaction that no node has is sent again. */
   readonly resendAfterMs: number
-  /** Time without a receipt after which the fees are raised. */
+  /** After this time without a receipt the fees are raised. */
   readonly replaceAfterMs: number
-  /** Time for which a nonce must be seen as used by something else before that is believed. */
+  /** For this time a nonce must be seen as used by something else before that is believed. */
   readonly lostAfterMs: number
-  /** Time for which the node must refuse the next transaction of an account before its nonce is used otherwise. */
+  /** For this time the node must refuse the next transaction of an account before its call is given up. */
   readonly refusedAfterMs: number
-  /** Told at each look whether an account is of no use: the node refuses its next transaction. */
+  /** Called at each look. `isLeftOut`: the node refuses the account's next transaction, so the account must get no calls. */
   readonly onLook: (account: string, isLeftOut: boolean) => void
-  /** The request's id is known where the relay has one. */
+  /** Called for each settled relay; `requestId` is null where the ledger has none. */
   readonly onSettled: (settlement: Settlement, requestId: string | null) => void
 }
 
@@ -47,7 +47,7 @@ export interface Head {
   readonly timestamp: number
 }
 
-/** The relays of an account that wait for their turn, and what one look has found out about the account. */
+/** The relays of an account that the chain has not reached yet, and what one look has found out about the account. */
 export interface Waiting {
   readonly account: string
   /** In the order of the account's nonces. */
@@ -55,33 +55,33 @@ export interface Waiting {
   readonly head: Head
   /** The account's next nonce on the chain. */
   readonly chainNonce: number
-  /** The account's next nonce by what the node has, pending transactions included. */
+  /** The account's next nonce after the pending transactions that the node has. */
   readonly knownNonce: number
-  /** What the node refuses of the account; undefined: nothing. */
+  /** Absent: the node refuses no transaction of the account. */
   readonly refusal: Refusal | undefined
-  /** For how long the node has refused it, in milliseconds. */
+  /** For how long the node has refused it, in milliseconds; 0 when it refuses none. */
   readonly refusedForMs: number
-  /** For how long a relay's latest transaction has been there, by the calendar or as this process has seen it. */
+  /** How old a relay's latest transaction is, in milliseconds: by the clock, or by what this process has seen, if that is more. */
   readonly ageMs: (relay: TriedRelay) => number
 }
 
-/** Whether the key manager would refuse the call in the next block: it is too late. */
+/** Whether the call has expired: the key manager would refuse it in the next block. */
 export const isOver = ({ expiresAt }: OpenRelay, { timestamp }: Head): boolean =>
   expiresAt !== null && expiresAt < BigInt(timestamp)
 
-/** Remembers since when this process has seen something at every look at an account. */
+/** Remembers for how long this process has seen something at every look. */
 export interface Ages {
   /**
-   * @param about what the names are of, an account for example; names that were seen at the last look and are not seen now
-   *   are forgotten
-   * @returns tells for how long a name has been seen at every look, in milliseconds
+   * @param about what is looked at, an account for example
+   * @param names what this look has found; a name that it has not found is forgotten
+   * @returns a function that tells for how long a name has been found at every look, in milliseconds
    */
   see(about: string, names: Iterable<string>): (name: string) => number
 }
 
 /**
- * Counts by the monotonic clock: stored times are of the calendar, which may be set back, and then nothing would be late for
- * as long as it was ahead.
+ * Counts by the monotonic clock. The clock that stored times are from may be set back by an hour, and then nothing would be
+ * late for that hour.
  */
 export function createAges(clock: Clock): Ages {
   const seenAtMs = new Map<string, ReadonlyMap<string, number>>()

@@ -14,13 +14,13 @@ interface RawReceipt {
   readonly logs?: readonly RawLog[]
 }
 
-/** A transaction of relays, by the hash of its first attempt, and what was signed for it, the latest last. */
+/** A transaction of relays: the hash of its first attempt, and all its attempts, the latest last. */
 interface Tried {
   readonly transaction: string
   readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[]
 }
 
-/** One relay for each transaction: those of a bundle share what was signed. */
+/** One relay for each transaction. The relays of a bundle share their attempts. */
 function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
   return [...new Map(relays.map((relay) => [relay.transaction, relay])).values()]
 }
@@ -29,7 +29,7 @@ function oneOfEach<Relay extends { readonly transaction: string }>(relays: reado
 interface MinedTransaction {
   /** Hash of the first attempt. */
   readonly transaction: string
-  /** What it means for a relay that has it for itself. */
+  /** The outcome for a relay that is alone in the transaction. */
   readonly mined: Omit<Mined, 'relay'>
   readonly logs: readonly RawLog[]
 }
@@ -65,9 +65,9 @@ async function findMined(
 }
 
 /**
- * What mined transactions mean for their relays. The calls of a bundle divide the gas of its receipt.
+ * The outcomes of relays by their mined transactions. The calls of a bundle divide the gas of its receipt.
  *
- * @param relays all that these transactions are for
+ * @param relays all relays of these transactions
  */
 export async function outcomesOf(
   db: Queries,
@@ -86,7 +86,7 @@ export async function outcomesOf(
     if (!attempt) return members.map(({ hash }) => ({ ...one.mined, relay: hash }))
     const parts = attempt.carries.length === 0 ? evenParts(one, members) : partsOf(one, attempt)
     return members.map(({ hash, place }): Mined => {
-      // Without a part, the transaction used the nonce up without this call.
+      // A call without a part was left out: the transaction has used up the nonce without it.
       const part = parts.get(place ?? -1) ?? { kind: 'cancel', gasUsed: 0n }
       return { ...one.mined, relay: hash, ...part }
     })
@@ -95,7 +95,7 @@ export async function outcomesOf(
 
 type Part = Pick<Mined, 'kind' | 'succeeded' | 'gasUsed'>
 
-/** A transaction that did nothing but use the nonce of a bundle up: its calls bear it alike. */
+/** The transaction did nothing but use up the nonce of a bundle. The calls pay for it in equal parts. */
 function evenParts(
   { mined: { gasUsed, succeeded } }: MinedTransaction,
   members: readonly OpenRelay[],
@@ -109,13 +109,13 @@ function evenParts(
   )
 }
 
-/** By place, what a mined bundle says of its calls. */
+/** By place in the bundle, the outcome of each call. */
 function partsOf(
   { mined: { gasUsed, succeeded }, logs }: MinedTransaction,
   { raw, carries }: { readonly raw: string; readonly carries: readonly number[] },
 ): Map<number, Part> {
   const [only, second] = carries
-  // What is left of a bundle when one call remains goes straight to its key manager.
+  // When one call of a bundle is left, its transaction goes to the key manager and not to the bundler.
   if (only !== undefined && second === undefined) return new Map([[only, { kind: 'call', succeeded, gasUsed }]])
   const { to, data } = transactionCall(raw)
   const results = succeeded ? bundleResults(logs, to) : []
@@ -129,7 +129,7 @@ function partsOf(
 }
 
 /**
- * Receipts of relays whose nonces the chain has used, and the relays that have none.
+ * Finds the receipts of relays whose account nonces the chain has used.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
  */
@@ -138,7 +138,7 @@ export async function findPassed(
   passed: readonly OpenRelay[],
   lastFinalBlock: number,
 ) {
-  // As a rule the first transaction is the one that is mined.
+  // Nearly always the first attempt is the one that is mined, so it is asked for before the others are read.
   const byFirst = await Promise.all(
     oneOfEach(passed).map(({ transaction }) =>
       findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),
@@ -157,9 +157,9 @@ export async function findPassed(
   }
 }
 
-/** What has become of relays that were seen mined. */
+/** What has become of relays that were mined at the last look. */
 interface MinedNews {
-  /** Mined so deep that they are held to be final. */
+  /** So deep in the chain that they are held to be final. */
   readonly final: readonly OpenRelay[]
   /** Mined in another block now. */
   readonly moved: readonly Mined[]

@@ -27,7 +27,7 @@ export function createHeadReader(upstream: Upstream, onReplaced: () => Promise<v
   async function isReplaced(before: Head, head: Head, parentHash: string): Promise<boolean> {
     if (head.hash === before.hash || parentHash === before.hash) return false
     if (head.number === before.number) return true
-    // Of several nodes, this one may be behind.
+    // Another node than before may have answered, and may be behind.
     if (head.number < before.number) return false
     const block = await readBlock(`0x${before.number.toString(16)}`)
     return block !== null && block.hash !== before.hash
@@ -48,14 +48,14 @@ export function createHeadReader(upstream: Upstream, onReplaced: () => Promise<v
 /** Notices reorganisations that went deeper than `chain.confirmations`. */
 interface DeepReorganisations {
   /**
-   * The chain has other blocks than before, nobody knows from which one on. Relays that are held to be final, and whose
-   * block is gone, are followed again: the chain may hold them in another block, with another end. So are those that were
-   * given up at a block that is gone: what had their nonces may be gone with it.
+   * Called when the chain has other blocks than before, from an unknown block on. Final relays whose block is gone are
+   * followed again, because the chain may have them in another block with another outcome. Relays that were given up at a
+   * block that is gone are followed again, too: what had used their nonces may be gone.
    */
   recheck(): Promise<void>
   /**
-   * The chain has not used a nonce of the account whose relay was held to be final. The relay is followed again: it was
-   * promised, and everything that comes after it waits for its nonce.
+   * Notices that the chain has not used a nonce of the account whose relay is final. The relay is followed again: a caller was
+   * promised it, and every later transaction of the account waits for its nonce.
    *
    * @param chainNonce the account's next nonce on the chain
    * @param firstOpen the account nonce of the first relay that is not final; undefined: there is none
@@ -78,11 +78,11 @@ type DeepReorganisationsOptions = Pick<
   | 'replaceAfterMs'
 > & { readonly ages: Ages }
 
-/** Blocks with relays that were accepted before this time are not looked at again, in milliseconds. */
+/** Only blocks with relays that were accepted within this time are checked again, in milliseconds. */
 const RECHECKED_MS = 3_600_000
 /**
- * So many blocks in a row that the chain still has say that it has those below, too. One does not: since the reorganisation,
- * relays may have become final in blocks of the new chain.
+ * When the chain still has so many blocks in a row, it is assumed to have those below, too. A single block would prove
+ * nothing: since the reorganisation, relays may have become final in blocks of the new chain.
  */
 const KEPT_IN_A_ROW = 16
 
@@ -91,13 +91,14 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
   /** By account: the missing nonce that was logged last. */
   const logged = new Map<string, number>()
 
-  /** By account: what its first missing nonce was offered for last. */
+  /** By account: the first missing nonce, and the fees that were offered for it last. */
   const offered = new Map<string, { readonly nonce: number; readonly fees: Fees; readonly atMs: number }>()
 
   /**
-   * Something that is not in the ledger had used these nonces, and the chain has taken that back. Everything behind them
-   * waits: each is used up by a transaction that does nothing else, unless a node has something with it. What a node has
-   * may offer too little: then the first one is replaced, for higher fees each time.
+   * Something that is not in the ledger had used these nonces, and a reorganisation has dropped it. Every later transaction of
+   * the account waits for them. So each nonce is used up by a transaction that does nothing else, unless a node has a
+   * transaction with it already. That one may offer too little: then the first missing nonce is signed again, for higher
+   * fees each time.
    */
   async function useUp(account: string, { from, below }: NonceRange): Promise<void> {
     const signer = signerOf(account)
@@ -123,7 +124,7 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
       `0x${number.toString(16)}`,
       false,
     ])
-    // A node that is behind has no such block yet, and says nothing of this one.
+    // A node that is behind has no block of that number yet. That proves nothing.
     return block !== null && block.hash !== hash
   }
 

@@ -9,10 +9,10 @@ import { keyManagerCalls } from '../../ethereum/contracts.ts'
 import { lookUp } from '../ledger/lookup.ts'
 import { isKeyManagerOf } from '../relayer/judge.ts'
 
-/** What is done about relays that are not mined. */
+/** What is done about relays that are not mined, in the order of this file. */
 interface Repairs {
   readonly replaceLost: ReplaceLost
-  /** Relays that wait for their turn: sent again if no node has them, replaced if it takes too long or is of no use. */
+  /** Sends relays again that no node has, and replaces those that take too long or can no longer be executed. */
   repairWaiting(
     account: string,
     relays: readonly TriedRelay[],
@@ -24,7 +24,7 @@ export function createRepairs(options: FollowerOptions & { readonly ages: Ages }
   const { ages, upstream, clock } = options
   const attempts = createAttempts(options)
 
-  /** For how long the account's next transaction has been refused, by the calendar or as this process has seen it. */
+  /** For how long the account's next transaction has been refused: by the clock, or by what this process has seen. */
   function refusedForMs(account: string, refusal: Refusal | undefined): number {
     const seenForMs = ages.see(`refused: ${account}`, refusal ? [String(refusal.nonce)] : [])
     return refusal ? Math.max(clock.nowMs() - refusal.sinceMs, seenForMs(String(refusal.nonce))) : 0
@@ -55,8 +55,8 @@ export function createRepairs(options: FollowerOptions & { readonly ages: Ages }
 }
 
 /**
- * Sends again what no node has, and notes what became of the account's next transaction: the others wait behind it.
- * What is past its validity window is not sent: its nonce is to be used up otherwise.
+ * Sends again what no node has. It notes whether the node takes the account's next transaction, for which all others wait.
+ * A call that has expired is not sent again: `replaceStuck` uses up its nonce.
  */
 export async function sendMissing(waiting: Waiting, options: FollowerOptions): Promise<void> {
   const { database, broadcaster, clock, resendAfterMs } = options
@@ -83,14 +83,14 @@ function isMissing(group: [TriedRelay, ...TriedRelay[]], { knownNonce, refusal, 
   return isUnknown && !isOverdue
 }
 
-/** A call is given up after so many refusals, and some time: see `FollowerOptions.refusedAfterMs`. */
+/** A call is given up after so many refusals, when `FollowerOptions.refusedAfterMs` is over, too. */
 const GIVEN_UP_AFTER = 3
 /** The most replacements in one look. */
 const MAX_REPLACEMENTS = 16
 
 /**
- * Signs transactions with higher fees for what takes too long, and uses up the nonces of calls that cannot be executed any
- * more. Where the node keeps refusing the account's next transaction, that call is given up, too.
+ * Signs transactions with higher fees for calls that take too long, and uses up the nonces of calls that can no longer be
+ * executed. When the node keeps refusing the account's next transaction, its call is given up, too.
  */
 export async function replaceStuck(waiting: Waiting, attempts: Attempts, options: FollowerOptions): Promise<void> {
   const { database, signerOf, clock, log, replaceAfterMs } = options
@@ -119,11 +119,11 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
   }
 }
 
-/** The node has nothing with the relay's nonce, and wants nothing: there is nothing to be outbid. */
+/** The node has no transaction with the relay's nonce and refuses ours, so there is nothing to outbid. */
 const isRefused = ({ accountNonce }: TriedRelay, { refusal, knownNonce }: Waiting) =>
   accountNonce === refusal?.nonce && refusal.count > 1 && accountNonce >= knownNonce
 
-/** @returns what the next transaction offers; null: no more than the one before it, so that there is no use in it */
+/** @returns the fees of the next transaction; null: they would be no higher than before, so that it would be useless */
 async function feesFor(
   relay: TriedRelay,
   isAnotherThing: boolean,
@@ -140,8 +140,9 @@ async function feesFor(
 }
 
 /**
- * No node has the transaction, so nothing is to be outbid: what the chain asks for now, or null when that is no more
- * than was offered for the same thing. A balance may be too low for more.
+ * No node has the transaction, so there is nothing to outbid, and the account's balance may be too low for higher fees.
+ *
+ * @returns the fees that the chain asks for now; null when the same transaction has offered as much already
  */
 async function feesForRefused(
   offered: Fees,
@@ -152,16 +153,16 @@ async function feesForRefused(
     const current = await fees.current()
     return isAnotherThing || maxFeePerGas(current) > maxFeePerGas(offered) ? current : null
   } catch (error) {
-    // The chain asks for more than the ceiling.
+    // The chain asks for higher fees than the configured ceiling.
     if (error instanceof ServiceError && error.code === 'SIGNERS_UNAVAILABLE') return null
     throw error
   }
 }
 
 /**
- * The relays whose nonces are to be used up: those that are over, those that are given up, and what follows on these in
- * their channels, since it would only revert. What follows on one that is over reverts at the expense of its profile,
- * whose doing that is.
+ * The relays whose nonces are to be used up: those that have expired, those that are given up, and those that follow on a
+ * given-up one in its channel, because they could only revert. A relay that follows on an expired one is not listed: it
+ * reverts, and its profile, which has set the validity window, pays for that.
  */
 function doomedOf(
   { relays, head, refusal, refusedForMs }: Waiting,
@@ -171,12 +172,12 @@ function doomedOf(
     accountNonce === refusal?.nonce && refusal.count >= GIVEN_UP_AFTER && refusedForMs >= refusedAfterMs
   const doomed = new Set<string>()
   const channels = new Set<string>()
-  // A bundle is over when all that it carries is: before, the key manager refuses only those that are.
+  // A bundle has expired when all that it carries has. Until then only the expired calls fail in it.
   const over = new Set(
     groupsOf(relays).flatMap((group) => (carriedOf(group).every((one) => isOver(one, head)) ? group : [])),
   )
   for (const relay of relays.toSorted((one, other) => (one.nonce < other.nonce ? -1 : 1))) {
-    // One that is abandoned has made way for another one with the same nonce.
+    // An abandoned relay counts for nothing in its channel: another call may have its place by now.
     if (relay.status !== 'pending') continue
     const channel = `${relay.keyManager}:${relay.signer}:${relay.nonce >> 128n}`
     if (over.has(relay)) doomed.add(relay.hash)
@@ -189,10 +190,10 @@ function doomedOf(
 }
 
 /**
- * Deals with relays whose account nonce the chain has used, though none of their transactions is mined: something else took
- * it. They get another nonce if they can still be executed.
+ * Something else has used the account nonces of these relays: the chain is past them, and none of their transactions is
+ * mined. A relay that can still be executed is signed again with another nonce.
  *
- * @returns those that cannot: to be given up
+ * @returns the relays that cannot be executed, which the caller has to give up
  */
 type ReplaceLost = (account: string, relays: readonly OpenRelay[], chainNonce: number) => Promise<OpenRelay[]>
 
@@ -201,12 +202,13 @@ type ReplaceLostOptions = Pick<
   'database' | 'simulator' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
 > & { readonly ages: Ages; readonly attempts: Attempts }
 
-/** How far before a call others of its channel may be pending. */
+/** So many nonces before a call, pending calls of its channel are looked for. */
 const MAX_BEFORE = 128n
 
 /**
- * In the order of their channels, so that each finds those before it pending again. Where bundles are among them, whose calls
- * are of several channels, in that of the account's nonces, which was the channels' order when they were stored.
+ * In the order of the calls' nonces, so that each call finds those before it in its channel pending again. With bundles, whose
+ * calls are of several channels, in the order of the account's nonces: that was the order of the channels when the bundles
+ * were stored.
  */
 function inOrder(groups: readonly [OpenRelay, ...OpenRelay[]][]): readonly [OpenRelay, ...OpenRelay[]][] {
   if (groups.some(([{ place }]) => place !== null)) {
@@ -234,7 +236,7 @@ function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
   }
 
   return async (account, relays, chainNonce) => {
-    // With another nonce it is another thing that may get lost.
+    // A relay that has got another account nonce may lose that one, too, and then its time begins again.
     const nameOf = ({ hash, accountNonce }: OpenRelay) => `${hash} ${accountNonce}`
     const lostForMs = ages.see(`lost: ${account}`, relays.map(nameOf))
     const lost = relays.filter((relay) => lostForMs(nameOf(relay)) >= lostAfterMs)
@@ -243,7 +245,7 @@ function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
     for (const relays of inOrder(groupsOf(lost))) {
       const carried: OpenRelay[] = []
       for (const relay of relays) {
-        // An abandoned relay wanted its nonce used up, and it is.
+        // An abandoned relay only needed its nonce used up, and something else has done that.
         const isGiven = relay.status === 'abandoned' || !signer || !(await isExecutable(relay))
         if (isGiven) given.push(relay)
         else carried.push(relay)

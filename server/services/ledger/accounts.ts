@@ -1,4 +1,5 @@
 import { sql, type QueryCreator, type Selectable } from 'kysely'
+import { getAddress } from 'ethers'
 import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import {
@@ -13,13 +14,12 @@ import {
   type Plan,
 } from '../quotas/plans.ts'
 import { ServiceError, OperatorError } from '../../core/errors.ts'
-import { getAddress } from 'ethers'
 import type { Clock } from '../clock.ts'
 
 /** Whom the service relays for. */
 export type Registration = 'open' | 'registered'
 
-/** Reads accounts as they are stored. A period that is due has not begun: see `accountNow`. */
+/** Reads accounts as they are stored. A period that is due is not begun here: see `accountNow`. */
 export async function readAccounts(db: Queries, profiles: readonly string[]): Promise<Map<string, Account>> {
   if (profiles.length === 0) return new Map()
   const rows = await db
@@ -30,7 +30,7 @@ export async function readAccounts(db: Queries, profiles: readonly string[]): Pr
   return new Map(rows.map((row) => [row.address, toAccount(row)]))
 }
 
-/** Locks accounts for the length of the transaction, as they are stored. */
+/** Locks accounts until the database transaction ends, and reads them as they are stored. */
 export async function lockStoredAccounts(db: Queries, profiles: readonly string[]): Promise<Map<string, Account>> {
   const wanted = [...new Set(profiles)].sort()
   if (wanted.length === 0) return new Map()
@@ -45,11 +45,11 @@ export async function lockStoredAccounts(db: Queries, profiles: readonly string[
 }
 
 /**
- * Locks accounts for the length of the transaction and brings them to where they stand now: a period that is due
- * begins. Under open registration those that are missing are opened. Always locked in the same order: two transactions
- * cannot wait for each other.
+ * Locks accounts until the database transaction ends, and begins periods that are due. Under open registration, accounts that
+ * are missing are opened. Accounts are always locked in the order of their addresses, so that no two transactions wait for
+ * each other.
  *
- * @throws OpeningUnderWay
+ * @throws OpeningUnderWay a quota model has to be waited for
  */
 export async function lockAccounts(
   db: Queries,
@@ -73,7 +73,7 @@ export async function lockAccounts(
   return new Map(accounts.map((account) => [account.profile, account]))
 }
 
-/** A statement that stores accounts that are locked: their quota, period and plan. */
+/** A statement that stores quota, period and plan of accounts that are locked. */
 export function saveAccounts(db: QueryCreator<Tables>, accounts: readonly Account[]) {
   const column = <Value>(value: (account: Account) => Value) => accounts.map(value)
   const changed = sql<ProfilesTable>`unnest(
@@ -149,7 +149,11 @@ export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, no
 
 const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
 
-/** Profiles in a plan that the configuration has no more could be neither charged nor told what they have. */
+/**
+ * A profile whose plan is no longer in the configuration could be neither charged nor told what it has left.
+ *
+ * @throws OperatorError there are such profiles
+ */
 export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void> {
   const rows = await db.selectFrom('profiles').select('plan').distinct().execute()
   const unknown = rows.map(({ plan }) => plan).filter((plan) => !plans.byName.has(plan))
@@ -160,25 +164,25 @@ export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void>
   }
 }
 
-/** What an operator decides about profiles. */
+/** What an operator decides about profiles (`profiles`, the command). */
 export interface Registrations {
   list(): Promise<Account[]>
   /** @throws OperatorError the profile is not known */
   show(address: string): Promise<Account>
   /**
-   * Registers a profile, or lets one that was removed or suspended back in. A profile that is there keeps its account
-   * unless it gets another plan.
+   * Registers a profile, also one that was removed or suspended. A profile that has an account keeps it, unless it gets
+   * another plan.
    *
    * @throws OperatorError there is no such plan
    */
   add(address: string, plan?: string): Promise<Account>
-  /** Takes nothing more from it, until `add`. Its account stays. */
+  /** The profile's calls are refused until `add`. Its account stays. */
   remove(address: string): Promise<Account>
   suspend(address: string): Promise<Account>
   resume(address: string): Promise<Account>
-  /** Adds to what it may use: of this period, or, for pay-as-you-go, until it is used up. */
+  /** Adds to the allowance: of this period; for pay-as-you-go, until it is used up. */
   topUp(address: string, amount: bigint): Promise<Account>
-  /** Begins anew under another plan; what is under way is settled with the old one. */
+  /** The profile gets a new account under another plan. Calls under way are settled by the old plan. */
   move(address: string, plan: string): Promise<Account>
 }
 
@@ -197,7 +201,7 @@ export function createRegistrations({
 
   const planNamed = (name: string) => planIn(plans, name)
 
-  /** Changes an account that is locked. */
+  /** Locks an account, changes it and stores it. */
   async function change(anyCase: string, decide: (account: Account) => Account): Promise<Account> {
     const address = profileAddress(anyCase)
     return whenOpened(() =>
@@ -270,7 +274,7 @@ function planIn({ byName }: Plans, name: string): Plan {
   throw new OperatorError(`there is no plan '${name}'; there are ${[...byName.keys()].join(', ')}`)
 }
 
-/** @throws OperatorError for what is no address, or one whose checksum tells of a slip */
+/** @throws OperatorError the text is no address, or its checksum is wrong */
 function profileAddress(text: string): string {
   try {
     return getAddress(text)

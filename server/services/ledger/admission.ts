@@ -18,13 +18,13 @@ import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaEx
 import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'
 import type { LedgerMemory } from './commit.ts'
 
-/** What a call may take, as far as the ledger knows before it is simulated. */
+/** What a call may take, as far as the ledger knows before the call is simulated. */
 export interface Admission {
-  /** Most gas of its transaction. */
+  /** The highest gas limit of its transaction. */
   readonly gasCap: bigint
-  /** Why it may take no more, where that is less than the plan allows. */
+  /** Why that is less than the plan allows; absent: it is not less. */
   readonly shortage?: ServiceError
-  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: it is registered. */
+  /** The hash of the code that the key manager runs, or `UNKNOWN_CODE`; null: the profile is registered. */
   readonly code: string | null
 }
 
@@ -34,10 +34,10 @@ interface AdmissionOptions {
   readonly plans: Plans
   readonly registration: Registration
   readonly unregistered: UnregisteredLimits
-  /** Most gas of any relay call. */
+  /** The highest gas limit of any relay call. */
   readonly gasCap: bigint
   readonly clock: Clock
-  /** What gas costs at most now, in wei. */
+  /** The most that gas costs now, in wei. */
   readonly gasPriceWei: () => Promise<bigint>
   readonly codeOf: (keyManager: string) => Promise<string>
 }
@@ -56,9 +56,9 @@ const accountReader = (db: Queries) =>
   )
 
 /**
- * Asks the ledger whether a call can be paid for before anything is simulated for it: what no transaction could be sent
- * for costs the node nothing. Accounts that this process has seen are believed while they have enough; whatever is
- * stored is checked once more.
+ * Asks the ledger whether a call can be paid for, before the node simulates the call: a call that nobody can pay for must
+ * cost the node nothing. The memory of this process is believed as long as it says that the account has enough; the
+ * ledger checks the account again when the call is stored.
  *
  * @returns a function that throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED
  */
@@ -109,7 +109,10 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
   return (call) => whenOpened(() => admit(call))
 }
 
-/** The most gas, up to a cap, that an account can pay for: models tell what gas costs, not what a cost buys. */
+/**
+ * The most gas, up to a cap, that an account can pay for. A model says what an amount of gas costs, and not how much gas an
+ * amount buys, so the answer is searched for.
+ */
 function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, cap: bigint): bigint {
   const isEnoughFor = (gasLimit: bigint) => plan.reserve({ gasLimit, maxFeePerGasWei }) <= available
   if (isEnoughFor(cap)) return cap
@@ -124,7 +127,7 @@ function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, c
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)
 
-/** What profiles may still spend. */
+/** What profiles may still spend, for `POST /quota`. */
 export interface Quotas {
   /** @throws ServiceError PROFILE_NOT_REGISTERED; UPSTREAM_UNAVAILABLE a quota model does not answer */
   remaining(profile: string): Promise<Quota>
@@ -150,7 +153,7 @@ export function createQuotas({ database, plans, registration, clock }: QuotasOpt
     remaining: async (profile) => {
       const account: Account | undefined = await read(profile)
       assertServed(profile, account, registration)
-      // Under open registration an account opens with its first relay; until then all is left.
+      // Under open registration an account opens with its first relay. Until then the whole allowance is left.
       const now = await whenOpened(() =>
         account
           ? accountNow(account, plans, nowSeconds())

@@ -1,25 +1,25 @@
 import { sql } from 'kysely'
+import { keccak256 } from 'ethers'
 import { ServiceError } from '../../core/errors.ts'
 import { anyOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { keccak256 } from 'ethers'
 import type { Upstream } from '../node/upstream.ts'
 
-/** What profiles may use together that nobody has registered: gas limits of the transactions sent for them. */
+/** How much gas all unregistered profiles may use together. The gas limits of their transactions are counted. */
 export interface UnregisteredLimits {
   readonly gasPerHour: number
   readonly gasPerDay: number
-  /** Of these, profiles whose key managers run the same code. */
+  /** For those profiles whose key managers run the same known code. */
   readonly codeGasPerHour: number
   readonly codeGasPerDay: number
-  /** Of these, all whose key managers run code that is not known. */
+  /** For all profiles together whose key managers run code that is not known. */
   readonly unknownCodeGasPerHour: number
   readonly unknownCodeGasPerDay: number
 }
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-/** For development chains, where gas costs nothing. */
+/** No limits, for development chains, where gas costs nothing. */
 export const boundless: UnregisteredLimits = {
   gasPerHour: MOST,
   gasPerDay: MOST,
@@ -29,7 +29,7 @@ export const boundless: UnregisteredLimits = {
   unknownCodeGasPerDay: MOST,
 }
 
-/** One budget: what was used of it in the window that began last. */
+/** One budget, and how much gas was used of it in its current window. */
 interface Budget {
   /** Its key in the ledger. */
   readonly scope: string
@@ -40,19 +40,19 @@ interface Budget {
   readonly used: bigint
 }
 
-/** By scope. */
+/** By scope, the gas that was used since the window began. */
 export type BudgetUse = ReadonlyMap<string, { readonly startsAt: number; readonly used: bigint }>
 
-/** Key managers run code that is known, by its hash, or this. */
+/** Stands for the hash of a key manager's code that is not known. */
 export const UNKNOWN_CODE = 'unknown'
 
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 86_400
 
 /**
- * The budgets that an unregistered profile draws on, as they stand now: a window begins with each hour and day, UTC.
+ * The budgets that an unregistered profile draws on, as they stand now. A window begins with each hour and with each day, UTC.
  *
- * @param code what its key manager runs: a hash, or `UNKNOWN_CODE`
+ * @param code hash of the code that its key manager runs, or `UNKNOWN_CODE`
  */
 export function budgetsFor(code: string, limits: UnregisteredLimits, use: BudgetUse, nowSeconds: number): Budget[] {
   const isKnown = code !== UNKNOWN_CODE
@@ -66,7 +66,7 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
     const scope = `${name}/${windowSeconds}`
     const known = use.get(scope)
     const startsAt = nowSeconds - (nowSeconds % windowSeconds)
-    // Another process may be ahead by its clock.
+    // By its own clock, another process may have begun a later window already.
     const isCurrent = known !== undefined && known.startsAt >= startsAt
     return {
       scope,
@@ -78,12 +78,12 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
   })
 }
 
-/** What is left of the budget that has the least. */
+/** The gas that is left in the budget with the least. */
 export function leftOf(budgets: readonly Budget[]): bigint {
   return budgets.map(({ limit, used }) => limit - used).reduce((least, left) => (left < least ? left : least))
 }
 
-/** Why a call is refused that needs more than is left. */
+/** The error for a call that needs more gas than is left. */
 export function budgetExhausted(budgets: readonly Budget[], gas: bigint, nowSeconds: number): ServiceError {
   const short = budgets.filter(({ limit, used }) => used + gas > limit)
   const retryAfterSeconds = Math.max(
@@ -97,7 +97,7 @@ export function budgetExhausted(budgets: readonly Budget[], gas: bigint, nowSeco
   })
 }
 
-/** Locks what is stored of budgets for the length of the transaction, always in the same order. */
+/** Locks budgets until the database transaction ends, always in the order of their scopes. */
 export async function lockBudgets(db: Queries, scopes: readonly string[]): Promise<Map<string, BudgetRow>> {
   if (scopes.length === 0) return new Map()
   const rows = await db
@@ -115,17 +115,16 @@ interface BudgetRow {
   readonly used: bigint
 }
 
-/** What key managers run. */
+/** Tells what code key managers run. */
 export interface KeyManagerCodes {
   /**
-   * The hash of the code, where it is known, or `UNKNOWN_CODE`; of a minimal proxy (ERC-1167), that of what it stands for.
-   *
+   * @returns the keccak-256 of the code, or `UNKNOWN_CODE`; for a minimal proxy (ERC-1167), that of the contract it calls
    * @throws ServiceError UPSTREAM_UNAVAILABLE
    */
   of(keyManager: string): Promise<string>
 }
 
-/** keccak-256 of the published LSP6 contracts' code: as it is deployed, and as proxies stand for it. */
+/** keccak-256 of the published LSP6 contracts' code: for each version the contract itself, then the one behind proxies. */
 export const publishedCodes: readonly string[] = [
   // @lukso/lsp6-contracts 0.15.5
   '0x1b81a273973bbcb1318754fbf1f57d4e647ef33b6d7b35f94815d3f252343756',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { anyOf } from '../database/tables.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Queries } from '../database/database.ts'
@@ -7,13 +8,12 @@ import { lockAccounts } from './accounts.ts'
 import { budgetsFor, lockBudgets, UNKNOWN_CODE, type UnregisteredLimits, type BudgetUse } from './budgets.ts'
 import { nothingTaken, takenBy } from './lookup.ts'
 import { createDraft, type DraftOptions, type Acceptance, type Committed, type Draft, type NewRelays } from './draft.ts'
-import { sql } from 'kysely'
 
 export interface CommitOptions extends Pick<
   DraftOptions,
   'chainId' | 'plans' | 'registration' | 'unregistered' | 'nowMs' | 'fees' | 'bundles'
 > {
-  /** What was seen last; kept up to date. */
+  /** Read first, and updated after every commit. */
   readonly memory: LedgerMemory
   /** Absent: no other process stores. */
   readonly holders?: Holders | undefined
@@ -23,13 +23,15 @@ export interface CommitOptions extends Pick<
  * Reserves the quota, takes the accounts' next nonces and stores the signed transactions, all in one database
  * transaction and before anything is sent.
  *
- * First as if nothing had changed since the last look, which takes one statement. The database checks that, and only
- * when it is not so, or when a call would be refused, everything is read anew under locks. That a call or its nonce is
- * taken already is rare: the unique indexes tell, and only then it is looked up which.
+ * The first try assumes that nothing has changed since the last commit of this process, and takes one statement, in which
+ * the database checks the assumption. When it does not hold, or when a call would be refused, the second try reads
+ * everything under locks. A call or a nonce that is taken already is rare, so it is not looked for: a unique index refuses
+ * the statement, and the next try reads which call it was.
  *
- * @param acceptances those of one channel in nonce order
- * @returns one outcome for each; the nonces of an account rise in their order
- * @throws NotHeldError; ServiceError, with `broadcast` when the connection broke and it may be stored all the same
+ * @param acceptances calls of one channel stand in the order of their nonces
+ * @returns one outcome for each acceptance; calls of one account get rising nonces in this order
+ * @throws NotHeldError another process holds a signer
+ * @throws ServiceError the database does not work; with `broadcast` when the connection broke and the calls may be stored
  */
 export async function commit(
   db: Queries,
@@ -54,7 +56,7 @@ export async function commit(
   }
 }
 
-/** @returns undefined when too little is remembered, or it is no longer so: nothing is stored then */
+/** @returns undefined when the memory lacks something, or is out of date; nothing is stored then */
 async function commitFromMemory(
   db: Queries,
   acceptances: readonly Acceptance[],
@@ -69,7 +71,7 @@ async function commitFromMemory(
   }
   const budgets = memory.budgets
   const draft = createDraft({ ...options, nonces, accounts, budgets, taken: nothingTaken() }, acceptances)
-  // Perhaps there is more to be had by now.
+  // The memory may be old: the account may hold more by now, so a refusal is decided under locks.
   if (draft.outcomes.some(({ kind }) => kind !== 'stored')) return undefined
   if (!(await storeRelays(db, draft, nowSeconds, holders))) return undefined
   memory.keep(draft)
@@ -117,7 +119,7 @@ async function lockNonces(db: Queries, signers: readonly string[]): Promise<Map<
   return new Map(rows.map(({ address, next_nonce }) => [address, Number(next_nonce)]))
 }
 
-/** The budgets that these draw on whose profiles are not registered. */
+/** The budgets that calls of unregistered profiles draw on, by scope. */
 function scopesOf(
   acceptances: readonly Acceptance[],
   accounts: ReadonlyMap<string, Account>,
@@ -133,27 +135,27 @@ function scopesOf(
 }
 
 /**
- * What this process saw last of signers and accounts. Others change them meanwhile, so nothing is decided by it that the
- * database does not check.
+ * Signers, accounts and budgets as this process saw them last. Other processes change them meanwhile, so the database checks
+ * whatever is decided by this memory.
  */
 export interface LedgerMemory {
   /** Next nonces by signer; undefined when one of them is not remembered. */
   nonces(signers: readonly string[]): Map<string, number> | undefined
   /** Accounts by profile; undefined when one of them is not remembered. */
   accounts(profiles: readonly string[]): Map<string, Account> | undefined
-  /** What was used of budgets; those that are missing are not remembered. */
+  /** What was used of budgets; a budget that is not remembered is absent. */
   readonly budgets: BudgetUse
-  /** Remembers how things stand when a draft is stored. */
+  /** Remembers nonces, accounts and budgets as a stored draft leaves them. */
   keep(draft: Pick<Draft, 'nextNonces' | 'accounts' | 'budgetUse'>): void
 }
 
-/** The most accounts; the one that was kept longest ago goes first. */
+/** The most accounts that are remembered. The one that was stored longest ago is forgotten first. */
 const MAX_ACCOUNTS = 10_000
 
 export function createLedgerMemory(): LedgerMemory {
   const nonces = new Map<string, number>()
   const accounts = new Map<string, Account>()
-  // Two for each known code: few.
+  // There are two for each known code, so nothing has to be forgotten.
   const budgets = new Map<string, { readonly startsAt: number; readonly used: bigint }>()
   return {
     nonces: (signers) => pick(nonces, signers),
@@ -184,13 +186,16 @@ function pick<Value>(all: ReadonlyMap<string, Value>, keys: readonly string[]): 
   return picked
 }
 
-/** Another process has taken a signer over: what this one wanted to store is to be stored under a new hold. */
+/** Another process holds the signer now. This process has to take the signer again before it stores anything for it. */
 export class NotHeldError extends Error {}
 
-/** Who stores, by signer: the names under which this process has taken them. */
+/** By signer, the name under which this process has taken it. */
 type Holders = ReadonlyMap<string, string>
 
-/** Writes down who has a signer from now on. Lost in a crash of the database, it is lost with whoever had it. */
+/**
+ * Writes down who holds a signer from now on. The statement does not wait for the disk: when the database crashes, it ends
+ * the holder's session and lock, too.
+ */
 export async function takeSigner(db: Queries, signer: string, holder: string): Promise<void> {
   await sql`
     with quick as materialized (select set_config('synchronous_commit', 'off', true))
@@ -200,12 +205,14 @@ export async function takeSigner(db: Queries, signer: string, holder: string): P
 /**
  * Stores relays, moves the nonces of their signers on and reserves their quota: all of it or nothing, in one statement.
  *
+ * Nothing is stored when it returns false or throws.
+ *
  * @param holders absent: no other process stores
- * @returns false, and nothing is stored, when no signer's nonce is the expected one
- * @throws NotHeldError; what the driver throws for a serialisation failure, when the nonce of some signers is another one, or an
- *   account is in another period, suspended, slowed, registered or not contrary to what is said, or without so much left; when a
- *   budget has not so much left; for a unique violation, when a call or a nonce is
- *   taken. Nothing is stored then
+ * @returns false when no signer has the expected nonce
+ * @throws NotHeldError another process holds a signer
+ * @throws the driver's serialisation failure (40001) when some signers have another nonce than expected; when an account is in
+ *   another period, is suspended or slowed, differs in `registered`, or has too little left; when a budget has too little left
+ * @throws the driver's unique violation (23505) when a call or a nonce is taken
  */
 export async function storeRelays(
   db: Queries,

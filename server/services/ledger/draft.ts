@@ -1,7 +1,7 @@
+import type { Insertable } from 'kysely'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { SignerAccount } from '../signers/signers.ts'
-import type { Insertable } from 'kysely'
 import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
 import { availableIn, moveReservation, planOf, type Account, type Plans } from '../quotas/plans.ts'
 import { bundleBytes, bundleGasLimit, MAX_BUNDLED_BYTES, transactionFor } from '../../ethereum/bundle.ts'
@@ -19,40 +19,43 @@ import {
 import { nextCallState } from './lifecycle.ts'
 import { type Taken, nonceKeyOf } from './lookup.ts'
 
-/** A simulated call on its way into the ledger. */
+/** A call that has passed its simulation and is to be stored. */
 export interface Acceptance {
   readonly call: RelayCall
   readonly identity: string
   readonly gasLimit: bigint
-  /** Who sends it. */
+  /** The relayer's account that sends it. */
   readonly signer: SignerAccount
-  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: not asked for. */
+  /**
+   * For an unregistered profile: the hash of the code that its key manager runs, or `UNKNOWN_CODE`. Null: the profile was
+   * registered when the call was admitted.
+   */
   readonly code: string | null
 }
 
-/** What became of it. */
+/** What became of an acceptance. */
 export type Committed =
-  /** Stored with the account's next nonce: from here on it is ours to get mined. */
+  /** The call is stored with the account's next nonce. From here on the server has to get it mined. */
   | {
       readonly kind: 'stored'
-      /** Of the transaction, which calls of a bundle share. */
+      /** Hash of the transaction; calls of a bundle share it. */
       readonly hash: string
       readonly raw: string
       readonly accountNonce: number
       /** `relays.hash`. */
       readonly relay: string
     }
-  /** The same call was there already. */
+  /** The ledger already has the same call. */
   | { readonly kind: 'known'; readonly hash: string }
   | { readonly kind: 'refused'; readonly error: ServiceError }
-  /** The one before it in its channel was refused. */
+  /** The call before it in its channel was refused. */
   | { readonly kind: 'orphaned' }
 
-/** A relay with its first transaction. Of a bundle, the relay at place 0 brings the transaction of all. */
+/** A relay with its first transaction. In a bundle, the relay at place 0 carries the transaction, and the others `''`. */
 type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
   Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas' | 'carries'>
 
-/** Relays, and what they take of signers and accounts: each of these once, in the order of their addresses. */
+/** Relays, and what they take of signers, accounts and budgets. Each of these is listed once, in the order of its key. */
 export interface NewRelays {
   readonly relays: readonly NewRelay[]
   readonly nonces: readonly { readonly signer: string; readonly expected: number; readonly next: number }[]
@@ -62,7 +65,7 @@ export interface NewRelays {
     readonly amount: bigint
     readonly registered: boolean
   }[]
-  /** What unregistered profiles draw on, and by how much gas. */
+  /** The budgets that unregistered profiles draw on. Amounts and limits are gas. */
   readonly budgets: readonly {
     readonly scope: string
     readonly startsAt: number
@@ -80,7 +83,7 @@ export interface DraftOptions {
   readonly fees: Fees
   /** Next nonces by signer. */
   readonly nonces: ReadonlyMap<string, number>
-  /** As they stand now, by profile. */
+  /** By profile, as the accounts stand now. */
   readonly accounts: ReadonlyMap<string, Account>
   /** What was used of budgets, by scope. */
   readonly budgets: BudgetUse
@@ -89,7 +92,7 @@ export interface DraftOptions {
   readonly bundles?: BundleLimits | undefined
 }
 
-/** What calls of one signer may share a transaction. */
+/** Which calls of one signer may share a transaction. */
 export interface BundleLimits {
   /** The bundler's address. */
   readonly contract: string
@@ -100,30 +103,35 @@ export interface BundleLimits {
   readonly maxDataBytes: number
 }
 
-/** What is decided about acceptances, and all that is to be stored. */
+/** The decision about each acceptance, and all that is to be stored. */
 export interface Draft extends NewRelays {
-  /** One for each acceptance. */
+  /** One for each acceptance, in the same order. */
   readonly outcomes: readonly Committed[]
-  /** As they will be. */
+  /** Nonces, accounts and budgets as they are once the draft is stored. */
   readonly nextNonces: ReadonlyMap<string, number>
   readonly accounts: ReadonlyMap<string, Account>
   readonly budgetUse: BudgetUse
 }
 
-/** @param acceptances those of one channel in nonce order */
+/**
+ * Decides about acceptances one after the other, and signs what is accepted. Nothing is stored yet.
+ *
+ * @param acceptances calls of one channel stand in the order of their nonces
+ */
 export function createDraft(options: DraftOptions, acceptances: readonly Acceptance[]): Draft {
   const { taken } = options
   const spending = createSpending(options)
   const accepted = new Map<string, Accepted>()
   const brokenChannels = new Set<string>()
 
-  /** @returns the outcome, or what is to be signed, which another acceptance of the same call shares */
+  /** @returns the outcome; or the call to be signed, which is the same object for every acceptance of the same call */
   function decide(acceptance: Acceptance): Exclude<Committed, { kind: 'stored' }> | Accepted {
     const { keyManager, signer, nonce } = acceptance.call
     const channel = `${keyManager}:${signer}:${nonce >> 128n}`
     const same = taken.byIdentity.get(acceptance.identity)
     if (same !== undefined) {
-      // Another process has stored it, perhaps for another account: what follows looks anew at who sends the channel's calls.
+      // Another process has stored it, perhaps for another account of the relayer. The calls behind it in the channel are
+      // `orphaned`, so that they choose their account again.
       brokenChannels.add(channel)
       return { kind: 'known', hash: same }
     }
@@ -174,13 +182,13 @@ export function createDraft(options: DraftOptions, acceptances: readonly Accepta
   }
 }
 
-/** A call that is to be signed, and what it was given. */
+/** A call that is to be signed, and the quota that is reserved for it. */
 interface Accepted {
   readonly acceptance: Acceptance
   readonly quota: Reserved
 }
 
-/** Signs calls with the next nonces of their signers, those that may share a transaction together. */
+/** Signs calls with the next nonces of their signers. Calls that may share a transaction get one. */
 function signAll(
   accepted: readonly Accepted[],
   { chainId, fees, nowMs, bundles, nonces }: Pick<DraftOptions, 'chainId' | 'fees' | 'nowMs' | 'bundles' | 'nonces'>,
@@ -228,7 +236,7 @@ function togetherIn(accepted: readonly Accepted[], bundles: BundleLimits | undef
   for (const one of accepted) {
     const { signer } = one.acceptance
     const group = open.get(signer.address)
-    // Nothing overtakes a call that does not fit: channels keep their order.
+    // A call that does not fit closes the group: a later call must not overtake it in its channel.
     if (group && fitTogether([...group, one], bundles)) {
       group.push(one)
       continue
@@ -251,13 +259,13 @@ function fitTogether(group: readonly Accepted[], limits: BundleLimits): boolean 
   )
 }
 
-/** What a call was given of its profile's quota. */
+/** The quota that is reserved for a call, and the account before that. */
 interface Reserved {
   readonly account: Account
   readonly reserved: bigint
 }
 
-/** What the acceptances of a draft take of accounts and budgets, one after the other. */
+/** Takes quota and budgets for the calls of a draft, one call after the other. */
 function createSpending({ plans, registration, unregistered, fees, nowMs, ...before }: DraftOptions) {
   const accounts = new Map(before.accounts)
   const charges = new Map<string, { readonly period: number; readonly amount: bigint; readonly registered: boolean }>()
@@ -265,7 +273,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
   const drawn = new Map<string, { readonly startsAt: number; readonly amount: bigint; readonly limit: bigint }>()
   const nowSeconds = Math.floor(nowMs / 1000)
 
-  /** @throws ServiceError RATE_LIMITED */
+  /** Takes gas of the budgets for unregistered profiles. @throws ServiceError RATE_LIMITED */
   function draw(code: string | null, gas: bigint): void {
     const budgets = budgetsFor(code ?? UNKNOWN_CODE, unregistered, budgetUse, nowSeconds)
     if (leftOf(budgets) < gas) throw budgetExhausted(budgets, gas, nowSeconds)
@@ -275,7 +283,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
     }
   }
 
-  /** @throws ServiceError */
+  /** @throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED */
   function reserve({ call: { profile }, gasLimit, code }: Acceptance): Reserved {
     const account = accounts.get(profile)
     assertServed(profile, account, registration)
@@ -295,7 +303,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
   return { reserve, accounts, charges, budgetUse, drawn }
 }
 
-/** What a relay's row says of the call; its transaction has the rest. */
+/** The columns of a relay that say what the call is. Its payload stands in the signed transaction alone. */
 function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, reserved }: Reserved) {
   const end = call.validityTimestamps & ((1n << 128n) - 1n)
   return {
@@ -314,6 +322,6 @@ function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, 
   }
 }
 
-/** Entries in the order in which rows are locked: two transactions cannot wait for each other. */
+/** Entries in the order in which rows are locked, so that no two transactions wait for each other. */
 const inOrder = <Value>(byAddress: ReadonlyMap<string, Value>) =>
   [...byAddress].sort(([one], [other]) => (one < other ? -1 : 1))

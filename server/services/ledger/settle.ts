@@ -1,8 +1,8 @@
+import { sql } from 'kysely'
 import { anyOf, type AttemptsTable, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { planOf, moveReservation, type Account, type Plans } from '../quotas/plans.ts'
 import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
-import { sql } from 'kysely'
 import { retryOnConflict } from '../database/postgres-pool.ts'
 import { lockStoredAccounts, toAccount } from './accounts.ts'
 
@@ -10,12 +10,13 @@ import { lockStoredAccounts, toAccount } from './accounts.ts'
 export interface Mined {
   /** `relays.hash`. */
   readonly relay: string
+  /** Hash of the transaction that was mined. */
   readonly attempt: string
   readonly kind: AttemptsTable['kind']
   readonly succeeded: boolean
   readonly blockNumber: number
   readonly blockHash: string
-  /** Of a call in a bundle, its part. */
+  /** For a call in a bundle: the call's part of the transaction's gas. */
   readonly gasUsed: bigint
   readonly effectiveGasPriceWei: bigint
   /** Deep enough in the chain to stay. */
@@ -28,9 +29,10 @@ interface SettleOptions extends ChangeOptions {
 }
 
 /**
- * Writes down that relays are mined, and charges what they did cost: also when they reverted, and also what it did cost
- * to use up the nonce of one that has expired. The rest of what was reserved goes back, unless the account has begun a
- * new period. What was written before is corrected: a relay may be mined again, elsewhere, after a reorganisation.
+ * Writes down that relays are mined, and charges their profiles. A relay that reverted is charged, too, and so is the
+ * transaction that used up the nonce of an expired one. The rest of the reservation is given back, unless the account has
+ * begun a new period. A relay may be mined again in another block after a reorganisation; then what was written before is
+ * corrected.
  */
 export async function settle(db: Queries, mined: readonly Mined[], options: SettleOptions): Promise<Settlement[]> {
   const byRelay = new Map(mined.map((one) => [one.relay, one]))
@@ -39,7 +41,7 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
     if (!one || relay.final) return undefined
     const outcome = one.kind === 'cancel' ? 'cancelled' : one.succeeded ? 'executed' : 'failed'
     const isExpired = relay.expires_at !== null && BigInt(relay.expires_at) < options.chainSeconds
-    // What is cancelled for another reason is not the profile's doing, and a bundle that leaves a call out costs it nothing.
+    // The profile pays for a cancelled call only when the call has expired, and only for gas that was used for it.
     const isFree = one.kind === 'cancel' && (!isExpired || one.gasUsed === 0n)
     return {
       cost: isFree ? 0n : planOf(relay, options.plans).settle(one),
@@ -50,7 +52,7 @@ export async function settle(db: Queries, mined: readonly Mined[], options: Sett
   })
 }
 
-/** Takes back that relays are mined: the chain has dropped their blocks. What they reserved is reserved again. */
+/** The chain has dropped the blocks of these relays: they wait again, and their quota is reserved again. */
 export async function unsettle(db: Queries, relays: readonly string[], options: ChangeOptions): Promise<Settlement[]> {
   return changeRelays(db, relays, options, (relay) => {
     if (relay.final || relay.mined_hash === null) return undefined
@@ -65,8 +67,8 @@ interface SeenRelay {
 }
 
 /**
- * Gives relays up that will never be mined: nothing is charged. One that another process has given another nonce since
- * may well be mined.
+ * Gives relays up that can never be mined. Nothing is charged. A relay is left alone when another process has given it
+ * another nonce since it was seen, because it can be mined with that one.
  *
  * @param head on the chain up to this block, something else has their nonces
  */
@@ -103,7 +105,7 @@ export interface FinalBlock {
   readonly hash: string
 }
 
-/** What a relay came to, for logs and metrics. */
+/** The outcome of a relay, for logs and metrics. */
 export interface Settlement {
   readonly relay: string
   readonly profile: string
@@ -116,24 +118,24 @@ export interface Settlement {
 interface ChangeOptions {
   readonly plans: Plans
   readonly nowSeconds: number
-  /** The relays as they were read; absent: they are read now. */
+  /** The relays as the caller has read them; absent: they are read now. */
   readonly known?: readonly RelayRow[]
 }
 
 /** What becomes of one relay. */
 interface Change {
-  /** What is taken of the account now; null: what was reserved. */
+  /** What the account pays, in the unit of its plan; null: the reservation stands. */
   readonly cost: bigint | null
   readonly gasUsed: bigint
-  /** What has happened to it: see `lifecycle.ts`. */
+  /** What has happened to the relay, in order: see `lifecycle.ts`. */
   readonly events: readonly CallEvent[]
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   readonly mined?: MinedIn | null
-  /** Of a relay that is given up, the block by which that is known. */
+  /** For a relay that is given up: the head of the chain when that was decided. */
   readonly givenUpAt?: FinalBlock
 }
 
-/** What has to be known of a relay to change it. */
+/** The columns of a relay that a change needs. */
 export const changeColumns = [
   'hash',
   'profile',
@@ -149,7 +151,7 @@ export const changeColumns = [
   'gas_used',
   'expires_at',
   'account_nonce',
-  // The transaction that wrote the row: with another one, it is not what was read any more.
+  // The database transaction that wrote the row. When it differs, somebody has changed the row since it was read.
   sql<string>`relays.xmin::text`.as('version'),
 ] as const
 export type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute']>>[number]
@@ -157,9 +159,9 @@ export type RelayRow = Awaited<ReturnType<ReturnType<typeof readRelays>['execute
 /**
  * Changes relays and what they take of their accounts: all of it or nothing.
  *
- * First as they were read, which holds no lock for longer than a statement: an account under load would keep its
- * calls waiting. The database checks that nothing has changed meanwhile; only when something has, or a relay is to take
- * more than before, everything is read anew under locks.
+ * The first try works with the rows as they were read, so that no lock is held for longer than one statement: accounts
+ * under load would wait for it. The database checks that the rows are unchanged. When they are not, or when a relay
+ * takes more than before, the second try reads everything under locks.
  *
  * @param decide undefined leaves the relay as it is
  */
@@ -178,8 +180,8 @@ async function changeRelays(
 }
 
 /**
- * @returns undefined when a relay is to take more than before; nothing is changed then
- * @throws a serialisation failure when something has changed since it was read
+ * @returns undefined when a relay would take more of its account than before; nothing is changed then
+ * @throws the driver's serialisation failure (40001) when a row has changed since it was read
  */
 async function changeAtOnce(
   db: Queries,
@@ -215,7 +217,7 @@ async function changeUnderLocks(
       .select('profile')
       .distinct()
       .execute()
-    // Accounts before relays, as everywhere.
+    // Accounts are locked before relays everywhere, so that no two transactions wait for each other.
     const accounts = await lockStoredAccounts(
       transaction,
       profiles.map(({ profile }) => profile),
@@ -227,6 +229,7 @@ async function changeUnderLocks(
   })
 }
 
+/** Decides about each relay, one after the other, and adds up what that changes in the accounts. */
 function draftChanges(
   rows: readonly RelayRow[],
   accounts: readonly Account[],
@@ -277,7 +280,7 @@ function readRelays(db: Queries, hashes: readonly string[]) {
   return db.selectFrom('relays').where('hash', '=', anyOf(hashes)).orderBy('hash').select(changeColumns)
 }
 
-/** Where a relay was mined, as its row says. */
+/** @returns null while the relay is not mined */
 export function minedIn({ mined_hash, block_number, block_hash, gas_used }: RelayRow): MinedIn | null {
   if (mined_hash === null || block_hash === null) return null
   return {
@@ -288,22 +291,22 @@ export function minedIn({ mined_hash, block_number, block_hash, gas_used }: Rela
   }
 }
 
-/** Relays as they are to be, and what that changes in their accounts. */
+/** Relays as they shall be stored, and what that changes in their accounts. */
 interface Changes {
   readonly relays: readonly ChangedRelay[]
-  /** Amounts may be negative; one for each profile. */
+  /** One for each profile. A negative amount gives something back. */
   readonly charges: readonly { readonly profile: string; readonly period: number; readonly amount: bigint }[]
-  /** How many more of a profile's relays have reverted; negative where the chain took that back. */
+  /** How many more of a profile's relays have reverted; negative after a reorganisation. */
   readonly reverts: readonly { readonly profile: string; readonly more: number }[]
 }
 
 interface ChangedRelay {
   readonly hash: string
-  /** Of the row that was read: `xmin`, the transaction that wrote it. */
+  /** `xmin` of the row that was read: the database transaction that wrote it. */
   readonly version: string
   readonly status: RelayStatus
   readonly mined: MinedIn | null
-  /** Of a relay that is given up, the block by which that is known. */
+  /** For a relay that is given up: the head of the chain when that was decided. */
   readonly givenUpAt?: FinalBlock | undefined
   readonly final: boolean
   readonly reserved: bigint
@@ -319,11 +322,11 @@ export interface MinedIn {
 }
 
 /**
- * Stores changes of relays and charges their accounts: all of it or nothing, in one statement. It does not wait for the
- * disk: what a crash of the database loses is found out again on the chain.
+ * Stores changes of relays and charges their accounts: all of it or nothing, in one statement. The statement does not wait
+ * for the disk: when a crash of the database loses it, the follower reads the same from the chain again.
  *
- * @throws what the driver throws for a serialisation failure when an account is in another period, or a relay is not
- *   what was read; nothing is stored
+ * @throws the driver's serialisation failure (40001) when an account is in another period, or a relay has changed since it
+ *   was read; nothing is stored then
  */
 export async function storeChanges(
   db: Queries,

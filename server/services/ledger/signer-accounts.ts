@@ -5,7 +5,11 @@ import type { Queries } from '../database/database.ts'
 import { transactionOf } from '../database/tables.ts'
 import type { SignerAccount } from '../signers/signers.ts'
 
-/** The nonces and receipts in a ledger mean nothing on another chain, even one of the same id. */
+/**
+ * The nonces and receipts in a ledger mean nothing on another chain, even one with the same id.
+ *
+ * @throws OperatorError the ledger belongs to a chain with another first block
+ */
 export async function assertSameChain(db: Queries, upstream: Upstream): Promise<void> {
   const block = await upstream.request<{ hash: string } | null>('eth_getBlockByNumber', ['0x0', false])
   // Some nodes do not keep their first block.
@@ -23,7 +27,7 @@ export async function assertSameChain(db: Queries, upstream: Upstream): Promise<
   }
 }
 
-/** Takes the nonces of the accounts up where the ledger left them, or, for new ones, where the chain has them. */
+/** Stores new accounts with the nonce that the chain has for them, and raises the next nonces that the chain has passed. */
 export async function openSignerAccounts(
   db: Queries,
   upstream: Upstream,
@@ -36,7 +40,7 @@ export async function openSignerAccounts(
       .values({ address, next_nonce: count })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
-    // Used elsewhere while nothing of ours was under way: what follows goes behind that.
+    // Somebody else has used the account. The next transaction goes behind theirs.
     await db
       .updateTable('signer_accounts')
       .set({ next_nonce: count })
@@ -46,7 +50,7 @@ export async function openSignerAccounts(
   }
 }
 
-/** The most that an account's transactions can cost that are not mined, in wei. */
+/** The most that the transactions of an account can still cost which are not mined, in wei. */
 export async function pendingCostWei(db: Queries, account: string): Promise<bigint> {
   const priced = db
     .selectFrom('relays')
@@ -77,7 +81,7 @@ export async function nextNonceOf(db: Queries, account: string): Promise<number 
   return row && Number(row.next_nonce)
 }
 
-/** Nonces of an account, the second one excluded. */
+/** Consecutive nonces of an account: from the first one on, below the second one. */
 export interface NonceRange {
   readonly from: number
   readonly below: number
@@ -91,13 +95,13 @@ export interface Unsent {
 }
 
 /**
- * What may not have been sent of an account's transactions with these nonces, in their order: what is pending and not
- * known to have been offered to a node.
+ * The transactions of an account with these nonces that may not have been sent, in the order of the nonces: those that are
+ * pending, and of which it is not noted that a node was offered them.
  */
 export async function unsentOf(db: Queries, account: string, { from, below }: NonceRange): Promise<Unsent[]> {
   return (
     db
-      // By itself: together with the rest it is at times planned by an index of all relays, while there are no statistics.
+      // A query of its own: while PostgreSQL has no statistics, it sometimes plans the joined query by an index of all relays.
       .with(
         (name) => name('open').materialized(),
         (query) =>
@@ -120,7 +124,7 @@ export async function unsentOf(db: Queries, account: string, { from, below }: No
   )
 }
 
-/** Notes that all of an account's transactions below a nonce were offered to a node. Lost, they are offered once more. */
+/** Notes that all of an account's transactions below a nonce were offered to a node. If the note is lost, they are offered again. */
 export async function noteOffered(db: Queries, account: string, belowNonce: number): Promise<void> {
   await db
     .updateTable('signer_accounts')
@@ -133,18 +137,18 @@ export async function noteOffered(db: Queries, account: string, belowNonce: numb
 const offeredBelow = (account: string) =>
   sql`(select offered_below from ${sql.table('signer_accounts')} where address = ${account})`
 
-/** No attempt for the same relay came after it: an older one must not be sent in its stead. */
+/** There is no later attempt for the same relay: an older attempt must not be sent in place of a later one. */
 const isLatestAttempt = sql<boolean>`not exists (
   select 1 from ${sql.table('attempts')} as later
   where later.relay = attempts.relay and later.created_at_ms > attempts.created_at_ms)`
 
-/** The node refuses the next transaction of an account, and so nothing behind it can be mined. */
+/** The node refuses the next transaction of an account. Nothing behind that transaction can be mined. */
 export interface Refusal {
-  /** The account's nonce of that transaction. */
+  /** The nonce of the refused transaction. */
   readonly nonce: number
-  /** When it was first refused. */
+  /** When it was first refused, Unix milliseconds. */
   readonly sinceMs: number
-  /** How often it was. */
+  /** How often it was refused. */
   readonly count: number
 }
 
@@ -162,7 +166,7 @@ export async function refusalOf(db: Queries, account: string): Promise<Refusal |
   return { nonce: Number(row.refused_nonce), sinceMs: Number(row.refused_since_ms), count: row.refusals }
 }
 
-/** Whether an account has to be left out of the choice. */
+/** Whether the account is to get no more calls. */
 export const isLeftOut = (refusal: Refusal | undefined) => refusal !== undefined && refusal.count >= LEFT_OUT_AFTER
 
 /** Notes that the node has refused an account's transaction with this nonce, once more or for the first time. */
@@ -179,7 +183,7 @@ export async function noteRefusal(db: Queries, account: string, nonce: number, n
     .execute()
 }
 
-/** Forgets the refusals of an account: its transaction was taken, or is mined. */
+/** Forgets the refusals of an account, because its transaction was taken or mined. */
 export async function clearRefusals(db: Queries, account: string): Promise<void> {
   await db
     .updateTable('signer_accounts')

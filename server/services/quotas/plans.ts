@@ -99,9 +99,9 @@ function bindPlan(
 const planError = (plan: string, reason: string, options?: ErrorOptions) =>
   new ConfigError([`quota/plans/${plan}: ${reason}`], options)
 
-/** How long a model may take, for example to ask the chain. */
+/** How long a model may take, for example to ask the chain, in milliseconds. */
 const TIMEOUT_MS = 5_000
-/** What a model has answered is used for so long: from the admission of a call until it is stored. */
+/** The answer of a model is used for this time, in milliseconds: from the admission of a call until it is stored. */
 const VALID_MS = 30_000
 /** The most answers that are kept. The oldest goes first. */
 const MAX_KEPT = 10_000
@@ -118,7 +118,7 @@ export class OpeningUnderWay extends Error {
   constructor(opened: Promise<unknown>) {
     super('a quota model has not answered yet')
     this.opened = opened
-    // Somebody may only have looked whether the answer is there.
+    // A caller that only looked for the answer does not wait for it, and nobody else would handle the rejection.
     opened.catch(() => {})
   }
 }

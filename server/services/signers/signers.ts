@@ -1,10 +1,10 @@
 import { getBytes, decryptKeystoreJson } from 'ethers'
 import secp256k1 from 'secp256k1'
+import type { Logger } from 'pino'
 import { addressOf } from '../../ethereum/signature.ts'
 import { signTransaction, type SignedTransaction, type UnsignedTransaction } from '../../ethereum/transaction.ts'
 import { ConfigError, ServiceError } from '../../core/errors.ts'
 import type { Secrets } from '../../config/environment.ts'
-import type { Logger } from 'pino'
 import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 

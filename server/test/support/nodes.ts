@@ -1,11 +1,11 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
-import { startChain } from '../../../contracts/chain.ts'
-import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/anvil.ts'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startChain } from '../../../contracts/chain.ts'
+import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/anvil.ts'
 
 /** A real development node of its own for a test. */
 export interface TestNode {

@@ -1,5 +1,6 @@
 import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
 import { AbiCoder, computeAddress, concat, Wallet, Interface, type Signer } from 'ethers'
+import { readFile } from 'node:fs/promises'
 import {
   deployProfile,
   handOver,
@@ -15,7 +16,6 @@ import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import { deployTarget } from '../../../contracts/deploy/target.ts'
 import { nodeKinds, type TestNode } from './nodes.ts'
 import { createRelayClient, type KeyPair, type RelayClient } from './relay-client.ts'
-import { readFile } from 'node:fs/promises'
 
 /** A development node with a profile, its controllers and a target on it. */
 interface MinedReceipt {

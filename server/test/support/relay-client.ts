@@ -1,7 +1,7 @@
+import { expect } from 'chai'
 import { profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayNonce, signQuota, signRelayCall } from '../../../contracts/lsp25.ts'
-import { expect } from 'chai'
 
 /** An answer of the relay. */
 export interface Answer {

@@ -1,5 +1,5 @@
-import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { expect } from 'chai'
+import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { createSender, type Sender } from '../../../../contracts/deploy/sender.ts'
 import { logEmitterInterface } from '../../../../contracts/deploy/logs.ts'
 import { loadArtifact } from '../../../../contracts/artifacts.ts'

@@ -1,6 +1,6 @@
-import type { Log, Receipt, Transaction } from '../../../../specs/index.ts'
 import { expect } from 'chai'
 import type { TransactionRequest } from 'ethers'
+import type { Log, Receipt, Transaction } from '../../../../specs/index.ts'
 import { nodeKinds, type TestNode } from '../../support/nodes.ts'
 import { startRpcFront, type RpcFront } from '../../support/rpc-server.ts'
 
