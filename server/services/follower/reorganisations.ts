@@ -87,46 +87,10 @@ const RECHECKED_MS = 3_600_000
 const KEPT_IN_A_ROW = 16
 
 export function createDeepReorganisations(options: DeepReorganisationsOptions): DeepReorganisations {
-  const { chainId, database, upstream, broadcaster, signerOf, ages, clock, log, lostAfterMs, replaceAfterMs } = options
+  const { database, upstream, ages, clock, log, lostAfterMs } = options
   /** By account: the missing nonce that was logged last. */
   const logged = new Map<string, number>()
-
-  /** By account: the first missing nonce, and the fees that were offered for it last. */
-  const offered = new Map<string, { readonly nonce: number; readonly fees: Fees; readonly atMs: number }>()
-
-  /**
-   * Something that is not in the ledger had used these nonces, and a reorganisation has dropped it. Every later transaction of
-   * the account waits for them. So each nonce is used up by a transaction that does nothing else, unless a node has a
-   * transaction with it already. That one may offer too little: then the first missing nonce is signed again, for higher
-   * fees each time.
-   */
-  async function useUp(account: string, { from, below }: NonceRange): Promise<void> {
-    const signer = signerOf(account)
-    if (!signer) return
-    const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
-    const last = offered.get(account)
-    const isNew = known < below || last?.nonce !== from
-    if (!isNew && clock.monotonicMs() - last.atMs < replaceAfterMs) return
-    const fees = isNew ? await options.fees.current() : await options.fees.raised(last.fees)
-    if (fees === null) return
-    offered.set(account, { nonce: from, fees, atMs: clock.monotonicMs() })
-    const first = isNew ? known : from
-    const end = isNew ? below : from + 1
-    const what = { chainId, to: account, gasLimit: CANCEL_GAS, data: '0x', fees }
-    const missing = Array.from({ length: Math.max(0, end - first) }, (_, index) =>
-      signer.sign({ ...what, nonce: first + index }),
-    )
-    if (missing.length > 0) await database.exclusively(accountKey(account), () => broadcaster.send(missing))
-  }
-
-  const isGone = async ({ number, hash }: FinalBlock): Promise<boolean> => {
-    const block = await upstream.request<{ hash: string } | null>('eth_getBlockByNumber', [
-      `0x${number.toString(16)}`,
-      false,
-    ])
-    // A node that is behind has no block of that number yet. That proves nothing.
-    return block !== null && block.hash !== hash
-  }
+  const useUp = createUseUp(options)
 
   return {
     recheck: async () => {
@@ -134,7 +98,7 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
       const gone: string[] = []
       let keptInARow = 0
       for (const block of await finalBlocks(database.db, sinceMs)) {
-        if (await isGone(block)) gone.push(block.hash)
+        if (await isGone(upstream, block)) gone.push(block.hash)
         keptInARow = gone.at(-1) === block.hash ? 0 : keptInARow + 1
         if (keptInARow === KEPT_IN_A_ROW) break
       }
@@ -166,4 +130,45 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
       return true
     },
   }
+}
+
+/**
+ * Something that is not in the ledger had used these nonces, and a reorganisation has dropped it. Every later transaction of
+ * the account waits for them. So each nonce is used up by a transaction that does nothing else, unless a node has a
+ * transaction with it already. That one may offer too little: then the first missing nonce is signed again, for higher
+ * fees each time.
+ */
+function createUseUp(options: DeepReorganisationsOptions): (account: string, nonces: NonceRange) => Promise<void> {
+  const { chainId, database, upstream, broadcaster, signerOf, clock, replaceAfterMs } = options
+  /** By account: the first missing nonce, and the fees that were offered for it last. */
+  const offered = new Map<string, { readonly nonce: number; readonly fees: Fees; readonly atMs: number }>()
+
+  return async (account, { from, below }) => {
+    const signer = signerOf(account)
+    if (!signer) return
+    const known = Number(await upstream.request<string>('eth_getTransactionCount', [account, 'pending']))
+    const last = offered.get(account)
+    const isNew = known < below || last?.nonce !== from
+    if (!isNew && clock.monotonicMs() - last.atMs < replaceAfterMs) return
+    const fees = isNew ? await options.fees.current() : await options.fees.raised(last.fees)
+    if (fees === null) return
+    offered.set(account, { nonce: from, fees, atMs: clock.monotonicMs() })
+    const first = isNew ? known : from
+    const end = isNew ? below : from + 1
+    const what = { chainId, to: account, gasLimit: CANCEL_GAS, data: '0x', fees }
+    const missing = Array.from({ length: Math.max(0, end - first) }, (_, index) =>
+      signer.sign({ ...what, nonce: first + index }),
+    )
+    if (missing.length > 0) await database.exclusively(accountKey(account), () => broadcaster.send(missing))
+  }
+}
+
+/** Whether the chain has another block of that number now. */
+async function isGone(upstream: Upstream, { number, hash }: FinalBlock): Promise<boolean> {
+  const block = await upstream.request<{ hash: string } | null>('eth_getBlockByNumber', [
+    `0x${number.toString(16)}`,
+    false,
+  ])
+  // A node that is behind has no block of that number yet. That proves nothing.
+  return block !== null && block.hash !== hash
 }
