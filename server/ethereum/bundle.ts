@@ -25,15 +25,15 @@ export const MAX_BUNDLED_BYTES = 8_192
 /** One call of a bundle. */
 export interface BundledCall {
   readonly to: string
-  /** Most gas of the call itself, without what a transaction costs. */
+  /** The most gas of the call itself, without the cost of a transaction. */
   readonly gasLimit: bigint
   readonly data: string
 }
 
-/** What became of one call of a mined bundle; undefined where results are listed: it was not made. */
+/** What became of one call of a mined bundle. In lists of results, undefined stands for a call that was not made. */
 interface BundledResult {
   readonly succeeded: boolean
-  /** With the cost of the CALL instruction. */
+  /** The gas of the call, the cost of the CALL instruction included. */
   readonly gasUsed: bigint
 }
 

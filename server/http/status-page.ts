@@ -123,13 +123,13 @@ const style = `
 /** What the status page shows. Nothing in it is secret; a member that could not be read is undefined. */
 interface ServiceStatus {
   readonly version: string
-  /** Of `GET /readyz`. */
+  /** The checks of `GET /readyz`. */
   readonly findings: Findings
   readonly chainId: string | undefined
   readonly latestBlock: { readonly number: string; readonly ageSeconds: number } | undefined
   readonly signers: readonly {
     readonly address: string
-    /** In the native coin. */
+    /** The account's balance, in the native coin. */
     readonly balance: number
     readonly state: 'ok' | 'low' | 'refused by the node'
   }[]
@@ -140,11 +140,11 @@ interface ServiceStatus {
   readonly plans: readonly {
     readonly name: string
     readonly model: string
-    /** Of a new account, with its unit. */
+    /** The allowance of a new account, with its unit. */
     readonly allowance: string
   }[]
   readonly registration: Config['registration']
-  /** Ids by kind. */
+  /** By kind, the ids of the plugins. */
   readonly plugins: Readonly<Record<string, readonly string[]>>
 }
 

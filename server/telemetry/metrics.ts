@@ -97,7 +97,7 @@ interface GaugeSources {
 
 const WEI_PER_COIN = 1e18
 const DAY_MS = 24 * 60 * 60 * 1000
-/** The most milliseconds for reading a gauge: Prometheus waits about ten seconds for all of them. */
+/** The most milliseconds for reading one gauge. Prometheus waits about ten seconds for all of them. */
 const READ_TIMEOUT_MS = 2_000
 
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number]

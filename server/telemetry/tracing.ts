@@ -37,7 +37,7 @@ export type TraceContext = Context
 
 interface SpanOptions {
   readonly kind?: 'server' | 'client' | 'internal'
-  /** Never addresses, keys, bodies, or texts of errors, which quote them. */
+  /** They must hold no addresses, keys or bodies, and no texts of errors, which quote such things. */
   readonly attributes?: Attributes
   /**
    * Parents of the span; absent: the span that is current. Work for many requests at once is a span in each of their

@@ -61,7 +61,10 @@ export interface Waiting {
   readonly refusal: Refusal | undefined
   /** For how long the node has refused it, in milliseconds; 0 when it refuses none. */
   readonly refusedForMs: number
-  /** How old a relay's latest transaction is, in milliseconds: by the clock, or by what this process has seen, if that is more. */
+  /**
+   * How old a relay's latest transaction is, in milliseconds: by the clock, or by what this process has seen, whichever is
+   * more.
+   */
   readonly ageMs: (relay: TriedRelay) => number
 }
 

@@ -124,7 +124,10 @@ export async function unsentOf(db: Queries, account: string, { from, below }: No
   )
 }
 
-/** Notes that all of an account's transactions below a nonce were offered to a node. If the note is lost, they are offered again. */
+/**
+ * Notes that all of an account's transactions below a nonce were offered to a node. When the note is lost, they are offered
+ * again.
+ */
 export async function noteOffered(db: Queries, account: string, belowNonce: number): Promise<void> {
   await db
     .updateTable('signer_accounts')
