@@ -1,10 +1,18 @@
 import type { ExecuteRequest, QuotaRequest } from '../specs/index.ts'
 import { ServiceError } from '../server/core/errors.ts'
 import { validatorOf } from '../server/core/validate.ts'
-import { lsp25Form, personalDigest, quotaMessage, relayDigest } from '../server/ethereum/digest.ts'
+import {
+  lsp25Form,
+  personalDigest,
+  quotaMessage,
+  relayDigest,
+  MalformedSignatureError,
+  parseSignature,
+  recoverSigner,
+  type Signature,
+} from '../server/ethereum/signature.ts'
 import { misreadings, ownAddressMistake, quotaMisreadings, type Misreading } from '../server/ethereum/misreadings.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner, type Signature } from '../server/ethereum/signature.ts'
-import { assertValid, parseBody } from '../server/http/json-body.ts'
+import { assertValid, parseBody } from '../server/http/body.ts'
 
 /** What is known of the profile beside the body. */
 export interface KnownOfProfile {

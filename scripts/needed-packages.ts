@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { OperatorError } from '../server/core/operator-error.ts'
+import { OperatorError } from '../server/core/errors.ts'
 
 export type PackageGroup = 'server' | 'chain'
 

@@ -2,7 +2,7 @@
 import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../conformance/lib/outcome.ts'
-import { OperatorError } from '../server/core/operator-error.ts'
+import { OperatorError } from '../server/core/errors.ts'
 import { withPackages, type PackageGroup } from './needed-packages.ts'
 
 /** A command: it gets the arguments after its name, and returns the exit code; 2 is wrong usage. */

@@ -3,9 +3,7 @@ import { Router } from '@koa/router'
 import Koa, { type Context, type Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorResponses } from './http/errors.ts'
-import { requestId } from './http/request-id.ts'
-import type { Route } from './http/route.ts'
-import { securityHeaders } from './http/security-headers.ts'
+import { requestId, type Route, securityHeaders } from './http/route.ts'
 
 export interface AppOptions {
   readonly routes: readonly Route[]

@@ -1,13 +1,11 @@
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
 import { pino, type Logger } from 'pino'
-import { loadConfig, type LoadedConfig } from './config/load.ts'
-import { redactConfig } from './config/redact.ts'
-import { startFailure } from './start-failure.ts'
-import { metricsOfAll } from './telemetry/all-metrics.ts'
+import { loadConfig, type LoadedConfig, redactConfig } from './config/load.ts'
+import { startFailure } from './core/errors.ts'
+import { metricsOfAll, limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
-import { limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
 
 /** More have no cores to run on, and take more connections than PostgreSQL has. */
 const MOST_WORKERS = 64

@@ -6,7 +6,7 @@ import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { relayNonce, signRelayCall } from '../contracts/lsp25.ts'
-import { postText } from '../server/services/node/post-text.ts'
+import { postText } from '../server/services/node/http-node.ts'
 
 /** A chain with a profile on it, and who may act on it. */
 export interface RelayWorld {

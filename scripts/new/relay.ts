@@ -17,7 +17,7 @@ export function relayScaffold(id: string): Scaffold {
 
 const pluginText = (id: string) => `import { defineRelay } from '../../core/define.ts'
 import { verifyRelayCall } from '../../services/relayer/verify.ts'
-import { lsp25Form } from '../../ethereum/digest.ts'
+import { lsp25Form } from '../../ethereum/signature.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** By ERC-165 no contract supports it: put the key managers' ids here. */

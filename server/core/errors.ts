@@ -29,3 +29,67 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
+/**
+ * A fault that the operator can mend, such as a database folder without rights, or a ledger of another chain.
+ * The message is one line, which names what is wrong. Callers of the service never see it.
+ */
+export class OperatorError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\s+/g, ' '), options)
+    this.name = 'OperatorError'
+  }
+}
+/** A configuration that cannot be used: one line for each fault, naming file (or variable) and member. */
+export class ConfigError extends Error {
+  readonly lines: readonly string[]
+
+  constructor(lines: readonly string[], options?: ErrorOptions) {
+    super(lines.join('\n'), options)
+    this.name = 'ConfigError'
+    this.lines = lines
+  }
+}
+/** A plugin that cannot be loaded. It stops the start; its message is one line that names the file and the field. */
+export class PluginError extends Error {
+  readonly file: string
+  /** JSON pointer or name of the manifest's field; empty when the module itself is at fault. */
+  readonly field: string
+
+  constructor(file: string, field: string, reason: string, options?: ErrorOptions) {
+    super([`plugin ${file}`, field, reason].filter(Boolean).join(': ').replace(/\s+/g, ' '), options)
+    this.name = 'PluginError'
+    this.file = file
+    this.field = field
+  }
+}
+
+const mendable = [ConfigError, PluginError, OperatorError, ServiceError]
+
+/**
+ * What the person who starts the server can mend: configuration, plugins, ports, the database, the node.
+ *
+ * @returns one line for each fault; undefined for a fault of our own
+ */
+export function startFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (mendable.some((kind) => error instanceof kind)) return error.message
+  const code = 'code' in error ? String(error.code) : ''
+  switch (code) {
+    case 'EADDRINUSE':
+    case 'EACCES':
+    case 'EADDRNOTAVAIL':
+      return `cannot listen: ${error.message}`
+    // The node's are ServiceErrors.
+    case 'ECONNREFUSED':
+    case 'ECONNRESET':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'ETIMEDOUT':
+      return `DATABASE_URL: the database cannot be reached (${code})`
+    default:
+      // What PostgreSQL says by itself: no such database, wrong password, read-only, full.
+      return 'severity' in error ? `the database refuses: ${error.message} (${code})` : undefined
+  }
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import { OperatorError } from './operator-error.ts'
+import { OperatorError } from './errors.ts'
 
 const require = createRequire(import.meta.url)
 

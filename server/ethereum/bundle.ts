@@ -1,6 +1,6 @@
 import { id } from 'ethers'
-import { encodeCall, Reader } from './abi.ts'
-import { intrinsicGas, transactionGas } from './transaction-gas.ts'
+import { encodeCall, Reader } from './contracts.ts'
+import { intrinsicGas, transactionGas, transactionCall } from './transaction.ts'
 
 /**
  * Relay calls that share a transaction: the call data of the contract `contracts/Bundler.sol`, what it says of each call in
@@ -25,15 +25,15 @@ export const MAX_BUNDLED_BYTES = 8_192
 /** One call of a bundle. */
 export interface BundledCall {
   readonly to: string
-  /** Most gas of the call itself, without what a transaction costs. */
+  /** The most gas of the call itself, without the cost of a transaction. */
   readonly gasLimit: bigint
   readonly data: string
 }
 
-/** What became of one call of a mined bundle; undefined where results are listed: it was not made. */
-export interface BundledResult {
+/** What became of one call of a mined bundle. In lists of results, undefined stands for a call that was not made. */
+interface BundledResult {
   readonly succeeded: boolean
-  /** With the cost of the CALL instruction. */
+  /** The gas of the call, the cost of the CALL instruction included. */
   readonly gasUsed: bigint
 }
 
@@ -172,4 +172,22 @@ export function divideGas(gasUsed: bigint, calls: readonly BundledCall[], result
     given += part
     return part
   })
+}
+
+/**
+ * Reads relay calls out of signed transactions, which are where the ledger keeps them. A bundle is decoded once for all its
+ * calls.
+ *
+ * @returns a function of the signed bytes and of the call's place in the bundle; null: it is the only call
+ */
+export function createCallReader(): (raw: string, place: number | null) => Pick<BundledCall, 'to' | 'data'> {
+  const bundles = new Map<string, readonly BundledCall[]>()
+  return (raw, place) => {
+    if (place === null) return transactionCall(raw)
+    let calls = bundles.get(raw)
+    if (!calls) bundles.set(raw, (calls = decodeBundle(transactionCall(raw).data)))
+    const call = calls[place]
+    if (!call) throw new RangeError(`a bundle of ${calls.length} calls has no place ${place}`)
+    return call
+  }
 }

@@ -1,5 +1,5 @@
 import { getAddress } from 'ethers'
-import { Reader } from './abi.ts'
+import { Reader } from './contracts.ts'
 import {
   lsp25Form,
   lsp6Form,
@@ -13,9 +13,11 @@ import {
   word,
   type DigestForm,
   type RelayMessage,
-} from './digest.ts'
-import { keccak } from './keccak.ts'
-import { MalformedSignatureError, recoverSigner, type Signature } from './signature.ts'
+  keccak,
+  MalformedSignatureError,
+  recoverSigner,
+  type Signature,
+} from './signature.ts'
 
 /** One usual mistake in signing, and who signed if it was made. */
 export interface Misreading {

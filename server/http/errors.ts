@@ -2,8 +2,8 @@ import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorCatalogue, type ErrorBody } from '../../specs/index.ts'
 import { ServiceError } from '../core/errors.ts'
-import { translateError } from '../services/node/translate-errors.ts'
-import { databaseFault } from '../services/database/database-fault.ts'
+import { translateError } from '../services/node/upstream.ts'
+import { databaseFault } from '../services/database/postgres-pool.ts'
 
 /** What is unavailable may be back at any time, so a caller may try again after this time. */
 const RETRY_SECONDS = 1

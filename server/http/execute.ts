@@ -7,7 +7,7 @@ import { servicesFor, type LoadedRelay, type Registry } from '../core/registry.t
 import type { RateLimits } from '../services/rate-limits.ts'
 import { StaleProfileError } from '../services/relayer/judge.ts'
 import type { Answer } from './fast-lane.ts'
-import { assertValid, readJson, type JsonLimits } from './json-body.ts'
+import { assertValid, readJson, type JsonLimits } from './body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
 import type { Route } from './route.ts'
 

@@ -3,10 +3,8 @@ import type { Readable } from 'node:stream'
 import type Koa from 'koa'
 import type { Context } from 'koa'
 import type { Logger } from 'pino'
-import type { RequestMeter } from './metrics.ts'
-import { RequestState } from './request-id.ts'
-import type { Route } from './route.ts'
-import { securityHeaders } from './security-headers.ts'
+import type { RequestMeter } from '../telemetry/metrics.ts'
+import { RequestState, type Route, securityHeaders } from './route.ts'
 
 /** A request in progress, in the Koa app or in the fast lane. */
 export interface Exchange {

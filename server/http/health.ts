@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { shared } from '../concurrency/shared.ts'
 import type { Route } from './route.ts'
 
@@ -13,7 +14,7 @@ export interface ReadinessCheck {
 }
 
 /** The body of `/readyz`. */
-export interface Readiness {
+interface Readiness {
   readonly ready: boolean
   /** Set while the server stops; no check was made. */
   readonly draining?: true
@@ -21,7 +22,7 @@ export interface Readiness {
 }
 
 /** Requests for `/readyz` are not limited, so their findings are reused for this time, in milliseconds. */
-const KEPT_MS = 20
+const READINESS_KEPT_MS = 20
 
 /** How long a check may take before it counts as failed, in milliseconds. */
 const checkTimeoutMs = 3000
@@ -31,7 +32,7 @@ export type Findings = readonly (readonly [name: string, outcome: Readiness['che
 
 /** Makes all checks at the same time. A failure is logged; a check that takes too long has failed. */
 export function createReadinessLook(checks: readonly ReadinessCheck[]): (log: Logger) => Promise<Findings> {
-  return shared(KEPT_MS, (log: Logger) =>
+  return shared(READINESS_KEPT_MS, (log: Logger) =>
     Promise.all(
       checks.map(async ({ name, check }) => {
         try {
@@ -87,5 +88,26 @@ async function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Pr
     return await Promise.race([work, tooLate])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** For this time, in milliseconds, everybody who asks gets the same answer. */
+const METRICS_KEPT_MS = 500
+
+/**
+ * `GET /metrics` in the Prometheus text format.
+ *
+ * @param readMetrics reads those of all workers; absent: this process is alone
+ */
+export function metricsRoute(registry: Registry, readMetrics = () => registry.metrics()): Route {
+  // Some metrics are read from the database.
+  const read = shared(METRICS_KEPT_MS, readMetrics)
+  return {
+    method: 'GET',
+    path: '/metrics',
+    handle: async (ctx) => {
+      ctx.type = registry.contentType
+      ctx.body = await read()
+    },
   }
 }

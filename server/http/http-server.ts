@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../specs/index.ts'
-import { addressOf } from './client-address.ts'
+import { addressOf } from './rate-limit.ts'
 
 export interface HttpServer {
   /** @throws Error with code EADDRINUSE */

@@ -19,10 +19,10 @@ export async function openTracing(environment: Environment, log: Logger): Promis
   if (fault !== undefined) log.warn({ fault }, 'no traces are recorded')
   if (fault !== undefined || !isWanted(environment)) return undefined
 
-  const [{ createTracing }, { createProvider }] = await Promise.all([
-    import('./tracing.ts'),
-    optionalPackage('@opentelemetry/exporter-trace-otlp-proto', () => import('./trace-provider.ts')),
-  ])
+  const { createProvider, createTracing } = await optionalPackage(
+    '@opentelemetry/exporter-trace-otlp-proto',
+    () => import('./tracing.ts'),
+  )
   const provider = createProvider(environment, log)
   log.info('traces are recorded')
   return createTracing(provider.getTracer('touchstone'), async () => {

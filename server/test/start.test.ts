@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { startChain, type RunningChain } from '../../contracts/chain.ts'
 import { testbedConfig } from '../../testbed/testbed.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { startNodeProxy } from './support/node-proxy.ts'
+import { startNodeProxy } from './support/nodes.ts'
 import { until } from './support/until.ts'
 import { startServer, type RunningServer, type StartOptions } from '../start.ts'
 

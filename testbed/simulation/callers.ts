@@ -1,9 +1,15 @@
 import { computeAddress, id } from 'ethers'
 import type { RelayRequest } from '../../server/core/define.ts'
 import { ServiceError } from '../../server/core/errors.ts'
-import { hexBytes, lsp25Form, relayDigest, toHex } from '../../server/ethereum/digest.ts'
+import {
+  hexBytes,
+  lsp25Form,
+  relayDigest,
+  toHex,
+  serializeSignature,
+  signDigest,
+} from '../../server/ethereum/signature.ts'
 import { permissionBits } from '../../server/ethereum/contracts.ts'
-import { serializeSignature, signDigest } from '../../server/ethereum/signature.ts'
 import { CHAIN_ID } from './chain.ts'
 import { callName, payloadOf, type ModelProfile } from './key-manager.ts'
 import type { CallPlan, Plan, Sending } from './plan.ts'

@@ -1,9 +1,22 @@
 import { getAddress, id } from 'ethers'
-import { bytes, encodeCall, Reader, word } from '../../server/ethereum/abi.ts'
-import { keyManagerCalls, permissionBits, profileCalls } from '../../server/ethereum/contracts.ts'
-import { hexBytes, lsp25Form, relayDigest, toHex } from '../../server/ethereum/digest.ts'
-import { keccak } from '../../server/ethereum/keccak.ts'
-import { parseSignature, recoverSigner } from '../../server/ethereum/signature.ts'
+import {
+  bytes,
+  encodeCall,
+  Reader,
+  word,
+  keyManagerCalls,
+  permissionBits,
+  profileCalls,
+} from '../../server/ethereum/contracts.ts'
+import {
+  hexBytes,
+  lsp25Form,
+  relayDigest,
+  toHex,
+  keccak,
+  parseSignature,
+  recoverSigner,
+} from '../../server/ethereum/signature.ts'
 
 /** A profile with its key manager, whose controllers never change. Addresses are checksummed. */
 export interface ModelProfile {

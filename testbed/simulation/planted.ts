@@ -27,7 +27,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     mistake: 'the account nonce is taken before the call is stored, in a transaction of its own',
     edits: [
       {
-        file: `${ledger}/store-relays.ts`,
+        file: `${ledger}/commit.ts`,
         find: `  const { rows } = await sql<{ stored: boolean | null }>\`select case`,
         replace: `  for (const { signer, expected, next } of nonces) {
     const taken = await db.updateTable('signer_accounts').set({ next_nonce: next })
@@ -122,7 +122,7 @@ export const plantedFaults: readonly PlantedFault[] = [
     mistake: 'what a call reserved is given back each time that it is settled',
     edits: [
       {
-        file: `${ledger}/change-relays.ts`,
+        file: `${ledger}/settle.ts`,
         find: `const taken = relay.charged === null ? reserved : BigInt(relay.charged)`,
         replace: `const taken = reserved`,
       },

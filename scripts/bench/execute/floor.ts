@@ -1,6 +1,6 @@
 import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
 import { byWebSocket } from '../../../contracts/by-websocket.ts'
-import { signerFromKey, type SignerAccount } from '../../../server/services/signers/signer-account.ts'
+import { signerFromKey, type SignerAccount } from '../../../server/services/signers/signers.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { runUntilMined, transactionCounts } from '../support/mined.ts'
 import { signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'

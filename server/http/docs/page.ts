@@ -1,6 +1,4 @@
 import { html, htmlPage, htmlTable, type Markup } from '../html.ts'
-import type { JsonSchema, OpenApi, OpenRpc, Operation } from './documents.ts'
-import { examplesOf, fieldsOf, type Field } from './fields.ts'
 
 /** Endpoints for which the service can make a request that is good for one use; see `Samples`. */
 export type SampleName = 'execute' | 'quota'
@@ -185,3 +183,108 @@ form { margin-top: 1rem } label { display: block; font-weight: 600 }
 textarea, input { box-sizing: border-box; width: 100%; color: inherit; background: light-dark(#f5f5f8, #1e1e23); border: 1px solid light-dark(#767680, #8e8e98); border-radius: 4px; padding: .5rem }
 button { font: inherit; padding: .3rem 1rem; cursor: pointer } output pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid var(--line); padding-left: .75rem }
 `
+
+/** A member of a request or an answer, as a reader wants it. */
+interface Field {
+  /** With the names of the objects around it: `transaction.nonce`. */
+  readonly name: string
+  readonly type: string
+  /** What it means. */
+  readonly what: string
+  readonly isRequired: boolean
+}
+
+/** Objects in objects are shown up to this depth. */
+const MAX_DEPTH = 3
+
+/** The members of an object's schema, those of objects within it included; none for another type. */
+export function fieldsOf(document: WithComponents, schema: JsonSchema, depth = 0): Field[] {
+  const { properties = {}, required = [] } = resolve(document, schema)
+  return Object.entries(properties).flatMap(([name, member]) => {
+    const resolved = resolve(document, member)
+    const field = {
+      name,
+      type: typeOf(document, resolved),
+      what: member.description ?? resolved.description ?? '',
+      isRequired: required.includes(name),
+    }
+    const inner = depth + 1 < MAX_DEPTH ? fieldsOf(document, resolved, depth + 1) : []
+    return [field, ...inner.map((one) => ({ ...one, name: `${name}.${one.name}` }))]
+  })
+}
+
+/** Whole examples of a schema. */
+export function examplesOf(document: WithComponents, schema: JsonSchema): readonly unknown[] {
+  return resolve(document, schema).examples ?? []
+}
+
+/** @throws Error for a reference that leads nowhere: the documents are generated */
+function resolve(document: WithComponents, schema: JsonSchema): JsonSchema {
+  const { $ref, ...beside } = schema
+  if ($ref === undefined) return schema
+  const name = $ref.slice($ref.lastIndexOf('/') + 1)
+  const found = document.components?.schemas?.[name]
+  if (!found) throw new Error(`no schema ${$ref}`)
+  return { ...resolve(document, found), ...beside }
+}
+
+function typeOf(document: WithComponents, schema: JsonSchema): string {
+  const alternatives = schema.oneOf ?? schema.anyOf
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (alternatives) {
+    const types = alternatives.map((one) => typeOf(document, resolve(document, one)))
+    return [...new Set(types)].join(' or ')
+  }
+  if (schema.items) return `list of ${schema.title ?? typeOf(document, resolve(document, schema.items))}`
+  const type = typeof schema.type === 'object' ? schema.type.join(' or ') : (schema.type ?? 'any')
+  return schema.title !== undefined && type !== 'object' ? `${schema.title} (${type})` : type
+}
+/** The parts of the two machine-readable documents that the page shows. */
+interface JsonSchema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly oneOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly examples?: readonly unknown[]
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly description?: string
+  readonly parameters?: readonly { readonly name: string; readonly description?: string; readonly schema: JsonSchema }[]
+  readonly requestBody?: { readonly content: JsonContent }
+  readonly responses: Readonly<Record<string, { readonly description?: string; readonly content?: JsonContent }>>
+}
+
+type JsonContent = Readonly<Record<'application/json', { readonly schema: JsonSchema }>>
+
+/** What `$ref` leads to. */
+interface WithComponents {
+  readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> }
+}
+
+export interface OpenApi extends WithComponents {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+export interface OpenRpc extends WithComponents {
+  readonly info: { readonly description?: string }
+  readonly methods: readonly {
+    readonly name: string
+    readonly summary?: string
+    readonly description?: string
+    readonly params: readonly { readonly name: string; readonly required?: boolean; readonly schema: JsonSchema }[]
+    readonly result: { readonly description?: string; readonly schema: JsonSchema }
+    readonly errors?: readonly { readonly code: number; readonly data?: string }[]
+    readonly examples?: readonly { readonly params: readonly { readonly value: unknown }[] }[]
+  }[]
+}

@@ -1,6 +1,6 @@
 import { defineRelay } from '../../core/define.ts'
 import { verifyRelayCall } from '../../services/relayer/verify.ts'
-import { lsp25Form } from '../../ethereum/digest.ts'
+import { lsp25Form } from '../../ethereum/signature.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** Relays for key managers with LSP25 (LSP6 since contracts 0.11). */

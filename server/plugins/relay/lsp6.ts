@@ -1,7 +1,7 @@
 import { defineRelay } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { verifyRelayCall } from '../../services/relayer/verify.ts'
-import { lsp6Form, lsp6FormWithoutValidity } from '../../ethereum/digest.ts'
+import { lsp6Form, lsp6FormWithoutValidity } from '../../ethereum/signature.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** ERC-165 ids of LSP6 before LSP25 became a standard of its own. */

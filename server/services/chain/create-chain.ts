@@ -6,12 +6,9 @@ import type { Chain } from './chain.ts'
 import { HeadTracker, RECENT_MS, type BlockRef } from './head-tracker.ts'
 import { LogFetcher } from './logs/fetcher.ts'
 import { LogPager } from './logs/pager.ts'
-import { NodeKind } from '../node/node-kind.ts'
+import { NodeKind, readReceipt, type Upstream, translateErrors } from '../node/upstream.ts'
 import { projectReceipt, projectTransaction } from './project.ts'
-import { readReceipt } from '../node/read-receipt.ts'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
-import { translateErrors } from '../node/translate-errors.ts'
-import type { Upstream } from '../node/upstream.ts'
 
 export interface CreateChainOptions {
   readonly upstream: Upstream

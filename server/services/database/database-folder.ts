@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { OperatorError } from '../../core/operator-error.ts'
+import { OperatorError } from '../../core/errors.ts'
 
 /** The folder of the embedded database, checked and locked. */
 export interface DatabaseFolder {

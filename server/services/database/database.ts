@@ -3,16 +3,12 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
 import { Semaphore } from '../../concurrency/semaphore.ts'
-import { ServiceError } from '../../core/errors.ts'
-import { OperatorError } from '../../core/operator-error.ts'
+import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
-import { PGliteStream } from './pglite-stream.ts'
-import { startUpkeep } from './pglite-upkeep.ts'
+import { PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
 import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
-import { startPGlite } from './start-pglite.ts'
 import type { Queries, Tables } from './tables.ts'
-import { createWriteProbe } from './write-probe.ts'
 
 export type { Queries } from './tables.ts'
 
@@ -249,5 +245,36 @@ async function underLock<Result>(session: Queries, key: string, work: () => Prom
     const unlocked = sql`select pg_advisory_unlock(${lock}), ${setLimit(0)}`.execute(session)
     // The locks end with the session. If the session is gone already, so are its locks.
     await unlocked.catch(() => sql`select pg_terminate_backend(pg_backend_pid())`.execute(session).catch(() => {}))
+  }
+}
+
+/** A commit that succeeded counts for this time, in milliseconds, so that frequent checks do not write to the disk. */
+const COMMIT_VALID_MS = 5_000
+
+/**
+ * Checks that a commit succeeds. Reading would not show a full disk, or a server that became read-only.
+ *
+ * @param lookFirst at what lies under the database
+ * @returns a function that makes the check. Callers at the same time share one. It throws what the check throws
+ */
+export function createWriteProbe(db: Queries, lookFirst?: () => Promise<void> | undefined): () => Promise<void> {
+  let succeededMs = -Infinity
+  let look: Promise<void> | undefined
+
+  async function commit(): Promise<void> {
+    await lookFirst?.()
+    const value = new Date().toISOString()
+    await db
+      .insertInto('facts')
+      .values({ name: 'last_probe', value })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+      .execute()
+    succeededMs = performance.now()
+  }
+
+  return async () => {
+    if (performance.now() - succeededMs < COMMIT_VALID_MS) return
+    look ??= commit().finally(() => (look = undefined))
+    await look
   }
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { Migrator, type Migration } from 'kysely/migration'
 import { readFile } from 'node:fs/promises'
 import type { Tables } from './tables.ts'
-import { OperatorError } from '../../core/operator-error.ts'
+import { OperatorError } from '../../core/errors.ts'
 import frozen from './migrations/frozen.json' with { type: 'json' }
 
 /**

@@ -14,9 +14,9 @@ export interface ProfilesTable {
   registered: boolean
   suspended: Generated<boolean>
   plan: string
-  /** Of the current period, in the unit of the plan's model. */
+  /** The allowance of the current period, in the unit of the plan's model. */
   allowance: Uint256
-  /** In the current period, reservations included. */
+  /** The amount used in the current period, reservations included. */
   used: Uint256
   /** Unix seconds; null: never. */
   reset_at: Integer | null
@@ -26,7 +26,7 @@ export interface ProfilesTable {
   reverts: Generated<number>
   /** Unix seconds. */
   reverted_at: ColumnType<string | number, number | undefined, number>
-  /** Unix seconds. Calls are refused before. */
+  /** Unix seconds. Calls of the profile are refused until then. */
   slowed_until: ColumnType<string | number, number | undefined, number>
 }
 
@@ -40,14 +40,14 @@ export interface BudgetsTable {
   used: Uint256
 }
 
-/** `abandoned`: will never be mined. It is charged nothing, unless it expired and its nonce had to be used up. */
+/** `abandoned`: the call will never be mined. It is charged nothing, unless it expired and its nonce had to be used up. */
 export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */
 export interface RelaysTable {
   /**
-   * Hash of the first attempt, which carries the call: what the caller was told. Of a call in a bundle `<bundle>/<place>`, a
-   * name that only the ledger uses.
+   * Hash of the first attempt, which carries the call and was told to the caller. For a call in a bundle it is
+   * `<bundle>/<place>`, a name that only the ledger uses.
    */
   hash: string
   /** Hash over what makes two requests the same call, whatever their spelling. */
@@ -70,7 +70,7 @@ export interface RelaysTable {
   /** The relayer's account that sends it. */
   account: string
   account_nonce: Integer
-  /** The attempt that was mined, and where. Of what was given up: by which block that is known. */
+  /** The attempt that was mined, and its block. For a call that was given up: the head of the chain when that was decided. */
   mined_hash: string | null
   block_number: Integer | null
   block_hash: string | null
@@ -80,11 +80,11 @@ export interface RelaysTable {
   /** Whether the call had reverted, or was given up, and another relay has its nonce now. */
   superseded: Generated<boolean>
   created_at_ms: Integer
-  /** Of the HTTP request, for the log of what follows. */
+  /** Id of the HTTP request, for the log of what follows. */
   request_id: string | null
-  /** Hash of the first attempt of a bundle, which several calls share: what their callers were told; null: none. */
+  /** Hash of the first attempt of the call's bundle, which its callers were told; null: the call is in no bundle. */
   bundle: ColumnType<string | null, string | null | undefined, never>
-  /** Of the call in the first attempt of the bundle, from 0 on; null: it is in none. */
+  /** The call's place in the first attempt of its bundle, from 0 on; null: the call is in no bundle. */
   place: ColumnType<number | null, number | null | undefined, never>
 }
 

@@ -1,18 +1,17 @@
-import { transactionCall, type Fees } from '../../ethereum/sign-transaction.ts'
-import { transactionFor } from '../../ethereum/bundle.ts'
+import { transactionCall, type Fees } from '../../ethereum/transaction.ts'
+import { transactionFor, createCallReader } from '../../ethereum/bundle.ts'
 import type { Queries } from '../database/database.ts'
 import { type NewAttempt, storeAttempt } from '../ledger/attempts.ts'
-import { createCallReader } from '../ledger/call-data.ts'
 import { nextNonceState } from '../ledger/lifecycle.ts'
 import { rawOf, type OpenAttempt, type OpenRelay, type TriedRelay } from '../ledger/open-relays.ts'
 import { accountKey } from '../relayer/account-queue.ts'
-import type { SignerAccount } from '../signers/signer-account.ts'
-import type { FollowerOptions } from './follower-options.ts'
+import type { SignerAccount } from '../signers/signers.ts'
+import type { FollowerOptions } from './look.ts'
 
 /** Relays that share a transaction: one, or the calls of a bundle. */
 export interface Group<Relay extends OpenRelay = OpenRelay> {
   readonly relays: readonly [Relay, ...Relay[]]
-  /** Those that the next transaction shall carry; none: it only uses the nonce up. */
+  /** The relays that the next transaction shall carry. When it carries none, it only uses up the nonce. */
   readonly carried: readonly Relay[]
 }
 
@@ -21,25 +20,25 @@ export function groupsOf<Relay extends OpenRelay>(relays: readonly Relay[]): [Re
   return [...Map.groupBy(relays, ({ transaction }) => transaction).values()] as [Relay, ...Relay[]][]
 }
 
-/** The relays that the latest transaction of a group carries; when it carries none, all that it uses the nonce up for. */
+/** The relays that the latest transaction of a group carries; all of the group when it carries none. */
 export function carriedOf<Relay extends TriedRelay>(group: readonly Relay[]): readonly Relay[] {
   const carried = group.filter((relay) => latest(relay).kind === 'call')
   return carried.length > 0 ? carried : group
 }
 
-/** Further transactions for relays that are not mined: each is stored before it is sent. */
+/** Signs further transactions for relays that are not mined, stores them, and then sends them. */
 export interface Attempts {
   /**
-   * Signs another transaction with the nonce of relays: the calls again, or one that does nothing but use the nonce up.
+   * Signs another transaction with the same nonce: it carries the calls again, or does nothing but use up the nonce.
    *
    * @returns whether the node did not refuse it
    */
   replace(group: Group<TriedRelay>, signer: SignerAccount, fees: Fees): Promise<boolean>
-  /** Signs the calls again with the account's next nonce, which is not below what the chain has used. */
+  /** Signs the calls again with the account's next nonce, and at least `chainNonce`. */
   renew(group: Group, signer: SignerAccount, fees: Fees, chainNonce: number): Promise<void>
 }
 
-/** Gas of a transaction that does nothing but use its nonce up. */
+/** Gas of a transaction that does nothing but use up its nonce. */
 export const CANCEL_GAS = 21_000n
 
 export function createAttempts({ chainId, database, broadcaster, plans, clock }: FollowerOptions): Attempts {
@@ -84,7 +83,7 @@ export function createAttempts({ chainId, database, broadcaster, plans, clock }:
   }
 }
 
-/** The transaction that carries these calls of one transaction, as their first attempt has them. */
+/** A transaction for these calls, which the first attempt of their transaction carries. */
 async function transactionOf(db: Queries, relays: readonly OpenRelay[]) {
   const transaction = relays[0]?.transaction ?? ''
   const raw = (await rawOf(db, [transaction])).get(transaction) ?? '0x'
@@ -95,7 +94,7 @@ async function transactionOf(db: Queries, relays: readonly OpenRelay[]) {
   )
 }
 
-/** The transaction that was signed last for a relay. Every relay has at least the one that it was stored with. */
+/** The latest attempt for a relay. Every relay has at least the one that it was stored with. */
 export function latest(relay: TriedRelay): OpenAttempt {
   const last = relay.attempts.at(-1)
   if (!last) throw new Error(`${relay.hash} has no transaction`)

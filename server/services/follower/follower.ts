@@ -1,30 +1,26 @@
 import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
-import { clearRefusals, isLeftOut, refusalOf } from '../ledger/refusals.ts'
-import type { Settlement } from '../ledger/change-relays.ts'
-import { abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
-import { createAges } from './ages.ts'
-import { createDeepReorganisations } from './deep-reorganisations.ts'
-import type { FollowerOptions, Head } from './follower-options.ts'
-import { followMined } from './follow-mined.ts'
-import { createHeadReader } from './head-reader.ts'
-import { findPassed, outcomesOf } from './receipts.ts'
+import { clearRefusals, isLeftOut, refusalOf } from '../ledger/signer-accounts.ts'
+import { type Settlement, abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
+import { createAges, type FollowerOptions, type Head } from './look.ts'
+import { createDeepReorganisations, createHeadReader } from './reorganisations.ts'
+import { followMined, findPassed, outcomesOf } from './receipts.ts'
 import { createRepairs } from './repairs.ts'
 
-/** Follows stored relays until they are final. Each of its steps may be done twice, or by another process, without harm. */
+/** Follows stored relays until they are final. A step that is done twice, or by another process, does no harm. */
 export interface Follower {
   /**
-   * One look at the relays of an account: settles what is mined, takes back what was reorganised away, sends again what
-   * no node has, raises fees, gives up what cannot be mined any more.
+   * One look at the relays of an account. It settles what is mined, opens again what a reorganisation has dropped, sends again
+   * what no node has, raises fees, and gives up what can no longer be mined.
    *
    * @returns whether something is left to follow
    * @throws ServiceError UPSTREAM_UNAVAILABLE
    */
   follow(account: string): Promise<boolean>
-  /** Looks at what is held to be final, since blocks may be gone. @throws ServiceError UPSTREAM_UNAVAILABLE */
+  /** Checks whether the blocks of final relays are still part of the chain. @throws ServiceError UPSTREAM_UNAVAILABLE */
   recheck(): Promise<void>
 }
 
-/** The most relays in one look; the next look takes the rest. */
+/** The most relays in one look. The next look takes the others. */
 const MAX_TOGETHER = 500
 
 export function createFollower(options: FollowerOptions): Follower {
@@ -44,7 +40,7 @@ function createParts(options: FollowerOptions) {
   const firstOpen = new Map<string, number>()
   const recheck = async (): Promise<void> => {
     await deepReorganisations.recheck()
-    // What was behind may be open again, also because another process has found it.
+    // Relays below the remembered nonce may be open again; another process may have opened them, too.
     firstOpen.clear()
     checkedAt.clear()
   }
@@ -84,13 +80,13 @@ async function follow(parts: Parts, account: string): Promise<boolean> {
   return true
 }
 
-/** The first open relays of an account, and the nonce from which on they were looked for. */
+/** Reads the first open relays of an account. @returns them, and the nonce from which on they were looked for */
 async function readOpen({ db, firstOpen }: Parts, account: string) {
   const fromNonce = firstOpen.get(account) ?? 0
   const limit = MAX_TOGETHER
   const relays = await openRelays(db, account, { fromNonce, limit })
   if (relays.length > 0 || fromNonce === 0) return { fromNonce, relays }
-  // Another process may have taken back that a relay is final.
+  // Another process may have opened a final relay below that nonce again.
   return { fromNonce, relays: await openRelays(db, account, { fromNonce: 0, limit }) }
 }
 
@@ -98,7 +94,7 @@ async function readOpen({ db, firstOpen }: Parts, account: string) {
 const countOf = async ({ upstream }: Parts, account: string) =>
   Number(await upstream.request<string>('eth_getTransactionCount', [account, 'latest']))
 
-/** Relays that were seen mined: are their blocks still part of the chain, and deep enough to be final? */
+/** Checks whether the blocks of mined relays are still part of the chain, and whether they are deep enough to be final. */
 async function checkMined(parts: Parts, account: string, relays: readonly OpenRelay[], head: Head): Promise<void> {
   const { db, checkedAt, confirmations } = parts
   if (checkedAt.get(account) === head.hash || relays.length === 0) return
@@ -111,7 +107,7 @@ async function checkMined(parts: Parts, account: string, relays: readonly OpenRe
   if (moved.length + dropped.length === 0) checkedAt.set(account, head.hash)
 }
 
-/** Relays whose nonces the chain has used: by a transaction of theirs, or by something else. */
+/** Settles relays whose account nonces the chain has used, by one of their transactions or by something else. */
 async function settlePassed(
   parts: Parts,
   account: string,
@@ -137,7 +133,7 @@ const settleOptions = ({ plans, clock }: Parts, relays: readonly OpenRelay[], he
   known: relays.map(({ row }) => row),
 })
 
-/** Tells the log, the metrics and the traces. */
+/** Reports settlements to the log, the metrics and the traces. */
 function report(
   { log, onSettled }: Parts,
   settlements: readonly Settlement[],

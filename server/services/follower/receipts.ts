@@ -1,8 +1,7 @@
 import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
-import { transactionCall } from '../../ethereum/sign-transaction.ts'
+import { transactionCall } from '../../ethereum/transaction.ts'
 import type { Queries } from '../database/database.ts'
-import { readReceipt } from '../node/read-receipt.ts'
-import type { Upstream } from '../node/upstream.ts'
+import { readReceipt, type Upstream } from '../node/upstream.ts'
 import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
@@ -15,22 +14,22 @@ interface RawReceipt {
   readonly logs?: readonly RawLog[]
 }
 
-/** A transaction of relays, by the hash of its first attempt, and what was signed for it, the latest last. */
-export interface Tried {
+/** A transaction of relays: the hash of its first attempt, and all its attempts, the latest last. */
+interface Tried {
   readonly transaction: string
   readonly attempts: readonly Pick<OpenAttempt, 'hash' | 'kind'>[]
 }
 
-/** One relay for each transaction: those of a bundle share what was signed. */
-export function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
+/** One relay for each transaction. The relays of a bundle share their attempts. */
+function oneOfEach<Relay extends { readonly transaction: string }>(relays: readonly Relay[]): Relay[] {
   return [...new Map(relays.map((relay) => [relay.transaction, relay])).values()]
 }
 
 /** A mined transaction, which carries one relay, several or none. */
-export interface MinedTransaction {
+interface MinedTransaction {
   /** Hash of the first attempt. */
   readonly transaction: string
-  /** What it means for a relay that has it for itself. */
+  /** The outcome for a relay that is alone in the transaction. */
   readonly mined: Omit<Mined, 'relay'>
   readonly logs: readonly RawLog[]
 }
@@ -41,7 +40,7 @@ export interface MinedTransaction {
  * @param lastFinalBlock blocks up to this number are held to be final
  * @returns undefined while none is mined
  */
-export async function findMined(
+async function findMined(
   upstream: Upstream,
   { transaction, attempts }: Tried,
   lastFinalBlock: number,
@@ -66,9 +65,9 @@ export async function findMined(
 }
 
 /**
- * What mined transactions mean for their relays. The calls of a bundle divide the gas of its receipt.
+ * The outcomes of relays by their mined transactions. The calls of a bundle divide the gas of its receipt.
  *
- * @param relays all that these transactions are for
+ * @param relays all relays of these transactions
  */
 export async function outcomesOf(
   db: Queries,
@@ -87,7 +86,7 @@ export async function outcomesOf(
     if (!attempt) return members.map(({ hash }) => ({ ...one.mined, relay: hash }))
     const parts = attempt.carries.length === 0 ? evenParts(one, members) : partsOf(one, attempt)
     return members.map(({ hash, place }): Mined => {
-      // Without a part, the transaction used the nonce up without this call.
+      // A call without a part was left out: the transaction has used up the nonce without it.
       const part = parts.get(place ?? -1) ?? { kind: 'cancel', gasUsed: 0n }
       return { ...one.mined, relay: hash, ...part }
     })
@@ -96,7 +95,7 @@ export async function outcomesOf(
 
 type Part = Pick<Mined, 'kind' | 'succeeded' | 'gasUsed'>
 
-/** A transaction that did nothing but use the nonce of a bundle up: its calls bear it alike. */
+/** The transaction did nothing but use up the nonce of a bundle. The calls pay for it in equal parts. */
 function evenParts(
   { mined: { gasUsed, succeeded } }: MinedTransaction,
   members: readonly OpenRelay[],
@@ -110,13 +109,13 @@ function evenParts(
   )
 }
 
-/** By place, what a mined bundle says of its calls. */
+/** By place in the bundle, the outcome of each call. */
 function partsOf(
   { mined: { gasUsed, succeeded }, logs }: MinedTransaction,
   { raw, carries }: { readonly raw: string; readonly carries: readonly number[] },
 ): Map<number, Part> {
   const [only, second] = carries
-  // What is left of a bundle when one call remains goes straight to its key manager.
+  // When one call of a bundle is left, its transaction goes to the key manager and not to the bundler.
   if (only !== undefined && second === undefined) return new Map([[only, { kind: 'call', succeeded, gasUsed }]])
   const { to, data } = transactionCall(raw)
   const results = succeeded ? bundleResults(logs, to) : []
@@ -130,7 +129,7 @@ function partsOf(
 }
 
 /**
- * Receipts of relays whose nonces the chain has used, and the relays that have none.
+ * Finds the receipts of relays whose account nonces the chain has used.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
  */
@@ -139,7 +138,7 @@ export async function findPassed(
   passed: readonly OpenRelay[],
   lastFinalBlock: number,
 ) {
-  // As a rule the first transaction is the one that is mined.
+  // Nearly always the first attempt is the one that is mined, so it is asked for before the others are read.
   const byFirst = await Promise.all(
     oneOfEach(passed).map(({ transaction }) =>
       findMined(upstream, { transaction, attempts: [{ hash: transaction, kind: 'call' }] }, lastFinalBlock),
@@ -155,5 +154,46 @@ export async function findPassed(
   return {
     found: [...byFirst, ...byOther].filter((one) => one !== undefined),
     lost: others.filter(({ transaction }) => !isFound.has(transaction)),
+  }
+}
+
+/** What has become of relays that were mined at the last look. */
+interface MinedNews {
+  /** So deep in the chain that they are held to be final. */
+  readonly final: readonly OpenRelay[]
+  /** Mined in another block now. */
+  readonly moved: readonly Mined[]
+  /** Not mined any more. */
+  readonly dropped: readonly OpenRelay[]
+}
+
+/**
+ * Asks whether the blocks of mined relays are still part of the chain.
+ *
+ * @param lastFinalBlock blocks up to this number are held to be final
+ */
+export async function followMined(
+  { db, upstream }: { readonly db: Queries; readonly upstream: Upstream },
+  relays: readonly OpenRelay[],
+  lastFinalBlock: number,
+): Promise<MinedNews> {
+  const numbers = [...new Set(relays.map(({ mined }) => mined?.blockNumber ?? 0))]
+  const blocks = await Promise.all(
+    numbers.map((number) =>
+      upstream.request<{ hash: string } | null>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]),
+    ),
+  )
+  const hashes = new Map(numbers.map((number, index) => [number, blocks[index]?.hash]))
+  const stays = relays.filter(({ mined }) => mined && hashes.get(mined.blockNumber) === mined.blockHash)
+  const gone = relays.filter((relay) => !stays.includes(relay))
+  const tried = oneOfEach(await withAttempts(db, gone))
+  const found = (await Promise.all(tried.map((one) => findMined(upstream, one, lastFinalBlock)))).filter(
+    (mined) => mined !== undefined,
+  )
+  const isFound = new Set(found.map(({ transaction }) => transaction))
+  return {
+    final: stays.filter(({ mined }) => mined && mined.blockNumber <= lastFinalBlock),
+    moved: await outcomesOf(db, found, gone),
+    dropped: gone.filter(({ transaction }) => !isFound.has(transaction)),
   }
 }

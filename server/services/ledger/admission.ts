@@ -1,37 +1,43 @@
-import type { RelayCall } from '../../core/define.ts'
+import type { RelayCall, Quota } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
-import type { Queries } from '../database/database.ts'
+import type { Queries, Database } from '../database/database.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
-import { whenOpened } from '../quotas/openings.ts'
-import { accountNow, availableIn, openAccount, planOf, type Account } from '../quotas/account.ts'
-import type { Plan, Plans } from '../quotas/plans.ts'
-import { transactionGas } from '../../ethereum/transaction-gas.ts'
-import { readAccounts, type Registration, assertNotSlowed, assertServed } from './account-rows.ts'
+import {
+  whenOpened,
+  type Plan,
+  type Plans,
+  accountNow,
+  availableIn,
+  openAccount,
+  planOf,
+  type Account,
+} from '../quotas/plans.ts'
+import { transactionGas } from '../../ethereum/transaction.ts'
+import { readAccounts, type Registration, assertNotSlowed, assertServed, quotaExceeded } from './accounts.ts'
 import { budgetExhausted, budgetsFor, leftOf, type UnregisteredLimits } from './budgets.ts'
-import { quotaExceeded } from './draft.ts'
-import type { LedgerMemory } from './memory.ts'
+import type { LedgerMemory } from './commit.ts'
 
-/** What a call may take, as far as the ledger knows before it is simulated. */
+/** What a call may take, as far as the ledger knows before the call is simulated. */
 export interface Admission {
-  /** Most gas of its transaction. */
+  /** The highest gas limit of its transaction. */
   readonly gasCap: bigint
-  /** Why it may take no more, where that is less than the plan allows. */
+  /** Why that is less than the plan allows; absent: it is not less. */
   readonly shortage?: ServiceError
-  /** What the key manager of an unregistered profile runs: the hash of known code, or `UNKNOWN_CODE`; null: it is registered. */
+  /** The hash of the code that the key manager runs, or `UNKNOWN_CODE`; null: the profile is registered. */
   readonly code: string | null
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly db: Queries
   readonly memory: LedgerMemory
   readonly plans: Plans
   readonly registration: Registration
   readonly unregistered: UnregisteredLimits
-  /** Most gas of any relay call. */
+  /** The highest gas limit of any relay call. */
   readonly gasCap: bigint
   readonly clock: Clock
-  /** What gas costs at most now, in wei. */
+  /** The most that gas costs now, in wei. */
   readonly gasPriceWei: () => Promise<bigint>
   readonly codeOf: (keyManager: string) => Promise<string>
 }
@@ -39,22 +45,26 @@ export interface AdmissionOptions {
 /** The most profiles in one look into the ledger. */
 const MAX_TOGETHER = 256
 
-/**
- * Asks the ledger whether a call can be paid for before anything is simulated for it: what no transaction could be sent
- * for costs the node nothing. Accounts that this process has seen are believed while they have enough; whatever is
- * stored is checked once more.
- *
- * @returns a function that throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED
- */
-export function createAdmission(options: AdmissionOptions): (call: RelayCall) => Promise<Admission> {
-  const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
-  const read = microBatch(
+/** Reads the accounts of many profiles by one statement; undefined: the ledger has none. */
+const accountReader = (db: Queries) =>
+  microBatch(
     async (profiles: readonly string[]) => {
       const accounts = await readAccounts(db, profiles)
       return profiles.map((profile) => accounts.get(profile))
     },
     { maxItems: MAX_TOGETHER },
   )
+
+/**
+ * Asks the ledger whether a call can be paid for, before the node simulates the call: a call that nobody can pay for must
+ * cost the node nothing. The memory of this process is believed as long as it says that the account has enough; the
+ * ledger checks the account again when the call is stored.
+ *
+ * @returns a function that throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED
+ */
+export function createAdmission(options: AdmissionOptions): (call: RelayCall) => Promise<Admission> {
+  const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
+  const read = accountReader(db)
 
   async function judge(call: RelayCall, stored: Account | undefined): Promise<Admission> {
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
@@ -99,7 +109,10 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
   return (call) => whenOpened(() => admit(call))
 }
 
-/** The most gas, up to a cap, that an account can pay for: models tell what gas costs, not what a cost buys. */
+/**
+ * The most gas, up to a cap, that an account can pay for. A model says what an amount of gas costs, and not how much gas an
+ * amount buys, so the answer is searched for.
+ */
 function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, cap: bigint): bigint {
   const isEnoughFor = (gasLimit: bigint) => plan.reserve({ gasLimit, maxFeePerGasWei }) <= available
   if (isEnoughFor(cap)) return cap
@@ -113,3 +126,40 @@ function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, c
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/** What profiles may still spend, for `POST /quota`. */
+export interface Quotas {
+  /** @throws ServiceError PROFILE_NOT_REGISTERED; UPSTREAM_UNAVAILABLE a quota model does not answer */
+  remaining(profile: string): Promise<Quota>
+}
+
+declare module '../../core/define.ts' {
+  interface Services {
+    quotas: Quotas
+  }
+}
+
+interface QuotasOptions {
+  readonly database: Database
+  readonly plans: Plans
+  readonly registration: Registration
+  readonly clock: Clock
+}
+
+export function createQuotas({ database, plans, registration, clock }: QuotasOptions): Quotas {
+  const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
+  const read = accountReader(database.db)
+  return {
+    remaining: async (profile) => {
+      const account: Account | undefined = await read(profile)
+      assertServed(profile, account, registration)
+      // Under open registration an account opens with its first relay. Until then the whole allowance is left.
+      const now = await whenOpened(() =>
+        account
+          ? accountNow(account, plans, nowSeconds())
+          : openAccount(profile, plans.defaultPlan, false, nowSeconds()),
+      )
+      return planOf(now, plans).remaining(now)
+    },
+  }
+}

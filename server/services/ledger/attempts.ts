@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
 import type { Queries } from '../database/database.ts'
-import { retryOnConflict } from '../database/database-fault.ts'
-import { moveReservation, planOf } from '../quotas/account.ts'
-import type { Plans } from '../quotas/plans.ts'
-import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/sign-transaction.ts'
-import { lockStoredAccounts, saveAccounts } from './account-rows.ts'
+import { retryOnConflict } from '../database/postgres-pool.ts'
+import { moveReservation, planOf, type Plans } from '../quotas/plans.ts'
+import { maxFeePerGas, type Fees, type SignedTransaction } from '../../ethereum/transaction.ts'
+import { lockStoredAccounts, saveAccounts } from './accounts.ts'
 
-/** Another transaction for a relay that is not mined, or for a bundle of relays. */
+/** Another transaction for a relay, or for a bundle of relays, that is not mined. */
 export interface NewAttempt {
   /** Hash of the first attempt: `attempts.relay`. */
   readonly transaction: string
@@ -16,23 +15,23 @@ export interface NewAttempt {
   /** See `AttemptsTable.carries`. */
   readonly carries: readonly number[] | null
   readonly account: string
-  /** The relays' nonce when this was decided: with another one, somebody else has acted since. */
+  /** The relays' nonce when this attempt was decided. If they have another one now, another process has acted since. */
   readonly seenNonce: number
-  /** Hash of what was signed last when this was decided, for the same nonce; with a later one, somebody else has acted. */
+  /** Hash of the latest attempt when this one was decided. If there is a later one now, another process has acted since. */
   readonly seenAttempt?: string
-  /** The nonce to use again; or the next one, which is not below what the chain has used. */
+  /** The nonce that is used again; or `notBelow`: the account's next nonce, and at least the chain's. */
   readonly nonce: number | { readonly notBelow: number }
   readonly fees: Fees
-  /** Of the whole transaction. */
+  /** Gas limit of the whole transaction. */
   readonly gasLimit: bigint
   readonly sign: (nonce: number) => SignedTransaction
 }
 
 /**
- * Stores another attempt before it is sent. What it may cost more is reserved as far as the accounts allow: the
- * relays are under way, and are not stopped for that.
+ * Stores another attempt before it is sent. If it may cost more than before, more quota is reserved, as far as the accounts
+ * have some: a relay that is under way is not stopped because its profile's quota is used up.
  *
- * @returns what is to be sent; undefined when a relay was mined, given up, replaced or given another nonce meanwhile
+ * @returns the transaction to be sent; undefined when a relay was mined, given up, replaced or given another nonce meanwhile
  */
 export async function storeAttempt(
   db: Queries,
@@ -42,7 +41,7 @@ export async function storeAttempt(
   const { transaction: first, kind, account, nonce: wantedNonce, fees, sign, carries } = attempt
   return retryOnConflict(() =>
     db.transaction().execute(async (transaction) => {
-      // Signer, accounts, relays: always locked in this order.
+      // Signer, accounts, relays: locked in this order everywhere.
       const nonce =
         typeof wantedNonce === 'number' ? wantedNonce : await takeNonce(transaction, account, wantedNonce.notBelow)
       await reserveMore(transaction, attempt, plans)
@@ -62,7 +61,7 @@ export async function storeAttempt(
           account,
           account_nonce: nonce,
           ...feeColumns(fees),
-          // The calendar may have been set back since the one before it, which this one comes after all the same.
+          // The clock may have been set back since the attempt before it. The order of attempts must not change by that.
           created_at_ms: sql<number>`greatest(${nowMs}::bigint, (select max(created_at_ms) + 1 from ${sql.table('attempts')} where relay = ${first}))`,
           ...(carries && { carries: [...carries] }),
         })
@@ -75,7 +74,7 @@ export async function storeAttempt(
   })
 }
 
-/** Locks the accounts and the relays of an attempt. @throws NotOpenError */
+/** Locks the accounts and the relays of an attempt, and reserves what it may cost. @throws NotOpenError */
 async function reserveMore(
   db: Queries,
   { transaction: first, kind, relays: carried, seenNonce, seenAttempt, fees, gasLimit }: NewAttempt,
@@ -95,7 +94,7 @@ async function reserveMore(
   if (!isOpen || !carried.every((hash) => relays.some((relay) => relay.hash === hash)) || relays.length === 0)
     throw new NotOpenError()
   if (seenAttempt !== undefined && (await lastAttemptOf(db, first)) !== seenAttempt) throw new NotOpenError()
-  // Calls that have expired bear alike what it costs to use their nonce up.
+  // A transaction that only uses up the nonce of expired calls is paid for by all of them in equal parts.
   const evenPart = (gasLimit + BigInt(relays.length) - 1n) / BigInt(relays.length)
   for (const relay of kind === 'call' ? relays.filter(({ hash }) => carried.includes(hash)) : relays) {
     const quota = accounts.get(relay.profile)
@@ -122,10 +121,10 @@ async function lastAttemptOf(db: Queries, transaction: string): Promise<string |
   return (await attempts.orderBy('created_at_ms', 'desc').limit(1).executeTakeFirst())?.hash
 }
 
-/** Rolls the transaction back: the nonce is not taken. */
+/** Rolls the database transaction back, so that no nonce is taken. */
 class NotOpenError extends Error {}
 
-/** The account's next nonce, taken; never one that the chain has used. */
+/** Takes the account's next nonce, and at least `chainNonce`. */
 async function takeNonce(db: Queries, account: string, chainNonce: number): Promise<number> {
   const { next_nonce } = await db
     .selectFrom('signer_accounts')

@@ -1,23 +1,25 @@
 import { sql } from 'kysely'
+import { keccak256 } from 'ethers'
 import { ServiceError } from '../../core/errors.ts'
 import { anyOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
+import type { Upstream } from '../node/upstream.ts'
 
-/** What profiles may use together that nobody has registered: gas limits of the transactions sent for them. */
+/** How much gas all unregistered profiles may use together. The gas limits of their transactions are counted. */
 export interface UnregisteredLimits {
   readonly gasPerHour: number
   readonly gasPerDay: number
-  /** Of these, profiles whose key managers run the same code. */
+  /** For those profiles whose key managers run the same known code. */
   readonly codeGasPerHour: number
   readonly codeGasPerDay: number
-  /** Of these, all whose key managers run code that is not known. */
+  /** For all profiles together whose key managers run code that is not known. */
   readonly unknownCodeGasPerHour: number
   readonly unknownCodeGasPerDay: number
 }
 
 const MOST = Number.MAX_SAFE_INTEGER
 
-/** For development chains, where gas costs nothing. */
+/** No limits, for development chains, where gas costs nothing. */
 export const boundless: UnregisteredLimits = {
   gasPerHour: MOST,
   gasPerDay: MOST,
@@ -27,8 +29,8 @@ export const boundless: UnregisteredLimits = {
   unknownCodeGasPerDay: MOST,
 }
 
-/** One budget: what was used of it in the window that began last. */
-export interface Budget {
+/** One budget, and how much gas was used of it in its current window. */
+interface Budget {
   /** Its key in the ledger. */
   readonly scope: string
   readonly limit: bigint
@@ -38,19 +40,19 @@ export interface Budget {
   readonly used: bigint
 }
 
-/** By scope. */
+/** By scope, the gas that was used since the window began. */
 export type BudgetUse = ReadonlyMap<string, { readonly startsAt: number; readonly used: bigint }>
 
-/** Key managers run code that is known, by its hash, or this. */
+/** Stands for the hash of a key manager's code that is not known. */
 export const UNKNOWN_CODE = 'unknown'
 
 const HOUR_SECONDS = 3_600
 const DAY_SECONDS = 86_400
 
 /**
- * The budgets that an unregistered profile draws on, as they stand now: a window begins with each hour and day, UTC.
+ * The budgets that an unregistered profile draws on, as they stand now. A window begins with each hour and with each day, UTC.
  *
- * @param code what its key manager runs: a hash, or `UNKNOWN_CODE`
+ * @param code hash of the code that its key manager runs, or `UNKNOWN_CODE`
  */
 export function budgetsFor(code: string, limits: UnregisteredLimits, use: BudgetUse, nowSeconds: number): Budget[] {
   const isKnown = code !== UNKNOWN_CODE
@@ -64,7 +66,7 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
     const scope = `${name}/${windowSeconds}`
     const known = use.get(scope)
     const startsAt = nowSeconds - (nowSeconds % windowSeconds)
-    // Another process may be ahead by its clock.
+    // By its own clock, another process may have begun a later window already.
     const isCurrent = known !== undefined && known.startsAt >= startsAt
     return {
       scope,
@@ -76,12 +78,12 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
   })
 }
 
-/** What is left of the budget that has the least. */
+/** The gas that is left in the budget with the least. */
 export function leftOf(budgets: readonly Budget[]): bigint {
   return budgets.map(({ limit, used }) => limit - used).reduce((least, left) => (left < least ? left : least))
 }
 
-/** Why a call is refused that needs more than is left. */
+/** The error for a call that needs more gas than is left. */
 export function budgetExhausted(budgets: readonly Budget[], gas: bigint, nowSeconds: number): ServiceError {
   const short = budgets.filter(({ limit, used }) => used + gas > limit)
   const retryAfterSeconds = Math.max(
@@ -95,7 +97,7 @@ export function budgetExhausted(budgets: readonly Budget[], gas: bigint, nowSeco
   })
 }
 
-/** Locks what is stored of budgets for the length of the transaction, always in the same order. */
+/** Locks budgets until the database transaction ends, always in the order of their scopes. */
 export async function lockBudgets(db: Queries, scopes: readonly string[]): Promise<Map<string, BudgetRow>> {
   if (scopes.length === 0) return new Map()
   const rows = await db
@@ -111,4 +113,58 @@ export async function lockBudgets(db: Queries, scopes: readonly string[]): Promi
 interface BudgetRow {
   readonly startsAt: number
   readonly used: bigint
+}
+
+/** Tells what code key managers run. */
+export interface KeyManagerCodes {
+  /**
+   * @returns the keccak-256 of the code, or `UNKNOWN_CODE`; for a minimal proxy (ERC-1167), that of the contract it calls
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  of(keyManager: string): Promise<string>
+}
+
+/** keccak-256 of the published LSP6 contracts' code: for each version the contract itself, then the one behind proxies. */
+export const publishedCodes: readonly string[] = [
+  // @lukso/lsp6-contracts 0.15.5
+  '0x1b81a273973bbcb1318754fbf1f57d4e647ef33b6d7b35f94815d3f252343756',
+  '0x11c77c789d2595bf8dc7e033357fe9a69fbb9cecc4561c8e914ecd66ed89c0d2',
+  // @lukso/lsp-smart-contracts 0.10.3
+  '0xf9ac7dc9ba9fc7e07f9583384ffda87e2a2d1a458438e7fc18c32b7ebaae9689',
+  '0x0d8d31709889effe2edb3d30c233926e2a4049f04e3c3556510cbeefbd070407',
+  // @lukso/lsp-smart-contracts 0.8.1
+  '0xc4dfdee75807fd4920839c5f0169b4e82d34b33254ce6af56fbdc752df89d567',
+  '0x7f8314bd70065acf05dd3ba6752bb6a72e1514f61cfb930dd2b8dd1ec90bca21',
+]
+
+const MINIMAL_PROXY = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3$/
+/** A flood of key managers must not fill the memory. */
+const MAX_REMEMBERED = 10_000
+
+/** @param further hashes of code that the operator knows */
+export function createKeyManagerCodes(upstream: Upstream, further: readonly string[] = []): KeyManagerCodes {
+  const known = new Set([...publishedCodes, ...further.map((hash) => hash.toLowerCase())])
+  const remembered = new Map<string, Promise<string>>()
+
+  const codeAt = (address: string) => upstream.request<string>('eth_getCode', [address, 'latest'])
+
+  async function find(keyManager: string): Promise<string> {
+    const code = await codeAt(keyManager)
+    const [, implementation] = MINIMAL_PROXY.exec(code) ?? []
+    const hash = keccak256(implementation === undefined ? code : await codeAt(`0x${implementation}`))
+    return known.has(hash) ? hash : UNKNOWN_CODE
+  }
+
+  return {
+    of: (keyManager) => {
+      let found = remembered.get(keyManager)
+      if (!found) {
+        found = find(keyManager)
+        if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+        remembered.set(keyManager, found)
+        found.catch(() => remembered.delete(keyManager))
+      }
+      return found
+    },
+  }
 }

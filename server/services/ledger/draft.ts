@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
+import type { Insertable } from 'kysely'
+import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { availableIn, moveReservation, planOf, type Account } from '../quotas/account.ts'
-import type { Plans } from '../quotas/plans.ts'
+import type { SignerAccount } from '../signers/signers.ts'
+import type { AttemptsTable, RelaysTable } from '../database/tables.ts'
+import { availableIn, moveReservation, planOf, type Account, type Plans } from '../quotas/plans.ts'
 import { bundleBytes, bundleGasLimit, MAX_BUNDLED_BYTES, transactionFor } from '../../ethereum/bundle.ts'
-import { maxFeePerGas, type Fees } from '../../ethereum/sign-transaction.ts'
-import type { Acceptance, Committed } from './acceptance.ts'
-import { type Registration, assertNotSlowed, assertServed } from './account-rows.ts'
+import { maxFeePerGas, type Fees } from '../../ethereum/transaction.ts'
+import { type Registration, assertNotSlowed, assertServed, quotaExceeded } from './accounts.ts'
 import { feeColumns } from './attempts.ts'
 import {
   budgetExhausted,
@@ -16,9 +17,62 @@ import {
   type UnregisteredLimits,
 } from './budgets.ts'
 import { nextCallState } from './lifecycle.ts'
-import type { NewRelay, NewRelays } from './store-relays.ts'
-import type { Queries } from '../database/database.ts'
-import { transactionOf } from '../database/tables.ts'
+import { type Taken, nonceKeyOf } from './lookup.ts'
+
+/** A call that has passed its simulation and is to be stored. */
+export interface Acceptance {
+  readonly call: RelayCall
+  readonly identity: string
+  readonly gasLimit: bigint
+  /** The relayer's account that sends it. */
+  readonly signer: SignerAccount
+  /**
+   * For an unregistered profile: the hash of the code that its key manager runs, or `UNKNOWN_CODE`. Null: the profile was
+   * registered when the call was admitted.
+   */
+  readonly code: string | null
+}
+
+/** What became of an acceptance. */
+export type Committed =
+  /** The call is stored with the account's next nonce. From here on the server has to get it mined. */
+  | {
+      readonly kind: 'stored'
+      /** Hash of the transaction; calls of a bundle share it. */
+      readonly hash: string
+      readonly raw: string
+      readonly accountNonce: number
+      /** `relays.hash`. */
+      readonly relay: string
+    }
+  /** The ledger already has the same call. */
+  | { readonly kind: 'known'; readonly hash: string }
+  | { readonly kind: 'refused'; readonly error: ServiceError }
+  /** The call before it in its channel was refused. */
+  | { readonly kind: 'orphaned' }
+
+/** A relay with its first transaction. In a bundle, the relay at place 0 carries the transaction, and the others `''`. */
+type NewRelay = Omit<Insertable<RelaysTable>, 'status'> &
+  Pick<Insertable<AttemptsTable>, 'raw' | 'max_fee_per_gas' | 'max_priority_fee_per_gas' | 'carries'>
+
+/** Relays, and what they take of signers, accounts and budgets. Each of these is listed once, in the order of its key. */
+export interface NewRelays {
+  readonly relays: readonly NewRelay[]
+  readonly nonces: readonly { readonly signer: string; readonly expected: number; readonly next: number }[]
+  readonly charges: readonly {
+    readonly profile: string
+    readonly period: number
+    readonly amount: bigint
+    readonly registered: boolean
+  }[]
+  /** The budgets that unregistered profiles draw on. Amounts and limits are gas. */
+  readonly budgets: readonly {
+    readonly scope: string
+    readonly startsAt: number
+    readonly amount: bigint
+    readonly limit: bigint
+  }[]
+}
 
 export interface DraftOptions {
   readonly chainId: bigint
@@ -29,7 +83,7 @@ export interface DraftOptions {
   readonly fees: Fees
   /** Next nonces by signer. */
   readonly nonces: ReadonlyMap<string, number>
-  /** As they stand now, by profile. */
+  /** By profile, as the accounts stand now. */
   readonly accounts: ReadonlyMap<string, Account>
   /** What was used of budgets, by scope. */
   readonly budgets: BudgetUse
@@ -38,7 +92,7 @@ export interface DraftOptions {
   readonly bundles?: BundleLimits | undefined
 }
 
-/** What calls of one signer may share a transaction. */
+/** Which calls of one signer may share a transaction. */
 export interface BundleLimits {
   /** The bundler's address. */
   readonly contract: string
@@ -49,30 +103,35 @@ export interface BundleLimits {
   readonly maxDataBytes: number
 }
 
-/** What is decided about acceptances, and all that is to be stored. */
+/** The decision about each acceptance, and all that is to be stored. */
 export interface Draft extends NewRelays {
-  /** One for each acceptance. */
+  /** One for each acceptance, in the same order. */
   readonly outcomes: readonly Committed[]
-  /** As they will be. */
+  /** Nonces, accounts and budgets as they are once the draft is stored. */
   readonly nextNonces: ReadonlyMap<string, number>
   readonly accounts: ReadonlyMap<string, Account>
   readonly budgetUse: BudgetUse
 }
 
-/** @param acceptances those of one channel in nonce order */
+/**
+ * Decides about acceptances one after the other, and signs what is accepted. Nothing is stored yet.
+ *
+ * @param acceptances calls of one channel stand in the order of their nonces
+ */
 export function createDraft(options: DraftOptions, acceptances: readonly Acceptance[]): Draft {
   const { taken } = options
   const spending = createSpending(options)
   const accepted = new Map<string, Accepted>()
   const brokenChannels = new Set<string>()
 
-  /** @returns the outcome, or what is to be signed, which another acceptance of the same call shares */
+  /** @returns the outcome; or the call to be signed, which is the same object for every acceptance of the same call */
   function decide(acceptance: Acceptance): Exclude<Committed, { kind: 'stored' }> | Accepted {
     const { keyManager, signer, nonce } = acceptance.call
     const channel = `${keyManager}:${signer}:${nonce >> 128n}`
     const same = taken.byIdentity.get(acceptance.identity)
     if (same !== undefined) {
-      // Another process has stored it, perhaps for another account: what follows looks anew at who sends the channel's calls.
+      // Another process has stored it, perhaps for another account of the relayer. The calls behind it in the channel are
+      // `orphaned`, so that they choose their account again.
       brokenChannels.add(channel)
       return { kind: 'known', hash: same }
     }
@@ -123,13 +182,13 @@ export function createDraft(options: DraftOptions, acceptances: readonly Accepta
   }
 }
 
-/** A call that is to be signed, and what it was given. */
+/** A call that is to be signed, and the quota that is reserved for it. */
 interface Accepted {
   readonly acceptance: Acceptance
   readonly quota: Reserved
 }
 
-/** Signs calls with the next nonces of their signers, those that may share a transaction together. */
+/** Signs calls with the next nonces of their signers. Calls that may share a transaction get one. */
 function signAll(
   accepted: readonly Accepted[],
   { chainId, fees, nowMs, bundles, nonces }: Pick<DraftOptions, 'chainId' | 'fees' | 'nowMs' | 'bundles' | 'nonces'>,
@@ -177,7 +236,7 @@ function togetherIn(accepted: readonly Accepted[], bundles: BundleLimits | undef
   for (const one of accepted) {
     const { signer } = one.acceptance
     const group = open.get(signer.address)
-    // Nothing overtakes a call that does not fit: channels keep their order.
+    // A call that does not fit closes the group: a later call must not overtake it in its channel.
     if (group && fitTogether([...group, one], bundles)) {
       group.push(one)
       continue
@@ -200,13 +259,13 @@ function fitTogether(group: readonly Accepted[], limits: BundleLimits): boolean 
   )
 }
 
-/** What a call was given of its profile's quota. */
+/** The quota that is reserved for a call, and the account before that. */
 interface Reserved {
   readonly account: Account
   readonly reserved: bigint
 }
 
-/** What the acceptances of a draft take of accounts and budgets, one after the other. */
+/** Takes quota and budgets for the calls of a draft, one call after the other. */
 function createSpending({ plans, registration, unregistered, fees, nowMs, ...before }: DraftOptions) {
   const accounts = new Map(before.accounts)
   const charges = new Map<string, { readonly period: number; readonly amount: bigint; readonly registered: boolean }>()
@@ -214,7 +273,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
   const drawn = new Map<string, { readonly startsAt: number; readonly amount: bigint; readonly limit: bigint }>()
   const nowSeconds = Math.floor(nowMs / 1000)
 
-  /** @throws ServiceError RATE_LIMITED */
+  /** Takes gas of the budgets for unregistered profiles. @throws ServiceError RATE_LIMITED */
   function draw(code: string | null, gas: bigint): void {
     const budgets = budgetsFor(code ?? UNKNOWN_CODE, unregistered, budgetUse, nowSeconds)
     if (leftOf(budgets) < gas) throw budgetExhausted(budgets, gas, nowSeconds)
@@ -224,7 +283,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
     }
   }
 
-  /** @throws ServiceError */
+  /** @throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED */
   function reserve({ call: { profile }, gasLimit, code }: Acceptance): Reserved {
     const account = accounts.get(profile)
     assertServed(profile, account, registration)
@@ -244,7 +303,7 @@ function createSpending({ plans, registration, unregistered, fees, nowMs, ...bef
   return { reserve, accounts, charges, budgetUse, drawn }
 }
 
-/** What a relay's row says of the call; its transaction has the rest. */
+/** The columns of a relay that say what the call is. Its payload stands in the signed transaction alone. */
 function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, reserved }: Reserved) {
   const end = call.validityTimestamps & ((1n << 128n) - 1n)
   return {
@@ -263,59 +322,6 @@ function columnsOf({ call, identity, gasLimit, signer }: Acceptance, { account, 
   }
 }
 
-/** Entries in the order in which rows are locked: two transactions cannot wait for each other. */
+/** Entries in the order in which rows are locked, so that no two transactions wait for each other. */
 const inOrder = <Value>(byAddress: ReadonlyMap<string, Value>) =>
   [...byAddress].sort(([one], [other]) => (one < other ? -1 : 1))
-
-export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, nowSeconds: number): ServiceError {
-  const { unit } = planOf(account, plans)
-  const available = availableIn(account)
-  return new ServiceError('QUOTA_EXCEEDED', `${wanted} ${unitName[unit]} needed, ${available} left`, {
-    details: { unit, needed: String(wanted), available: String(available) },
-    ...(account.resetAtSeconds === null
-      ? {}
-      : { retryAfterSeconds: Number(account.resetAtSeconds - BigInt(nowSeconds)) }),
-  })
-}
-
-const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
-
-/** What the ledger already has of some calls. */
-export interface Taken {
-  /** Hash that was given for a call, by its identity; not for one that reverted, which gave its nonce back. */
-  readonly byIdentity: Map<string, string>
-  /** Nonces of calls that are pending or have succeeded; the same call has the same nonce. */
-  readonly nonces: Set<string>
-}
-
-export const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new Set() })
-
-/** Which of these calls, or of their nonces, the ledger already has. */
-export async function takenBy(db: Queries, acceptances: readonly Acceptance[]): Promise<Taken> {
-  const calls = acceptances.map(({ call }) => call)
-  const asked = sql<{ key_manager: string; signer: string; nonce: string }>`unnest(
-    ${calls.map(({ keyManager }) => keyManager)}::text[],
-    ${calls.map(({ signer }) => signer)}::text[],
-    ${calls.map(({ nonce }) => String(nonce))}::numeric[])`
-  const askedAs = asked.as<'asked'>(sql`asked(key_manager, signer, nonce)`)
-  const rows = await db
-    .selectFrom(askedAs)
-    .innerJoin('relays', (join) =>
-      join
-        .onRef('relays.key_manager', '=', 'asked.key_manager')
-        .onRef('relays.signer', '=', 'asked.signer')
-        .onRef('relays.nonce', '=', 'asked.nonce'),
-    )
-    .where('relays.status', 'in', ['pending', 'succeeded'])
-    .where('relays.superseded', '=', false)
-    .select(['relays.identity', transactionOf.as('hash'), 'relays.key_manager', 'relays.signer', 'relays.nonce'])
-    .execute()
-  const taken = nothingTaken()
-  for (const { identity, hash, key_manager, signer, nonce } of rows) {
-    taken.byIdentity.set(identity, hash)
-    taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
-  }
-  return taken
-}
-
-const nonceKeyOf = (keyManager: string, signer: string, nonce: bigint) => `${keyManager}:${signer}:${nonce}`

@@ -11,30 +11,30 @@ interface Transition<State extends string, Event extends string> {
   readonly by: Actor
 }
 
-/** States of a relay call; `… for good`: so deep in the chain that it is held to be final. */
+/** States of a relay call. `… for good`: its block is so deep in the chain that the outcome is held to be final. */
 export type CallState =
   | 'unknown'
   /** Stored. Perhaps it is sent, perhaps not yet. */
   | 'waiting'
   | 'succeeded'
   | 'reverted'
-  /** Another transaction has used its nonce up. */
+  /** A transaction without the call has used up its account nonce. */
   | 'used up'
-  /** It was used up, and the chain has taken that back. */
+  /** It was used up, and a reorganisation has dropped the block of that. */
   | 'to be used up'
   | 'succeeded for good'
   | 'reverted for good'
   | 'used up for good'
-  /** Something else has its nonce, and it cannot be executed with another one. */
+  /** Something else has used its account nonce, and with another nonce the call cannot be executed. */
   | 'given up for good'
 
 export type CallEvent = 'accepted' | 'executed' | 'failed' | 'cancelled' | 'dropped' | 'lost' | 'confirmed' | 'reopened'
 
-/** Where a call stands that is not final; each outcome may be replaced by another one after a reorganisation. */
+/** States that are not final. After a reorganisation each outcome may be replaced by another one. */
 const OPEN = ['waiting', 'to be used up', 'succeeded', 'reverted', 'used up'] as const
 const MINED = ['succeeded', 'reverted', 'used up'] as const
 
-/** The life of a relay call. What is not here cannot happen. */
+/** The life of a relay call. A transition that is not listed cannot happen. */
 export const callLife: readonly Transition<CallState, CallEvent>[] = [
   { from: 'unknown', event: 'accepted', to: 'waiting', by: 'relayer' },
   ...OPEN.flatMap((from): Transition<CallState, CallEvent>[] => [
@@ -47,7 +47,7 @@ export const callLife: readonly Transition<CallState, CallEvent>[] = [
   { from: 'used up', event: 'dropped', to: 'to be used up', by: 'chain' },
   { from: 'waiting', event: 'lost', to: 'given up for good', by: 'follower' },
   { from: 'to be used up', event: 'lost', to: 'given up for good', by: 'follower' },
-  // What had its nonce is gone, so one of its own transactions may be mined yet.
+  // A reorganisation has dropped what had used its nonce, so one of its own transactions may still be mined.
   { from: 'given up for good', event: 'reopened', to: 'to be used up', by: 'chain' },
   ...MINED.flatMap((outcome): Transition<CallState, CallEvent>[] => [
     { from: outcome, event: 'confirmed', to: `${outcome} for good`, by: 'chain' },
@@ -55,12 +55,12 @@ export const callLife: readonly Transition<CallState, CallEvent>[] = [
   ]),
 ]
 
-/** States of an account's nonce, by what was signed last with it. */
+/** States of an account's nonce, by the transaction that was signed last with it. */
 export type NonceState = 'free' | 'carries a call' | 'carries nothing' | 'used' | 'used otherwise'
 
 export type NonceEvent = 'signed' | 'replaced' | 'cancelled' | 'mined' | 'taken' | 'dropped'
 
-/** The life of an account's nonce. Once it carries nothing, it never carries a call again. */
+/** The life of an account's nonce. A nonce that carries nothing never carries a call again. */
 export const nonceLife: readonly Transition<NonceState, NonceEvent>[] = [
   { from: 'free', event: 'signed', to: 'carries a call', by: 'relayer' },
   { from: 'carries a call', event: 'replaced', to: 'carries a call', by: 'follower' },
@@ -74,13 +74,13 @@ export const nonceLife: readonly Transition<NonceState, NonceEvent>[] = [
   { from: 'used otherwise', event: 'dropped', to: 'carries nothing', by: 'chain' },
 ]
 
-/** Told of each transition of a relay call, for those who count them. */
+/** Publishes each transition of a relay call; the simulation counts them. */
 export const callTransitions = channel('touchstone:relay-call')
 
 /**
- * What a call becomes.
+ * The next state of a call. It is published to `callTransitions`.
  *
- * @throws Error it cannot happen
+ * @throws Error the event cannot happen in this state
  */
 export function nextCallState(from: CallState, event: CallEvent): CallState {
   const { to } = transitionIn(callLife, from, event)
@@ -88,7 +88,7 @@ export function nextCallState(from: CallState, event: CallEvent): CallState {
   return to
 }
 
-/** @throws Error it cannot happen */
+/** @throws Error the event cannot happen in this state */
 export const nextNonceState = (from: NonceState, event: NonceEvent): NonceState =>
   transitionIn(nonceLife, from, event).to
 
@@ -102,7 +102,7 @@ function transitionIn<State extends string, Event extends string>(
   return found
 }
 
-/** What the ledger says of a call. */
+/** The columns of a relay that say in which state it is. */
 interface CallRow {
   readonly status: RelayStatus
   readonly mined_hash: string | null
@@ -116,7 +116,7 @@ export function callStateOf({ status, mined_hash, final }: CallRow): CallState {
   return final ? 'used up for good' : 'used up'
 }
 
-/** What the ledger says of a call in this state. */
+/** The status that the ledger stores for this state. @throws Error the call is unknown */
 export function statusOf(state: CallState): RelayStatus {
   if (state === 'unknown') throw new Error('the ledger does not know the call')
   if (state === 'waiting') return 'pending'
@@ -124,5 +124,5 @@ export function statusOf(state: CallState): RelayStatus {
   return state.startsWith('reverted') ? 'reverted' : 'abandoned'
 }
 
-/** Whether nothing but a deep reorganisation can change a call any more. */
+/** Whether the state can change only by a reorganisation that is deeper than `chain.confirmations`. */
 export const isFinal = (state: CallState): boolean => state.endsWith('for good')

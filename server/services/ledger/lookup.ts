@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { anyOf, transactionOf, type RelayStatus } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import { createCallReader } from './call-data.ts'
+import { createCallReader } from '../../ethereum/bundle.ts'
+import type { RelayCall } from '../../core/define.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -10,13 +11,13 @@ export interface ChannelKey {
   readonly channel: bigint
 }
 
-/** What the ledger knows of a channel and of calls that came for it. */
+/** What the ledger knows of a channel, and of calls that a question names. */
 export interface ChannelState {
-  /** Accepted and not mined, in nonce order. */
+  /** The calls that are accepted and not mined, in the order of their nonces. */
   readonly pending: readonly PendingCall[]
-  /** Of the calls asked about, those that are pending or have succeeded: the hash that was given, by identity. */
+  /** Of the calls that the question names, those that are pending or have succeeded: by identity, the hash that was answered. */
   readonly known: ReadonlyMap<string, string>
-  /** Those that reverted when they were mined, likewise: they gave their nonces back, and may be sent anew. */
+  /** Of the calls that the question names, those that reverted when they were mined. Their nonces are free again. */
   readonly reverted: ReadonlyMap<string, string>
 }
 
@@ -32,17 +33,18 @@ export interface ChannelQuestion {
   /** The nonce from which on the channel's pending calls are wanted. */
   readonly from: bigint
   /**
-   * Whether calls that were seen mined count as pending until they are final: where `from` is the channel's next nonce on
-   * the chain, a reorganisation has dropped them, or the node that was asked has not seen their blocks. Default false.
+   * Whether mined calls count as pending until they are final. For a question whose `from` is the channel's next nonce on the
+   * chain: a mined call at or above it was dropped by a reorganisation, or lies in a block that the node has not seen yet.
+   * Default false.
    */
   readonly alsoMined?: boolean
   readonly identities: readonly string[]
 }
 
-/** Beyond every nonce: nothing pending is wanted. */
+/** As `from` of a question: above every nonce, so that no pending call is wanted. */
 export const END_OF_NONCES = 1n << 256n
 
-/** Answers many questions with two statements. */
+/** Answers many questions by two statements, in the order of the questions. */
 export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
   const keys = questions.map(({ key }) => key)
   const identities = questions.flatMap((question) => question.identities)
@@ -69,7 +71,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
           .onRef('relays.signer', '=', 'asked.signer')
           .on((row) => row.between(row.ref('relays.nonce'), row.ref('asked.first'), row.ref('asked.last'))),
       )
-      // The first one: it carries the call, which later ones may not.
+      // The first attempt: a later one may have left the call out.
       .innerJoin('attempts', (join) => join.on('attempts.hash', '=', transactionOf))
       .where('relays.status', 'in', ['pending', 'succeeded'])
       .where('relays.superseded', '=', false)
@@ -108,14 +110,14 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
   }))
 }
 
-/** A call whose predecessor in its channel is asked for. */
+/** The place of a call in its channel. */
 export type ChannelPlace = Pick<ChannelKey, 'keyManager' | 'signer'> & { readonly nonce: bigint }
 
 /**
- * The relayer's accounts that have sent the calls directly before these in their channels, where those are not final: if
- * a reorganisation drops both, only transactions of one account are sure to be mined again in their order.
+ * The relayer's accounts that have sent the calls directly before these in their channels, as long as those are not final. A
+ * reorganisation may drop both calls, and only transactions of one account are sure to be mined again in their order.
  *
- * @returns one for each; undefined where there is none
+ * @returns one for each place; undefined where there is no such call, or it is final
  */
 export async function sendersBefore(db: Queries, places: readonly ChannelPlace[]): Promise<(string | undefined)[]> {
   const asked = sql<{ at: number; key_manager: string; signer: string; nonce: string }>`unnest(
@@ -139,3 +141,42 @@ export async function sendersBefore(db: Queries, places: readonly ChannelPlace[]
   const accounts = new Map(rows.map(({ at, account }) => [at, account]))
   return places.map((_, at) => accounts.get(at))
 }
+
+/** Which of some calls, and which of their nonces, the ledger already has. */
+export interface Taken {
+  /** By identity, the hash that was answered for a call. A call that reverted is not listed: its nonce is free again. */
+  readonly byIdentity: Map<string, string>
+  /** Nonces of calls that are pending or have succeeded, with key manager and signer. */
+  readonly nonces: Set<string>
+}
+
+export const nothingTaken = (): Taken => ({ byIdentity: new Map(), nonces: new Set() })
+
+/** Looks up which of these calls, and which of their nonces, the ledger already has. */
+export async function takenBy(db: Queries, calls: readonly RelayCall[]): Promise<Taken> {
+  const asked = sql<{ key_manager: string; signer: string; nonce: string }>`unnest(
+    ${calls.map(({ keyManager }) => keyManager)}::text[],
+    ${calls.map(({ signer }) => signer)}::text[],
+    ${calls.map(({ nonce }) => String(nonce))}::numeric[])`
+  const askedAs = asked.as<'asked'>(sql`asked(key_manager, signer, nonce)`)
+  const rows = await db
+    .selectFrom(askedAs)
+    .innerJoin('relays', (join) =>
+      join
+        .onRef('relays.key_manager', '=', 'asked.key_manager')
+        .onRef('relays.signer', '=', 'asked.signer')
+        .onRef('relays.nonce', '=', 'asked.nonce'),
+    )
+    .where('relays.status', 'in', ['pending', 'succeeded'])
+    .where('relays.superseded', '=', false)
+    .select(['relays.identity', transactionOf.as('hash'), 'relays.key_manager', 'relays.signer', 'relays.nonce'])
+    .execute()
+  const taken = nothingTaken()
+  for (const { identity, hash, key_manager, signer, nonce } of rows) {
+    taken.byIdentity.set(identity, hash)
+    taken.nonces.add(nonceKeyOf(key_manager, signer, BigInt(nonce)))
+  }
+  return taken
+}
+
+export const nonceKeyOf = (keyManager: string, signer: string, nonce: bigint) => `${keyManager}:${signer}:${nonce}`

@@ -1,19 +1,18 @@
 import type { Selectable } from 'kysely'
 import { anyOf, type AttemptsTable, type RelaysTable } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
-import type { Fees } from '../../ethereum/sign-transaction.ts'
-import { createCallReader } from './call-data.ts'
-import { changeColumns, minedIn, type RelayRow } from './change-relays.ts'
+import type { Fees } from '../../ethereum/transaction.ts'
+import { createCallReader } from '../../ethereum/bundle.ts'
+import { changeColumns, minedIn, type RelayRow, type MinedIn, type FinalBlock } from './settle.ts'
 import { callStateOf, nextCallState } from './lifecycle.ts'
-import type { MinedIn } from './store-relays.ts'
-import type { NonceRange } from './unsent.ts'
+import type { NonceRange } from './signer-accounts.ts'
 
 /** A relay that is not final. */
 export interface OpenRelay {
   readonly hash: string
   /** Hash of its first attempt, which the calls of a bundle share. */
   readonly transaction: string
-  /** In the first attempt of its bundle; null: it is in none. */
+  /** Its place in the first attempt of its bundle; null: it is in no bundle. */
   readonly place: number | null
   readonly profile: string
   readonly keyManager: string
@@ -27,18 +26,18 @@ export interface OpenRelay {
   /** Null while it is not mined. */
   readonly mined: MinedIn | null
   readonly requestId: string | null
-  /** As it was read, for `ChangeOptions.known`. */
+  /** The row as it was read, for `known` of `settle()`. */
   readonly row: RelayRow
 }
 
-/** With every transaction that was signed for it, the latest last. */
+/** A relay with every transaction that was signed for it, the latest last. */
 export interface TriedRelay extends OpenRelay {
   readonly attempts: readonly OpenAttempt[]
 }
 
 export interface OpenAttempt {
   readonly hash: string
-  /** A transaction of the relay's bundle that leaves the relay out is `cancel`, too: it uses up the nonce without the call. */
+  /** `cancel` also for a transaction of the relay's bundle that leaves the relay out: it uses up the nonce without the call. */
   readonly kind: AttemptsTable['kind']
   readonly nonce: number
   readonly fees: Fees
@@ -48,7 +47,8 @@ export interface OpenAttempt {
 /**
  * The relays of an account that are not final, in the order of its nonces. The calls of a bundle come together.
  *
- * @param fromNonce one below which all are final, as they stay: the index still has those until the next vacuum
+ * @param fromNonce all relays below this nonce are final. PostgreSQL keeps their index entries until the next vacuum, and
+ *   would read each of them
  */
 export async function openRelays(
   db: Queries,
@@ -66,12 +66,15 @@ export async function openRelays(
     .limit(limit)
     .execute()
   const last = rows.length === limit ? rows.at(-1) : undefined
-  // The rest of the last bundle may be beyond the limit.
+  // When the limit cuts the last bundle in two, its calls wait for the next look.
   const whole = last?.place == null ? rows : rows.filter(({ account_nonce }) => account_nonce !== last.account_nonce)
   return whole.map(toOpenRelay)
 }
 
-/** The relays with what was signed for them: most are mined by their first transaction, and nobody asks. */
+/**
+ * Adds to relays what was signed for them. It is a query of its own, because most relays are mined by their first
+ * transaction, and then nobody needs the others.
+ */
 export async function withAttempts(db: Queries, relays: readonly OpenRelay[]): Promise<TriedRelay[]> {
   if (relays.length === 0) return []
   const attempts = await db
@@ -87,7 +90,7 @@ export async function withAttempts(db: Queries, relays: readonly OpenRelay[]): P
   }))
 }
 
-/** Call data for the key manager. */
+/** The call data that a relay's first attempt has for the key manager. */
 export async function callDataOf(
   db: Queries,
   { transaction, place }: Pick<OpenRelay, 'transaction' | 'place'>,
@@ -100,7 +103,7 @@ export async function callDataOf(
   return createCallReader()(raw, place).data
 }
 
-/** What transactions of bundles carry, by their hashes: see `AttemptsTable.carries`. */
+/** By hash, what transactions of bundles carry: see `AttemptsTable.carries`. */
 export async function carriedBy(
   db: Queries,
   hashes: readonly string[],
@@ -114,19 +117,19 @@ export async function carriedBy(
   return new Map(rows.map(({ hash, raw, carries }) => [hash, { raw, carries: carries ?? [] }]))
 }
 
-/** The signed bytes of transactions by their hashes. */
+/** By hash, the signed bytes of transactions, hex. */
 export async function rawOf(db: Queries, hashes: readonly string[]): Promise<Map<string, string>> {
   const rows = await db.selectFrom('attempts').select(['hash', 'raw']).where('hash', '=', anyOf(hashes)).execute()
   return new Map(rows.map(({ hash, raw }) => [hash, raw]))
 }
 
-/** Which accounts have relays that are not final. */
+/** The relayer's accounts that have relays which are not final. */
 export async function accountsWithOpenRelays(db: Queries): Promise<string[]> {
   const rows = await db.selectFrom('relays').where('final', '=', false).select('account').distinct().execute()
   return rows.map(({ account }) => account)
 }
 
-// Without what is long: every look reads them all, and few need more.
+// Long columns are left out: each look at an account reads all its open relays, and few looks need more.
 const relayColumns = [
   'key_manager',
   'signer',
@@ -188,10 +191,10 @@ function feesOf({ max_fee_per_gas, max_priority_fee_per_gas }: AttemptRow): Fees
 }
 
 /**
- * Takes back that the relays of an account with these nonces are final: the chain has lost their blocks, or those of what had
- * their nonces, all the same.
+ * Opens final relays of an account with these nonces again. In spite of the confirmations, the chain has lost their blocks,
+ * or the blocks of the transactions that had used their nonces.
  *
- * @returns how many they are
+ * @returns how many relays were opened
  */
 export async function reopen(db: Queries, account: string, { from, below }: NonceRange): Promise<number> {
   const reopened = await db
@@ -207,12 +210,41 @@ export async function reopen(db: Queries, account: string, { from, below }: Nonc
   return reopened.length
 }
 
-/** The nonce that the account's next transaction gets; undefined: the ledger does not know the account. */
-export async function nextNonceOf(db: Queries, account: string): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('signer_accounts')
-    .where('address', '=', account)
-    .select('next_nonce')
-    .executeTakeFirst()
-  return row && Number(row.next_nonce)
+/**
+ * The blocks of final relays, the latest first. For a relay that was given up it is the head at that time.
+ *
+ * @param sinceMs only relays that were accepted since then are considered, Unix milliseconds
+ */
+export async function finalBlocks(db: Queries, sinceMs: number): Promise<FinalBlock[]> {
+  const rows = await db
+    .selectFrom('relays')
+    .select(['block_number', 'block_hash'])
+    .distinct()
+    .where('final', '=', true)
+    .where('created_at_ms', '>=', sinceMs)
+    .where('block_hash', 'is not', null)
+    .orderBy('block_number', 'desc')
+    .orderBy('block_hash')
+    .execute()
+  return rows.map(({ block_number, block_hash }) => ({ number: Number(block_number), hash: String(block_hash) }))
+}
+
+/**
+ * Opens the final relays of these blocks again, because the chain has other blocks now.
+ *
+ * @param hashes of the blocks
+ * @returns how many relays were opened
+ */
+export async function reopenBlocks(db: Queries, hashes: readonly string[], sinceMs: number): Promise<number> {
+  if (hashes.length === 0) return 0
+  const reopened = await db
+    .updateTable('relays')
+    .set({ final: false })
+    .where('final', '=', true)
+    .where('created_at_ms', '>=', sinceMs)
+    .where('block_hash', '=', anyOf(hashes))
+    .returning(['status', 'mined_hash'])
+    .execute()
+  for (const row of reopened) nextCallState(callStateOf({ ...row, final: true }), 'reopened')
+  return reopened.length
 }

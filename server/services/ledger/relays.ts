@@ -2,11 +2,10 @@ import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Selectable } from 'kysely'
 import type { Database, Queries } from '../database/database.ts'
 import type { RelaysTable, RelayStatus } from '../database/tables.ts'
-import { planOf } from '../quotas/account.ts'
-import { amountInUnit } from '../quotas/exact-number.ts'
-import type { Plans } from '../quotas/plans.ts'
+import { planOf, type Plans } from '../quotas/plans.ts'
+import { amountInUnit } from '../quotas/models.ts'
 
-/** What became of relay calls. */
+/** Tells what became of relay calls. */
 export interface Relays {
   /**
    * @param hash of any attempt, lower case
@@ -19,7 +18,7 @@ export interface Relays {
   countSince(sinceMs: number): Promise<Readonly<Record<RelayStatus, number>>>
 }
 
-/** Names a call among those of a bundle. What is absent is not asked for. */
+/** Names a call among those of a bundle. A member that is absent fits every call. */
 export interface CallFilter {
   /** Checksummed. */
   readonly profile?: string
@@ -113,7 +112,7 @@ const isWanted = (relay: RelayRow, { profile, signer, nonce }: CallFilter) =>
   (signer === undefined || relay.signer === signer) &&
   (nonce === undefined || BigInt(relay.nonce) === nonce)
 
-/** What a relay came to. */
+/** The outcome of a relay so far. */
 function outcomeOf(relay: RelayRow, plans: Plans) {
   const { unit } = planOf(relay, plans)
   return {
@@ -130,12 +129,12 @@ const callOf = (relay: RelayRow, plans: Plans) => ({
   ...outcomeOf(relay, plans),
 })
 
-/** `mixed` when calls have come to different ends; while one has come to none, the transaction is pending. */
+/** `pending` while one call is pending; `mixed` when calls ended differently. */
 function statusOfAll(statuses: readonly RelayStatus[]): TransactionStatus['status'] {
   return statuses.includes('pending') ? 'pending' : (alike(statuses) ?? 'mixed')
 }
 
-/** The value that all share; undefined when they differ. */
+/** @returns the value that all share; undefined when they differ */
 function alike<Value>(values: readonly Value[]): Value | undefined {
   return values.every((value) => value === values[0]) ? values[0] : undefined
 }

@@ -1,7 +1,7 @@
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
-import { ConfigError } from '../../config/config-error.ts'
+import { ConfigError, ServiceError } from '../../core/errors.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
-import { createOpenings, inTime } from './openings.ts'
+import { withinTime } from '../../concurrency/within-time.ts'
 
 /** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
 export interface Plan {
@@ -32,7 +32,7 @@ export interface Plans {
   readonly byName: ReadonlyMap<string, Plan>
 }
 
-export interface PlansConfig {
+interface PlansConfig {
   readonly defaultPlan: string
   readonly plans: Readonly<
     Record<string, { readonly model: string; readonly options: unknown; readonly gasCap?: number }>
@@ -98,3 +98,177 @@ function bindPlan(
 /** The error for a plan that cannot be used. Its reader wrote the configuration. */
 const planError = (plan: string, reason: string, options?: ErrorOptions) =>
   new ConfigError([`quota/plans/${plan}: ${reason}`], options)
+
+/** How long a model may take, for example to ask the chain, in milliseconds. */
+const TIMEOUT_MS = 5_000
+/** The answer of a model is used for this time, in milliseconds: from the admission of a call until it is stored. */
+const VALID_MS = 30_000
+/** The most answers that are kept. The oldest goes first. */
+const MAX_KEPT = 10_000
+const RETRY_SECONDS = 2
+
+/**
+ * Thrown where an account opens whose model has not answered yet. A database transaction must not wait for it with locked
+ * rows, so it is rolled back and begins again when the answer is there: see {@link whenOpened}.
+ */
+export class OpeningUnderWay extends Error {
+  /** Rejects with ServiceError UPSTREAM_UNAVAILABLE when the model fails or takes too long. */
+  readonly opened: Promise<unknown>
+
+  constructor(opened: Promise<unknown>) {
+    super('a quota model has not answered yet')
+    this.opened = opened
+    // A caller that only looked for the answer does not wait for it, and nobody else would handle the rejection.
+    opened.catch(() => {})
+  }
+}
+
+/**
+ * Does work in which accounts may open, and begins it again when a quota model had to be waited for.
+ *
+ * @throws ServiceError UPSTREAM_UNAVAILABLE a model fails, or takes too long; what the work throws
+ */
+export async function whenOpened<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof OpeningUnderWay)) throw error
+      await error.opened
+    }
+  }
+}
+
+/**
+ * Waits for a quota model.
+ *
+ * @throws ServiceError UPSTREAM_UNAVAILABLE it fails, or takes too long
+ */
+export async function inTime<Answer>(model: string, answer: Promise<Answer>, timeoutMs = TIMEOUT_MS): Promise<Answer> {
+  try {
+    return await withinTime(answer, performance.now() + timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`))
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause
+    throw new ServiceError('UPSTREAM_UNAVAILABLE', `the quota model '${model}' does not answer`, {
+      cause,
+      retryAfterSeconds: RETRY_SECONDS,
+    })
+  }
+}
+
+/**
+ * Remembers what the asynchronous model of a plan answers, for work that is done again.
+ *
+ * @param model name of the quota model
+ */
+export function createOpenings(model: string) {
+  const answers = new Map<string, { readonly opening: OpenedAccount; readonly untilMs: number }>()
+  const underWay = new Map<string, Promise<OpenedAccount>>()
+
+  async function ask(profile: string, answer: Promise<OpenedAccount>): Promise<OpenedAccount> {
+    try {
+      const opening = await inTime(model, answer)
+      answers.delete(profile)
+      answers.set(profile, { opening, untilMs: performance.now() + VALID_MS })
+      for (const oldest of answers.keys()) {
+        if (answers.size <= MAX_KEPT) break
+        answers.delete(oldest)
+      }
+      return opening
+    } finally {
+      underWay.delete(profile)
+    }
+  }
+
+  /**
+   * @param open asks the model
+   * @throws OpeningUnderWay the model has not answered yet
+   */
+  return (profile: string, open: () => OpenedAccount | Promise<OpenedAccount>): OpenedAccount => {
+    const known = answers.get(profile)
+    if (known && known.untilMs > performance.now()) return known.opening
+    let waiting = underWay.get(profile)
+    if (!waiting) {
+      const answer = open()
+      if (!(answer instanceof Promise)) return answer
+      waiting = ask(profile, answer)
+      underWay.set(profile, waiting)
+    }
+    throw new OpeningUnderWay(waiting)
+  }
+}
+
+/** A profile's row in the ledger: what the operator decided about it, and its quota account. */
+export interface Account {
+  readonly profile: string
+  readonly registered: boolean
+  readonly suspended: boolean
+  readonly plan: string
+  readonly allowance: bigint
+  /** The amount used in this period, reservations included. Never more than the allowance. */
+  readonly used: bigint
+  readonly resetAtSeconds: bigint | null
+  readonly period: number
+  /**
+   * Unix seconds. Until then no call of the profile is accepted, because others passed the simulation and reverted in their
+   * block.
+   */
+  readonly slowedUntil: number
+}
+
+/** Opens a new account. @throws OpeningUnderWay */
+export function openAccount(profile: string, plan: Plan, registered: boolean, nowSeconds: number): Account {
+  const { allowance, resetAtSeconds } = plan.open(nowSeconds, profile)
+  return {
+    profile,
+    registered,
+    suspended: false,
+    plan: plan.name,
+    allowance,
+    used: 0n,
+    resetAtSeconds,
+    period: 0,
+    slowedUntil: 0,
+  }
+}
+
+/** @returns the account as it stands now: with a new period when the reset is due. @throws OpeningUnderWay */
+export function accountNow(account: Account, plans: Plans, nowSeconds: number): Account {
+  if (account.resetAtSeconds === null || BigInt(nowSeconds) < account.resetAtSeconds) return account
+  return nextPeriod(account, planOf(account, plans), nowSeconds)
+}
+
+/**
+ * Begins a new period, in which nothing is used. Calls that reserved in an earlier period are not charged in this one.
+ */
+export function nextPeriod(account: Account, plan: Plan, nowSeconds: number): Account {
+  return {
+    ...account,
+    ...plan.open(nowSeconds, account.profile),
+    plan: plan.name,
+    used: 0n,
+    period: account.period + 1,
+  }
+}
+
+/**
+ * Changes the amount that one relay takes of the account. It takes at most what is available.
+ *
+ * @param from the amount that it has taken so far in this period
+ * @returns the account, and the amount that the relay takes now
+ */
+export function moveReservation(account: Account, from: bigint, to: bigint): { account: Account; taken: bigint } {
+  const available = account.allowance - account.used
+  const taken = to - from <= available ? to : from + (available > 0n ? available : 0n)
+  return { account: { ...account, used: account.used + taken - from }, taken }
+}
+
+/** The amount that is left. */
+export function availableIn({ allowance, used }: Account): bigint {
+  return allowance > used ? allowance - used : 0n
+}
+
+/** The plan of an account. At its start the server has checked that the configuration has every plan of the ledger. */
+export function planOf(account: Pick<Account, 'plan'>, plans: Plans): Plan {
+  return plans.byName.get(account.plan) ?? plans.defaultPlan
+}

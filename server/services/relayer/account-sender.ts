@@ -1,4 +1,4 @@
-import type { Unsent } from '../ledger/unsent.ts'
+import type { Unsent } from '../ledger/signer-accounts.ts'
 import type { Broadcaster } from './broadcast.ts'
 import type { RelayObserver } from './observer.ts'
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
-import type { Unsent } from '../ledger/unsent.ts'
+import type { Unsent } from '../ledger/signer-accounts.ts'
 
 /** Sends signed transactions. */
 export interface Broadcaster {

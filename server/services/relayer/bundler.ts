@@ -1,8 +1,8 @@
 import { getAddress, keccak256 } from 'ethers'
 import type { Config } from '../../../specs/index.ts'
-import { OperatorError } from '../../core/operator-error.ts'
+import { OperatorError } from '../../core/errors.ts'
 import { BUNDLER_CODE_HASH } from '../../ethereum/bundle.ts'
-import { largestTransactionBytes } from '../../ethereum/sign-transaction.ts'
+import { largestTransactionBytes } from '../../ethereum/transaction.ts'
 import type { BundleLimits } from '../ledger/draft.ts'
 import type { Upstream } from '../node/upstream.ts'
 

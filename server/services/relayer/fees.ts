@@ -1,7 +1,7 @@
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
-import type { Fees } from '../../ethereum/sign-transaction.ts'
+import type { Fees } from '../../ethereum/transaction.ts'
 
 /** Tells the fees that a transaction has to offer. */
 export interface FeeSource {

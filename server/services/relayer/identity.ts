@@ -1,6 +1,5 @@
 import type { RelayCall } from '../../core/define.ts'
-import { hexBytes, toHex, word } from '../../ethereum/digest.ts'
-import { keccak } from '../../ethereum/keccak.ts'
+import { hexBytes, toHex, word, keccak } from '../../ethereum/signature.ts'
 
 /**
  * The identity of a relay call. Two requests are the same call when chain, key manager, signer, nonce, payload and validity

@@ -1,4 +1,4 @@
-import type { Acceptance, Committed } from '../ledger/acceptance.ts'
+import type { Acceptance, Committed } from '../ledger/draft.ts'
 
 /** Is told when calls of many requests are stored and sent together. It runs the work, and changes nothing. */
 export interface RelayObserver {

@@ -1,8 +1,14 @@
 import type { RelayCall, RelayRequest, ResolvedProfile } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { relayDigest, type DigestForm } from '../../ethereum/digest.ts'
+import {
+  relayDigest,
+  type DigestForm,
+  MalformedSignatureError,
+  parseSignature,
+  recoverSigner,
+  serializeSignature,
+} from '../../ethereum/signature.ts'
 import { misreadings } from '../../ethereum/misreadings.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../../ethereum/signature.ts'
 import { keyManagerCalls } from '../../ethereum/contracts.ts'
 
 /** What differs between versions of the key manager. */

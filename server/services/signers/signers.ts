@@ -1,8 +1,46 @@
+import { getBytes, decryptKeystoreJson } from 'ethers'
+import secp256k1 from 'secp256k1'
 import type { Logger } from 'pino'
-import { ServiceError } from '../../core/errors.ts'
+import { addressOf } from '../../ethereum/signature.ts'
+import { signTransaction, type SignedTransaction, type UnsignedTransaction } from '../../ethereum/transaction.ts'
+import { ConfigError, ServiceError } from '../../core/errors.ts'
+import type { Secrets } from '../../config/environment.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
-import type { SignerAccount } from './signer-account.ts'
+
+/** An account that pays for relay calls. Its key is in a closure, so that nothing can read or print it. */
+export interface SignerAccount {
+  /** Checksummed. */
+  readonly address: string
+  sign(transaction: UnsignedTransaction): SignedTransaction
+}
+
+/** @param privateKey 0x and 32 bytes */
+export function signerFromKey(privateKey: string): SignerAccount {
+  const key = getBytes(privateKey)
+  const address = addressOf(secp256k1.publicKeyCreate(key, false))
+  return { address, sign: (transaction) => signTransaction(transaction, key) }
+}
+
+/**
+ * Opens encrypted JSON keystores (Web3 Secret Storage).
+ *
+ * @throws ConfigError naming the file; never a password or a key
+ */
+export async function openKeystores(keystores: Secrets['keystores']): Promise<SignerAccount[]> {
+  return Promise.all(
+    keystores.map(async ({ file, json, password }) => {
+      let privateKey: string
+      try {
+        privateKey = (await decryptKeystoreJson(json, password)).privateKey
+      } catch {
+        // The cause is left out, because it may quote the password or the key.
+        throw new ConfigError([`signers/keystores: ${file} cannot be opened: no keystore, or another password`])
+      }
+      return signerFromKey(privateKey)
+    }),
+  )
+}
 
 /** Knows the accounts that send relay calls: which of them is free, and which can pay. */
 export interface Signers {
@@ -42,7 +80,7 @@ export interface SignerState {
   readonly isLeftOut: boolean
 }
 
-export interface SignersOptions {
+interface SignersOptions {
   readonly accounts: readonly SignerAccount[]
   readonly upstream: Upstream
   readonly clock: Clock

@@ -1,11 +1,10 @@
 import { getAddress } from 'ethers'
 import type { RelayCall } from '../../core/define.ts'
-import { Reader } from '../../ethereum/abi.ts'
-import { keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
+import { Reader, keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
 import { createNonceSlots } from './nonce-slot.ts'
 import { revertReason, type RevertReason } from '../../ethereum/revert-reason.ts'
 import type { Outcome, SequenceRunner, Step } from './sequences.ts'
-import { transactionGas } from '../../ethereum/transaction-gas.ts'
+import { transactionGas } from '../../ethereum/transaction.ts'
 
 /** What the simulation needs of a relay call. */
 export type SimulatedCall = Pick<

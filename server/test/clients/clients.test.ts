@@ -11,7 +11,7 @@ import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { walkLogs, type WalkedLog } from '../../walk-logs.ts'
 import { nodeKinds, type TestNode } from '../support/nodes.ts'
-import { startRpcFront, type RpcFront } from '../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../support/rpc-server.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}` as const
 const COUNT = 2300

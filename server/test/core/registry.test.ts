@@ -2,10 +2,16 @@ import { expect } from 'chai'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { Services } from '../../core/define.ts'
-import { discoverExternal, discoverFolder } from '../../core/discover.ts'
-import { PluginError } from '../../core/plugin-error.ts'
-import { createRegistry, servicesFor, type PluginOptions } from '../../core/registry.ts'
+import { type Services, defineRpcMethod } from '../../core/define.ts'
+import {
+  discoverExternal,
+  discoverFolder,
+  createRegistry,
+  servicesFor,
+  type PluginOptions,
+} from '../../core/registry.ts'
+import { PluginError } from '../../core/errors.ts'
+import '../../services/chain/chain.ts'
 
 const method = (name: string, more = '') => `export default {
   kind: 'rpc-method', method: '${name}', clauses: [], needs: [], handle: () => '0x1', ${more} }`
@@ -150,5 +156,39 @@ describe('core/registry', () => {
     expect(() => servicesFor(loaded, none as Services))
       .to.throw(PluginError)
       .with.property('field', 'needs/0')
+  })
+})
+
+const plugin = { clauses: [], needs: ['chain'] } as const
+
+describe('defineRpcMethod', () => {
+  it('takes params and result of a listed method from its schema: what drifts does not compile', () => {
+    const right = defineRpcMethod({
+      ...plugin,
+      method: 'eth_getBalance',
+      handle: ([address, block], { chain }) => chain.balance(address, block),
+    })
+    expect(right).to.include({ kind: 'rpc-method', method: 'eth_getBalance' })
+    defineRpcMethod({
+      ...plugin,
+      method: 'eth_getBalance',
+      // @ts-expect-error the schema has two params
+      handle: ([address, block, more], { chain }) => chain.balance(address, more ?? block),
+    })
+    defineRpcMethod({
+      ...plugin,
+      method: 'eth_getTransactionReceipt',
+      // @ts-expect-error the result is a receipt
+      handle: ([hash], { chain }) => chain.transaction(hash),
+    })
+  })
+
+  it('leaves other methods to their authors', () => {
+    const own = defineRpcMethod({
+      ...plugin,
+      method: 'acme_head',
+      handle: async ([prefix]: readonly [string], { chain }) => prefix + (await chain.blockNumber()),
+    })
+    expect(own.method).to.equal('acme_head')
   })
 })

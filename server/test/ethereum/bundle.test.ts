@@ -20,7 +20,7 @@ import {
   MAX_BUNDLED_BYTES,
   type BundledCall,
 } from '../../ethereum/bundle.ts'
-import { intrinsicGas, transactionGas } from '../../ethereum/transaction-gas.ts'
+import { intrinsicGas, transactionGas } from '../../ethereum/transaction.ts'
 
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 

@@ -1,9 +1,19 @@
 import { expect } from 'chai'
 import { hexlify, SigningKey, Signature, Wallet } from 'ethers'
 import { relayCallDigest, relayNonce, signQuota } from '../../../contracts/lsp25.ts'
-import { lsp25Form, personalDigest, quotaMessage, relayDigest } from '../../ethereum/digest.ts'
+import {
+  lsp25Form,
+  personalDigest,
+  quotaMessage,
+  relayDigest,
+  MalformedSignatureError,
+  parseSignature,
+  recoverSigner,
+  serializeSignature,
+} from '../../ethereum/signature.ts'
 import { misreadings } from '../../ethereum/misreadings.ts'
-import { MalformedSignatureError, parseSignature, recoverSigner, serializeSignature } from '../../ethereum/signature.ts'
+import { signerFromKey } from '../../services/signers/signers.ts'
+import { transactionCall } from '../../ethereum/transaction.ts'
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
@@ -81,5 +91,34 @@ describe('signatures', () => {
       expect(found.map(({ mistake }) => mistake)).to.have.lengthOf(1)
       expect(found[0]?.mistake).to.include(words)
     }
+  })
+})
+
+describe('transactionCall', () => {
+  const signer = signerFromKey(Wallet.createRandom().privateKey)
+  const unsigned = { chainId: 42n, nonce: 7, to: signer.address, gasLimit: 100_000n }
+  const fees = {
+    'type 2': { type: 2, maxFeePerGas: 10n, maxPriorityFeePerGas: 1n },
+    legacy: { type: 0, gasPrice: 10n },
+  } as const
+
+  for (const [name, offered] of Object.entries(fees)) {
+    for (const [length, data] of Object.entries({
+      none: '0x',
+      one: '0x00',
+      'a few': '0x12345678',
+      many: `0x${'ab'.repeat(500)}`,
+    })) {
+      it(`finds it in a ${name} transaction: ${length} bytes`, () => {
+        expect(transactionCall(signer.sign({ ...unsigned, data, fees: offered }).raw)).to.deep.equal({
+          to: signer.address.toLowerCase(),
+          data,
+        })
+      })
+    }
+  }
+
+  it('refuses what is no transaction', () => {
+    expect(() => transactionCall('0xc0')).to.throw(TypeError, 'not a signed transaction')
   })
 })

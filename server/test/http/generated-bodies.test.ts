@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { createRandom, generateBodies } from '../../../testbed/generated-bodies.ts'
 import { nodeKinds, type TestNode } from '../support/nodes.ts'
-import { startRpcFront, type RpcFront } from '../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../support/rpc-server.ts'
 
 const COUNT = 2000
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32))

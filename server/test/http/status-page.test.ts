@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { pino } from 'pino'
 import { packageVersion } from '../../../specs/index.ts'
 import type { Findings } from '../../http/health.ts'
-import { createServiceStatus, type ServiceStatusSources } from '../../http/service-status.ts'
-import { statusRoute } from '../../http/status-page.ts'
+import { createServiceStatus, type ServiceStatusSources, statusRoute } from '../../http/status-page.ts'
 import type { SignerState } from '../../services/signers/signers.ts'
 
 const log = pino({ level: 'silent' })

@@ -1,3 +1,4 @@
+import { expect } from 'chai'
 import { profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/target.ts'
 import { relayNonce, signQuota, signRelayCall } from '../../../contracts/lsp25.ts'
@@ -22,7 +23,7 @@ export interface KeyPair {
 }
 
 /** Body of `POST /execute`; the nonce goes out as an integer literal of any size. */
-export interface ExecuteBody {
+interface ExecuteBody {
   readonly address: string
   readonly transaction: {
     readonly abi: string
@@ -32,7 +33,7 @@ export interface ExecuteBody {
   }
 }
 
-export interface RelayClientOptions {
+interface RelayClientOptions {
   readonly url: string
   readonly chainId: number
   readonly profile: { readonly address: string; readonly keyManager: string }
@@ -117,3 +118,30 @@ export const callTarget = (target: string, functionName: string, values: unknown
 /** A payload that sends wei from the profile. */
 export const sendWei = (to: string, valueWei: bigint): string =>
   profileInterface.encodeFunctionData('execute', [0, to, valueWei, '0x'])
+
+interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/**
+ * Posts the same body as a program and as a page elsewhere: the fast lane answers the first, the app the second. Expects
+ * the same answers, but for the headers that pages need and what is left of a limit.
+ */
+export async function postBothWays(url: string, body: unknown): Promise<Answered> {
+  const post = async (headers: Record<string, string>): Promise<Answered> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-request-id': 'same', ...headers },
+      body: JSON.stringify(body),
+    })
+    const names = [...response.headers.keys()].filter((name) => name !== 'vary' && !name.startsWith('access-control-'))
+    const changes = /^(?:date|ratelimit-remaining|ratelimit-reset)$/
+    const told = names.map((name) => [name, changes.test(name) ? '' : (response.headers.get(name) ?? '')] as const)
+    return { status: response.status, headers: Object.fromEntries(told), text: await response.text() }
+  }
+  const plain = await post({})
+  expect(await post({ origin: 'https://elsewhere.example' })).to.deep.equal(plain)
+  return plain
+}

@@ -5,13 +5,12 @@ import { pino, type Logger } from 'pino'
 import { Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from '../../app.ts'
 import { parseConfig } from '../../config/load.ts'
-import type { Secrets } from '../../config/secrets.ts'
-import { discoverFolder } from '../../core/discover.ts'
-import { createRegistry } from '../../core/registry.ts'
+import type { Secrets } from '../../config/environment.ts'
+import { discoverFolder, createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
 import { executeAnswers, transactionRoute } from '../../http/execute.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
-import { createRequestMeter } from '../../http/metrics.ts'
+import { createRequestMeter } from '../../telemetry/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from '../../http/quota.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../compose.ts'
@@ -19,8 +18,13 @@ import { composeServices, type Composed, type ComposeOptions, type Timings } fro
 import type {} from '../../services/ledger/relays.ts'
 import { boundless } from '../../services/ledger/budgets.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { accountKey } from '../../services/relayer/account-queue.ts'
+import type { Tracing } from '../../telemetry/tracing.ts'
+import type { RelayChain } from './relay-chain.ts'
+import { until } from './until.ts'
 
-export interface RelayServerOptions {
+interface RelayServerOptions {
   readonly rpcUrl: string
   readonly signerKeys: readonly string[]
   readonly keystores?: Secrets['keystores']
@@ -99,5 +103,71 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
       await composed.close()
       http.closeAllConnections()
     },
+  }
+}
+
+export interface BundlingServer extends RelayServer {
+  /**
+   * Makes requests, and holds the relayer's accounts until the calls have been tried: they wait for an account at the same
+   * moment.
+   *
+   * @param requests of one call each; calls that are tried in one run, and those that follow on a call that waits, are
+   *   `untried`
+   */
+  together<T>(requests: readonly (() => Promise<T>)[], untried?: number): Promise<T[]>
+}
+
+/** The requests that come after the last simulation has ended. */
+const TURNS = 50
+
+/** A relay server that puts the calls that wait for an account into one transaction. */
+export async function startBundlingServer(
+  chain: RelayChain,
+  { config = {}, ...options }: Partial<RelayServerOptions> = {},
+  maxCalls = 16,
+): Promise<BundlingServer> {
+  const simulations = { ended: 0 }
+  const server = await startRelayServer({
+    rpcUrl: chain.node.rpcUrl,
+    signerKeys: chain.signerKeys,
+    ...options,
+    config: {
+      ...config,
+      relay: { ...(config['relay'] as object), bundle: { contract: await chain.bundler(), maxCalls } },
+    },
+    compose: { tracing: watch(simulations) },
+  })
+  return {
+    ...server,
+    together: async (requests, untried = 0) => {
+      const wanted = simulations.ended + requests.length - untried
+      const release = Promise.withResolvers<void>()
+      const held = chain.signers.map((signer) => server.database.exclusively(accountKey(signer), () => release.promise))
+      const answers = Promise.all(requests.map((request) => request()))
+      try {
+        await Promise.race([answers, until(() => simulations.ended >= wanted)])
+        for (let turn = 0; turn < TURNS; turn++) await nextTurn()
+      } finally {
+        release.resolve()
+      }
+      await Promise.all(held)
+      return answers
+    },
+  }
+}
+
+/** Traces nothing, and counts the calls that were tried. */
+function watch(simulations: { ended: number }): Tracing {
+  return {
+    span: async (name, { attributes }, work) => {
+      const result = await work({ rename: () => {}, set: () => {}, fail: () => {} })
+      if (name === 'simulate') simulations.ended += Number(attributes?.['touchstone.relay.calls'])
+      return result
+    },
+    record: () => {},
+    current: () => ({}) as ReturnType<Tracing['current']>,
+    incoming: () => ({}) as ReturnType<Tracing['incoming']>,
+    traceparent: () => undefined,
+    close: async () => {},
   }
 }

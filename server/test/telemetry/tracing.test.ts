@@ -1,14 +1,83 @@
+import { ROOT_CONTEXT, SpanKind } from '@opentelemetry/api'
+import { SamplingDecision } from '@opentelemetry/sdk-trace'
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { createServer as createSocketServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { pino } from 'pino'
 import { startServerProcess, type Started } from '../../../testbed/processes.ts'
-import { startNodeProxy, type NodeProxy } from '../support/node-proxy.ts'
-import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts'
+import { openTracing } from '../../telemetry/open-tracing.ts'
+import { samplerFrom } from '../../telemetry/tracing.ts'
+import { startNodeProxy, type NodeProxy } from '../support/nodes.ts'
 import { startRelayChain, type RelayChain } from '../support/relay-chain.ts'
 import { until } from '../support/until.ts'
+
+/** What a log says, line by line. */
+function recordingLog() {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0]) })
+  return { log, lines }
+}
+
+describe('openTracing', () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:9'
+
+  for (const [variable, value] of Object.entries({
+    OTEL_TRACES_EXPORTER: 'jaeger',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+  })) {
+    it(`does without traces, and says why, when ${variable} is ${value}`, async () => {
+      const { log, lines } = recordingLog()
+      expect(await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT, [variable]: value }, log)).to.equal(undefined)
+      expect(lines).to.have.lengthOf(1)
+      expect(lines[0]).to.include({ level: 40, msg: 'no traces are recorded' })
+      expect(lines[0]?.['fault']).to.include(value)
+    })
+  }
+
+  it('says nothing when nobody asks', async () => {
+    const { log, lines } = recordingLog()
+    expect(await openTracing({ OTEL_SERVICE_NAME: 'relay' }, log)).to.equal(undefined)
+    expect(await openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, log)).to.equal(undefined)
+    expect(lines).to.deep.equal([])
+  })
+})
+
+describe('samplerFrom', () => {
+  const { log, lines } = recordingLog()
+  const isKept = (environment: Record<string, string>) => {
+    // One of the last that a ratio takes in.
+    const traceId = 'f'.repeat(8).padEnd(32, '0')
+    const { decision } = samplerFrom(environment, log).shouldSample(ROOT_CONTEXT, traceId, 'a', SpanKind.SERVER, {}, [])
+    return decision === SamplingDecision.RECORD_AND_SAMPLED
+  }
+
+  for (const [name, ratio, kept] of [
+    ['', '', true],
+    ['always_on', '', true],
+    ['always_off', '', false],
+    ['traceidratio', '1', true],
+    ['traceidratio', '0', false],
+    ['parentbased_always_on', '', true],
+    ['parentbased_always_off', '', false],
+    ['parentbased_traceidratio', '0.01', false],
+    ['parentbased_traceidratio', 'much', true],
+  ] as const) {
+    it(`${name || 'nothing said'}${ratio && ` ${ratio}`}: ${kept ? 'kept' : 'left out'}`, () => {
+      expect(isKept({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })).to.equal(kept)
+      expect(lines).to.deep.equal([])
+    })
+  }
+
+  it('keeps all, and says so, when it does not know the name', () => {
+    expect(isKept({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).to.equal(true)
+    expect(lines.splice(0)).to.have.nested.property('[0].sampler', 'jaeger_remote')
+  })
+})
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -121,7 +190,7 @@ describe('traces', () => {
 
   it('harm neither requests nor the end of the server when nobody takes them', async () => {
     // It takes connections and never answers: the exporter waits for 10 s.
-    const silent = createServer().listen(0, '127.0.0.1')
+    const silent = createSocketServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo
     const secondsToClose = async (collector: number) => {
@@ -175,4 +244,122 @@ async function loadedWith(environment: Record<string, string>): Promise<string[]
     env: { ...process.env, ...environment },
   })
   return JSON.parse(stdout) as string[]
+}
+
+/** A span as it came over the wire; ids in hex. */
+export interface ReceivedSpan {
+  readonly service: string | undefined
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentId: string
+  /** 1 internal, 2 server, 3 client. */
+  readonly kind: number
+  readonly attributes: Readonly<Record<string, string | number>>
+  /** 2 is an error. */
+  readonly status: number
+}
+
+export interface OtlpReceiver {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  readonly url: string
+  readonly spans: readonly ReceivedSpan[]
+  /** Everything that came, as bytes. */
+  readonly bodies: readonly Buffer[]
+  readonly headers: readonly NodeJS.Dict<string | string[]>[]
+  close(): Promise<void>
+}
+
+/** Takes traces as a collector does: OTLP over HTTP, protobuf. */
+export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+  const spans: ReceivedSpan[] = []
+  const bodies: Buffer[] = []
+  const headers: NodeJS.Dict<string | string[]>[] = []
+  const server = createServer((request, response) => {
+    void (async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const body = Buffer.concat(chunks)
+      if (request.url === '/v1/traces') {
+        bodies.push(body)
+        headers.push(request.headers)
+        spans.push(...spansOf(body))
+      }
+      response.writeHead(request.url === '/v1/traces' ? 200 : 404, { 'content-type': 'application/x-protobuf' }).end()
+    })()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    bodies,
+    headers,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** A message of protobuf: what stands in each field; nested messages are bytes until they are read. */
+type Message = Map<number, (Buffer | bigint)[]>
+
+/** `opentelemetry/proto/collector/trace/v1/trace_service.proto` and `trace/v1/trace.proto`. */
+function spansOf(body: Buffer): ReceivedSpan[] {
+  return nested(read(body), 1).flatMap((resourceSpans) => {
+    const service = nested(resourceSpans, 1).map(attributesAt(1))[0]?.['service.name']
+    return nested(resourceSpans, 2)
+      .flatMap((scopeSpans) => nested(scopeSpans, 2))
+      .map((span) => ({
+        service: service === undefined ? undefined : String(service),
+        name: bytes(span, 5).toString(),
+        traceId: bytes(span, 1).toString('hex'),
+        spanId: bytes(span, 2).toString('hex'),
+        parentId: bytes(span, 4).toString('hex'),
+        kind: Number(span.get(6)?.[0] ?? 0),
+        attributes: attributesAt(9)(span),
+        status: Number(nested(span, 15)[0]?.get(3)?.[0] ?? 0),
+      }))
+  })
+}
+
+const attributesAt =
+  (field: number) =>
+  (message: Message): Record<string, string | number> =>
+    Object.fromEntries(
+      nested(message, field).map((pair) => {
+        const [value] = nested(pair, 2)
+        const text = value?.get(1)?.[0]
+        return [bytes(pair, 1).toString(), Buffer.isBuffer(text) ? text.toString() : Number(value?.get(3)?.[0])]
+      }),
+    )
+
+const nested = (message: Message, field: number) =>
+  (message.get(field) ?? []).filter((value) => Buffer.isBuffer(value)).map(read)
+
+function bytes(message: Message, field: number): Buffer {
+  const [value] = message.get(field) ?? []
+  return Buffer.isBuffer(value) ? value : Buffer.alloc(0)
+}
+
+function read(buffer: Buffer): Message {
+  const message: Message = new Map()
+  let at = 0
+  const varint = () => {
+    for (let value = 0n, shift = 0n; ; shift += 7n) {
+      const byte = buffer.readUInt8(at++)
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return value
+    }
+  }
+  const fixed = (length: number) => buffer.subarray(at, (at += length))
+  while (at < buffer.length) {
+    const tag = Number(varint())
+    const wireType = tag & 7
+    const value = wireType === 0 ? varint() : fixed(wireType === 1 ? 8 : wireType === 5 ? 4 : Number(varint()))
+    const field = tag >> 3
+    message.set(field, [...(message.get(field) ?? []), value])
+  }
+  return message
 }

@@ -1,6 +1,5 @@
 import { TOO_LARGE } from '../../node/node-connection.ts'
-import { rpcErrorKind } from '../../node/translate-errors.ts'
-import { UpstreamRpcError } from '../../node/upstream.ts'
+import { rpcErrorKind, UpstreamRpcError } from '../../node/upstream.ts'
 
 /** Why a node refuses a call of eth_getLogs that would be served if it asked for less. */
 export interface Refusal {

@@ -2,8 +2,8 @@ import { ServiceError } from '../../../core/errors.ts'
 import { isRaw, toData } from '../../../ethereum/quantity.ts'
 import { NodeFailure } from '../node-connection.ts'
 import type { Node } from './node.ts'
-import { isUsable } from '../check-results.ts'
 import { toNodeBlock } from './heads.ts'
+import type { Upstream } from '../upstream.ts'
 
 /** Members that must be equal in the answers of two nodes. Other members differ between kinds of nodes. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -63,13 +63,61 @@ export function unavailable(cause: unknown, nodes: readonly Node[]): ServiceErro
   })
 }
 
+type Check = (result: unknown, params: readonly unknown[]) => boolean
+
+const isQuantity: Check = (value) =>
+  typeof value === 'string' ? /^0x[0-9a-f]{1,64}$/i.test(value) : Number.isSafeInteger(value) && (value as number) >= 0
+const isData: Check = (value) => typeof value === 'string' && /^0x[0-9a-f]*$/i.test(value)
+
+/** Whether a result is null, or an object in which each of these members, where it is there, is a quantity. */
+const objectWith =
+  (...quantities: readonly string[]): Check =>
+  (value) =>
+    value === null ||
+    (isRaw(value) &&
+      quantities.every((name) => value[name] === undefined || value[name] === null || isQuantity(value[name], [])))
+
+const isBlock = objectWith('number', 'timestamp', 'baseFeePerGas', 'gasLimit')
+const isReceipt = objectWith('blockNumber', 'gasUsed', 'effectiveGasPrice', 'status')
+
+/** By method, whether the server can calculate with the answer. */
+const usable: Readonly<Record<string, Check>> = {
+  eth_blockNumber: isQuantity,
+  eth_call: isData,
+  eth_chainId: isQuantity,
+  eth_gasPrice: isQuantity,
+  eth_getBalance: isQuantity,
+  // A chain always has a latest block.
+  eth_getBlockByNumber: (value, [block]) => isBlock(value, []) && !(value === null && block === 'latest'),
+  eth_getLogs: (value) => Array.isArray(value),
+  eth_getTransactionByHash: objectWith('blockNumber', 'nonce'),
+  eth_getTransactionCount: isQuantity,
+  eth_getTransactionReceipt: isReceipt,
+  eth_maxPriorityFeePerGas: isQuantity,
+}
+
+function isUsable(method: string, params: readonly unknown[], result: unknown): boolean {
+  return usable[method]?.(result, params) ?? true
+}
+
+/** The same upstream; an answer of the wrong kind, such as `null` for a balance, is treated as no answer. */
+export function checkResults(upstream: Upstream): Upstream {
+  return {
+    ...upstream,
+    request: async <Result>(...[method, params, options]: Parameters<Upstream['request']>) => {
+      const result = await upstream.request<Result>(method, params, options)
+      if (isUsable(method, params, result)) return result
+      const shown = (JSON.stringify(result) ?? 'nothing').slice(0, 60)
+      throw new ServiceError('UPSTREAM_UNAVAILABLE', `the node answers ${method} with ${shown}`)
+    },
+  }
+}
+
 const isAt = (member: string, value: unknown, expected: unknown) =>
   value === null || (isRaw(value) && typeof value[member] === 'string' && toData(value[member]) === toData(expected))
 
-type Check = (value: unknown, params: readonly unknown[]) => boolean
-
 /** By method, whether the answer is about what the question names. */
-const checks: Readonly<Record<string, Check>> = {
+const matching: Readonly<Record<string, Check>> = {
   eth_sendRawTransaction: (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value),
   eth_getTransactionByHash: (value, [hash]) => isAt('hash', value, hash),
   eth_getTransactionReceipt: (value, [hash]) => isAt('transactionHash', value, hash),
@@ -83,5 +131,5 @@ const checks: Readonly<Record<string, Check>> = {
 
 /** Whether a node's result can belong to this call. If not, another node is asked. */
 export function isSound(method: string, params: readonly unknown[], result: unknown): boolean {
-  return isUsable(method, params, result) && (checks[method]?.(result, params) ?? true)
+  return isUsable(method, params, result) && (matching[method]?.(result, params) ?? true)
 }

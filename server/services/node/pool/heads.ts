@@ -9,7 +9,7 @@ export interface NodeBlock {
   readonly number: number
   readonly hash: string
   readonly parentHash: string
-  /** As it came. */
+  /** The block as the node sent it. */
   readonly raw: Raw
 }
 
@@ -37,11 +37,11 @@ const LEAST_LOOK_MS = 100
 const MOST_LOOK_MS = 1_000
 /** A node that does not tell its head within this time is taken to have none. */
 const LOOK_TIMEOUT_MS = 1_000
-/** In so many parts a time is waited for. */
+/** A wait is divided into so many timers: see {@link orAfter}. */
 const PARTS = 4
 /** Another chain is followed when it has grown by so many blocks while the mark stood still. */
 const OVERTAKING = 3
-/** The mark is given up after so many retreats. One says little: several nodes may share a URL, and one of them lag. */
+/** The mark is given up after so many retreats. A single one proves little: several nodes may share a URL, and one may lag. */
 const ENOUGH_RETREATS = 2
 /** Another node is preferred to the first one of the list only when its cost is so many times less. */
 const PREFERENCE = 2
@@ -112,17 +112,17 @@ export class Heads {
   }
 
   /**
-   * Asks the nodes for their heads; who is silent is not waited for long.
+   * Asks the nodes for their heads, and does not wait long for a silent node.
    *
-   * @param isUrgent nobody can be asked: those that do not answer are tried too
-   * @param isFresh a question that is under way already does not count, and who has only been slow is asked too
+   * @param isUrgent no node can be asked now: nodes that do not answer are tried, too
+   * @param isFresh a question that is under way already does not count, and a node that has only been slow is asked, too
    */
   async look(isUrgent = false, isFresh = false): Promise<void> {
     this.#lookedMs = performance.now()
     const isWanted = (node: Node) => isUrgent || node.isWell || (isFresh && this.#isVoter(node))
     const asked = this.#options.nodes.filter((node) => !node.isForeign && !node.isResting && isWanted(node))
     const answers = asked.map((node) => this.#headOf(node, isFresh))
-    // Where nothing is known yet the first node of the list that tells its head is believed, not the fastest.
+    // At the start, the first node of the list that tells its head is believed, and not the fastest one.
     if (this.#mark === undefined) await Promise.all(answers)
     const observed = asked.map(async (node, index) => {
       const answer = await answers[index]
@@ -135,15 +135,15 @@ export class Heads {
   /**
    * Waits until the other nodes were heard on the mark: a block that only one node has shown may be on a fork.
    *
-   * @param slowAfterMs two nodes decide nothing between them, so that they are waited for no longer; of three and more,
-   *   those on a fork are outvoted by the others as soon as these answer
+   * @param slowAfterMs with two nodes, the other one is waited for this long, because neither can outvote the other. With three
+   *   and more, nodes on a fork are outvoted as soon as the others answer
    */
   async weighed(slowAfterMs: number): Promise<void> {
     if (this.#mark === this.#weighedMark) return
     if (this.#weighing === undefined) {
       const weighing = (this.#weighing = Promise.withResolvers<void>())
       const mostMs = this.#options.nodes.length > 2 ? LOOK_TIMEOUT_MS : slowAfterMs
-      // A question from before the mark was shown says nothing of it.
+      // The answer to a question that was asked before the mark was seen tells nothing of the mark.
       void orAfter(this.look(false, true), mostMs).finally(() => {
         if (this.#weighing === weighing) this.#endWeighing()
       })
@@ -160,7 +160,7 @@ export class Heads {
   /**
    * Takes a node's answer to the question for its head.
    *
-   * @throws NodeFailure it is none
+   * @throws NodeFailure the answer is no block
    */
   async observe(node: Node, answer: unknown): Promise<void> {
     const block = toNodeBlock(answer)
@@ -222,7 +222,7 @@ export class Heads {
     }
   }
 
-  /** Whether a node is heard before the mark is believed: of three and more also one that was only slow now. */
+  /** Whether a node is heard before the mark is believed. With three and more nodes, a node that was only slow is heard, too. */
   #isVoter(node: Node): boolean {
     return node.isWell || (this.#options.nodes.length > 2 && node.mayAnswer)
   }
@@ -230,7 +230,7 @@ export class Heads {
   async #isOnChain(node: Node, block: NodeBlock, mark: NodeBlock): Promise<boolean> {
     if (block.number === mark.number) return block.hash === mark.hash
     if (block.number === mark.number - 1) return block.hash === mark.parentHash
-    // The node is too far behind to be asked. Which chain it is on will show when it has come closer.
+    // The node is too far behind to be asked. On which chain it is will be seen when it has come closer.
     if (block.number < mark.number) return true
     if (block.parentHash === mark.hash) return true
     const there = toNodeBlock(
@@ -351,8 +351,9 @@ export function toNodeBlock(raw: unknown): NodeBlock | undefined {
 }
 
 /**
- * Resolves like the work, or with undefined after this time; the work runs on. A time in which this process itself stood
- * still says nothing of whom it waits for: it counts as a part of the whole at most, and what came meanwhile is read.
+ * Resolves like the work, or with undefined after this time; the work runs on. When this process itself stood still for a
+ * while, that proves nothing about the node: the while counts as one part of the time at most, and answers that arrived
+ * meanwhile are read first.
  */
 export function orAfter<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,5 @@
 import { NodeFailure } from '../node-connection.ts'
-import { UpstreamRpcError } from '../upstream.ts'
-import type { Latencies } from './latencies.ts'
+import { UpstreamRpcError, type UpstreamCall } from '../upstream.ts'
 import type { Node } from './node.ts'
 
 /** The most hedges, as a share of all reads. */
@@ -8,7 +7,7 @@ const SHARE = 0.1
 const MOST_SAVED = 20
 
 /** A call that takes so many times as long as a slow one is lost: a second node is asked, whatever the budget says. */
-export const LOST_FACTOR = 3
+const LOST_FACTOR = 3
 
 /** How many slow calls a second node may be asked too. Each read adds {@link SHARE} of a hedge. */
 export class HedgeBudget {
@@ -165,5 +164,130 @@ class HedgedCall<T> {
     if (this.#askNext()) return
     const isHopeful = this.#refusal ? [...this.#underWay].some((one) => one.isWell) : this.#underWay.size > 0
     if (!isHopeful) this.#reject(this.#refusal ?? this.#failure)
+  }
+}
+
+interface SendTogether {
+  readonly calls: readonly UpstreamCall[]
+  /** The nodes that may be asked now, the best first. */
+  readonly candidates: () => readonly Node[]
+  readonly latencies: Latencies
+  readonly budget: HedgeBudget
+  readonly timeoutMs: number
+  readonly traceparent: string | undefined
+}
+
+const SEND = 'eth_sendRawTransaction'
+
+type Outcome = PromiseSettledResult<unknown>
+
+/**
+ * Hands signed transactions of one account to a node, in their order. When the node is slow or fails, a second node gets
+ * all of them in the same order. A transaction that two nodes get is still mined once.
+ *
+ * @returns the outcome of each transaction: that of the first node that takes it
+ */
+export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[] {
+  const { calls, latencies, budget, timeoutMs, traceparent } = sending
+  const results = calls.map(() => Promise.withResolvers<Outcome>())
+  const open = new Set(calls.keys())
+  const asked = new Set<Node>()
+  /** The last refusal of each call, by its index. */
+  const refused = new Map<number, Outcome>()
+  const waiting = calls.map(() => new Set<Node>())
+
+  const settle = (index: number, outcome: Outcome) => {
+    open.delete(index)
+    results[index]?.resolve(outcome)
+  }
+  const sendToNext = (): boolean => {
+    const node = sending.candidates().find((one) => !asked.has(one))
+    if (node !== undefined) sendTo(node)
+    return node !== undefined
+  }
+  const sendTo = (node: Node) => {
+    asked.add(node)
+    const begunMs = performance.now()
+    const slowAfterMs = Math.min(latencies.slowAfterMs(SEND), timeoutMs / 4)
+    let timer = setTimeout(() => setImmediate(() => isSlow(node, begunMs, again)), slowAfterMs)
+    const again = () => {
+      timer = setTimeout(() => setImmediate(() => isSlow(node, begunMs)), LOST_FACTOR * slowAfterMs)
+    }
+    const outcomes = node.callTogether(calls, timeoutMs, traceparent)
+    for (const [index, asking] of outcomes.entries()) {
+      waiting[index]?.add(node)
+      void asking.then((outcome) => hear(index, node, outcome, begunMs))
+    }
+    void Promise.all(outcomes).then(() => clearTimeout(timer))
+  }
+  const isSlow = (node: Node, begunMs: number, again?: () => void) => {
+    if (open.size === 0) return
+    const isSilent = node.heardMs < begunMs
+    if (isSilent) node.fellSilent()
+    if (isSilent || again === undefined || budget.spend()) sendToNext()
+    else again()
+  }
+  const hear = (index: number, node: Node, outcome: Outcome, begunMs: number) => {
+    waiting[index]?.delete(node)
+    if (!open.has(index)) return
+    if (outcome.status === 'fulfilled') {
+      latencies.record(SEND, performance.now() - begunMs)
+      return settle(index, outcome)
+    }
+    const isRefusal = outcome.reason instanceof UpstreamRpcError
+    if (!isRefusal && outcome.reason instanceof NodeFailure) {
+      node.failed(outcome.reason)
+      sendToNext()
+    }
+    if (isRefusal || !refused.has(index)) refused.set(index, outcome)
+    const others = [...(waiting[index] ?? [])]
+    // A silent node is not waited for: the caller asks the chain whether the transaction is there.
+    if (!others.some((one) => one.isWell)) settle(index, refused.get(index) ?? outcome)
+  }
+  if (!sendToNext()) {
+    const reason = new NodeFailure('no node can be asked', 'unreached')
+    for (const index of calls.keys()) settle(index, { status: 'rejected', reason })
+  }
+  return results.map(({ promise }) => promise)
+}
+/** Samples per method: enough for a 95th percentile, few enough to follow a change within seconds. */
+const SAMPLES = 128
+/** With fewer samples a constant is used in place of the percentile. */
+const ENOUGH = 20
+/** The percentile is calculated again after so many samples. */
+const STEP = 16
+
+const LEAST_MS = 10
+const MOST_MS = 2_000
+const UNKNOWN_MS = 250
+/** eth_getLogs reads much at once, and may take long. */
+const UNKNOWN_LOGS_MS = MOST_MS
+
+interface Samples {
+  readonly ring: number[]
+  count: number
+  p95Ms: number
+}
+
+/** How long answered calls took, by method. */
+export class Latencies {
+  readonly #samples = new Map<string, Samples>()
+
+  record(method: string, durationMs: number): void {
+    let samples = this.#samples.get(method)
+    if (samples === undefined) {
+      samples = { ring: [], count: 0, p95Ms: method === 'eth_getLogs' ? UNKNOWN_LOGS_MS : UNKNOWN_MS }
+      this.#samples.set(method, samples)
+    }
+    samples.ring[samples.count++ % SAMPLES] = durationMs
+    if (samples.count < ENOUGH || samples.count % STEP !== 0) return
+    const sorted = samples.ring.toSorted((one, other) => one - other)
+    const p95 = sorted[Math.floor(sorted.length * 0.95)] ?? UNKNOWN_MS
+    samples.p95Ms = Math.min(Math.max(p95, LEAST_MS), MOST_MS)
+  }
+
+  /** Milliseconds after which a call is slow: of 20 calls of this method 19 were answered by then. */
+  slowAfterMs(method: string): number {
+    return this.#samples.get(method)?.p95Ms ?? (method === 'eth_getLogs' ? UNKNOWN_LOGS_MS : UNKNOWN_MS)
   }
 }

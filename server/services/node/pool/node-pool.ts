@@ -1,15 +1,11 @@
 import type { Logger } from 'pino'
 import { NodeFailure } from '../node-connection.ts'
 import { isRaw } from '../../../ethereum/quantity.ts'
-import { rpcErrorKind } from '../translate-errors.ts'
-import { UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from '../upstream.ts'
+import { rpcErrorKind, UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from '../upstream.ts'
 import { agreed, disagreement, isComparable, unavailable, isSound } from './answers.ts'
-import type { ChainIdentity } from './chain-identity.ts'
+import type { ChainIdentity, Node } from './node.ts'
 import { Heads, orAfter, toNodeBlock } from './heads.ts'
-import { askHedged, HedgeBudget, type Hedged } from './hedge.ts'
-import { Latencies } from './latencies.ts'
-import type { Node } from './node.ts'
-import { sendTogether } from './send-together.ts'
+import { askHedged, HedgeBudget, type Hedged, Latencies, sendTogether } from './hedge.ts'
 
 export interface NodePoolOptions {
   readonly nodes: readonly Node[]

@@ -4,7 +4,7 @@ import { permissionSets } from '../../../../contracts/deploy/permissions.ts'
 import { validityWindow } from '../../../../contracts/lsp25.ts'
 import { testSigner } from '../../../../contracts/signer.ts'
 import { startTestbed, type Testbed } from '../../../../testbed/testbed.ts'
-import { deployOlderProfile, type OlderVersion } from '../../support/older-profile.ts'
+import { deployOlderProfile, type OlderVersion } from '../../support/relay-chain.ts'
 import { createRelayClient, setSomeData, type RelayClient } from '../../support/relay-client.ts'
 import { until } from '../../support/until.ts'
 

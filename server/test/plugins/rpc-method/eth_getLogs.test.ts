@@ -1,11 +1,11 @@
-import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { expect } from 'chai'
+import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { createSender, type Sender } from '../../../../contracts/deploy/sender.ts'
 import { logEmitterInterface } from '../../../../contracts/deploy/logs.ts'
 import { loadArtifact } from '../../../../contracts/artifacts.ts'
 import { nodeKinds, type TestNode } from '../../support/nodes.ts'
 import { until } from '../../support/until.ts'
-import { startRpcFront, type RpcFront } from '../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../support/rpc-server.ts'
 
 const EVEN = logEmitterInterface.getEvent('Even')?.topicHash ?? ''
 const ODD = logEmitterInterface.getEvent('Odd')?.topicHash ?? ''

@@ -1,8 +1,8 @@
-import type { Log, Receipt, Transaction } from '../../../../specs/index.ts'
 import { expect } from 'chai'
 import type { TransactionRequest } from 'ethers'
+import type { Log, Receipt, Transaction } from '../../../../specs/index.ts'
 import { nodeKinds, type TestNode } from '../../support/nodes.ts'
-import { startRpcFront, type RpcFront } from '../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../support/rpc-server.ts'
 
 /** Of a transaction of any type. */
 type Members = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ServerResponse } from 'node:http'
 import { startFakeNode, type FakeNode, type RpcRequest } from '../../support/fake-node.ts'
-import { startRpcFront, type RpcFront } from '../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../support/rpc-server.ts'
 
 const hash32 = (byte: string) => `0x${byte.repeat(32)}`
 const [HASH, OTHER, BLOCK, PARENT] = ['a1', 'a2', 'b1', 'b0'].map(hash32) as [string, string, string, string]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabaseFolder } from '../../../services/database/database-folder.ts'
 import { openDatabase, type DatabaseOptions } from '../../../services/database/database.ts'
-import { OperatorError } from '../../../core/operator-error.ts'
+import { OperatorError } from '../../../core/errors.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65_534

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { assertKnownPast } from '../../../services/database/migrate.ts'
-import { OperatorError } from '../../../core/operator-error.ts'
+import { OperatorError } from '../../../core/errors.ts'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
 import frozen from '../../../services/database/migrations/frozen.json' with { type: 'json' }

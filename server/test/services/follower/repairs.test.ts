@@ -1,17 +1,14 @@
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
-import type { Fees } from '../../../ethereum/sign-transaction.ts'
-import type { Database } from '../../../services/database/database.ts'
-import { openDatabase } from '../../../services/database/database.ts'
+import type { Fees } from '../../../ethereum/transaction.ts'
+import { type Database, openDatabase } from '../../../services/database/database.ts'
 import type { Attempts } from '../../../services/follower/attempts.ts'
-import type { FollowerOptions } from '../../../services/follower/follower-options.ts'
-import { replaceStuck } from '../../../services/follower/replace-stuck.ts'
-import { sendMissing } from '../../../services/follower/send-missing.ts'
-import type { Waiting } from '../../../services/follower/waiting.ts'
+import type { FollowerOptions, Waiting } from '../../../services/follower/look.ts'
+import { replaceStuck, sendMissing } from '../../../services/follower/repairs.ts'
 import type { TriedRelay } from '../../../services/ledger/open-relays.ts'
-import { noteRefusal, refusalOf } from '../../../services/ledger/refusals.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { noteRefusal, refusalOf } from '../../../services/ledger/signer-accounts.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 
 const signer = signerFromKey(`0x${'55'.repeat(32)}`)
 const account = signer.address

@@ -4,23 +4,23 @@ import type { Updateable } from 'kysely'
 import type { RelayCall } from '../../../core/define.ts'
 import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
 import type { ProfilesTable } from '../../../services/database/tables.ts'
-import { readAccounts, type Registration } from '../../../services/ledger/account-rows.ts'
+import { readAccounts, type Registration } from '../../../services/ledger/accounts.ts'
 import { boundless, type UnregisteredLimits } from '../../../services/ledger/budgets.ts'
-import { commit } from '../../../services/ledger/commit.ts'
-import type { BundleLimits } from '../../../services/ledger/draft.ts'
-import { reopenBlocks } from '../../../services/ledger/final-blocks.ts'
+import {
+  commit,
+  createLedgerMemory,
+  type LedgerMemory,
+  NotHeldError,
+  takeSigner,
+} from '../../../services/ledger/commit.ts'
+import type { BundleLimits, Committed } from '../../../services/ledger/draft.ts'
+import { reopenBlocks, openRelays, withAttempts } from '../../../services/ledger/open-relays.ts'
 import { lookUp } from '../../../services/ledger/lookup.ts'
-import { pendingCostWei } from '../../../services/ledger/opening.ts'
-import type { Committed } from '../../../services/ledger/acceptance.ts'
-import { createLedgerMemory, type LedgerMemory } from '../../../services/ledger/memory.ts'
-import { openRelays, withAttempts } from '../../../services/ledger/open-relays.ts'
+import { pendingCostWei, unsentOf } from '../../../services/ledger/signer-accounts.ts'
 import { type NewAttempt, storeAttempt } from '../../../services/ledger/attempts.ts'
-import { NotHeldError, takeSigner } from '../../../services/ledger/store-relays.ts'
-import { unsentOf } from '../../../services/ledger/unsent.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
-import { accountNow, availableIn } from '../../../services/quotas/account.ts'
-import type { Plan, Plans } from '../../../services/quotas/plans.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { accountNow, availableIn, type Plan, type Plans } from '../../../services/quotas/plans.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 

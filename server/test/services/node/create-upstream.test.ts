@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { UpstreamRpcError } from '../../../services/node/upstream.ts'
-import type { FakeNode } from '../../support/fake-node.ts'
+import { type FakeNode, outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/fake-node.ts'
 import { until } from '../../support/until.ts'
-import { outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/upstream-setup.ts'
 
 describe('createUpstream', () => {
   const { node, leave, closeAll, connect: connectBy, connectBriefly } = upstreamSetup()

@@ -3,8 +3,7 @@ import { Socket } from 'node:net'
 import { NodeFailure } from '../../../services/node/node-connection.ts'
 import { UpstreamRpcError } from '../../../services/node/upstream.ts'
 import { WebSocketNode } from '../../../services/node/websocket-node.ts'
-import type { FakeNode } from '../../support/fake-node.ts'
-import { outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/upstream-setup.ts'
+import { type FakeNode, outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/fake-node.ts'
 
 describe('WebSocketNode', () => {
   const { node, leave, closeAll, connect: connectBy, connectBriefly: connectBrieflyBy } = upstreamSetup()

@@ -4,9 +4,9 @@ import { ServiceError } from '../../../core/errors.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
 import { createBroadcaster } from '../../../services/relayer/broadcast.ts'
-import { NotHeldError } from '../../../services/ledger/store-relays.ts'
+import { NotHeldError } from '../../../services/ledger/commit.ts'
 import { AccountQueue } from '../../../services/relayer/account-queue.ts'
-import { signerFromKey } from '../../../services/signers/signer-account.ts'
+import { signerFromKey } from '../../../services/signers/signers.ts'
 
 const log = pino({ level: 'silent' })
 

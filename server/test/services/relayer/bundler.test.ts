@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Config } from '../../../../specs/index.ts'
-import { OperatorError } from '../../../core/operator-error.ts'
+import { OperatorError } from '../../../core/errors.ts'
 import { findBundler } from '../../../services/relayer/bundler.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
-import { largestTransactionBytes } from '../../../ethereum/sign-transaction.ts'
+import { largestTransactionBytes } from '../../../ethereum/transaction.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 
 describe('findBundler', () => {

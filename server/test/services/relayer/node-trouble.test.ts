@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { byWebSocket } from '../../../../contracts/by-websocket.ts'
-import { startNodeProxy, type NodeProxy } from '../../support/node-proxy.ts'
+import { startNodeProxy, type NodeProxy } from '../../support/nodes.ts'
 import type { Answer, RelayClient } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'

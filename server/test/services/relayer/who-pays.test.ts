@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { keyManagerInterface, profileInterface, type Profile } from '../../../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../../../contracts/lsp25.ts'
-import { startNodeProxy, type NodeProxy } from '../../support/node-proxy.ts'
+import { startNodeProxy, type NodeProxy } from '../../support/nodes.ts'
 import { deployImpostor, impostorInterface } from '../../../../contracts/deploy/impostor.ts'
 import { callTarget, createRelayClient, type Answer } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'

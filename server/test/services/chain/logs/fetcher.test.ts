@@ -3,10 +3,15 @@ import { expect } from 'chai'
 import { loadArtifact } from '../../../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../../../contracts/deploy/logs.ts'
 import { createSender } from '../../../../../contracts/deploy/sender.ts'
-import { startLimitedProvider, type LimitedProvider } from '../../../support/limited-provider.ts'
+import {
+  startLimitedProvider,
+  type LimitedProvider,
+  contentTexts,
+  otherTexts,
+  rangeTexts,
+} from '../../../support/provider-texts.ts'
 import { nodeKinds, type TestNode } from '../../../support/nodes.ts'
-import { contentTexts, otherTexts, rangeTexts } from '../../../support/provider-texts.ts'
-import { startRpcFront, type RpcFront } from '../../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../../support/rpc-server.ts'
 
 /** Blocks without logs after each of these blocks, and the logs in it. */
 const GAP = 60

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { FAULTS, startFaultyNode, type FaultyNode } from '../../../../../testbed/faulty-node.ts'
 import { nodeKinds, type TestNode } from '../../../support/nodes.ts'
-import { startRpcFront, type RpcFront } from '../../../support/rpc-front.ts'
+import { startRpcFront, type RpcFront } from '../../../support/rpc-server.ts'
 import { until } from '../../../support/until.ts'
 
 const CALLERS = 8

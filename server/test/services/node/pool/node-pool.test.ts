@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createUpstream, type NodesUpstream } from '../../../../services/node/create-upstream.ts'
-import { startFakeNode, type FakeNode, type Handlers } from '../../../support/fake-node.ts'
+import { startFakeNode, type FakeNode, type Handlers, outcomeOf, SENT } from '../../../support/fake-node.ts'
 import { until } from '../../../support/until.ts'
-import { outcomeOf, SENT } from '../../../support/upstream-setup.ts'
 
 /** A call is not held to be slow before. */
 const LEAST_SLOW_MS = 10

@@ -1,0 +1,161 @@
+import type { PGlite } from '@electric-sql/pglite'
+import { openAsBlob, readFileSync } from 'node:fs'
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { Duplex } from 'node:stream'
+import { sql } from 'kysely'
+import { optionalPackage } from '../../core/optional-package.ts'
+import { ServiceError } from '../../core/errors.ts'
+import type { Queries } from './tables.ts'
+
+/**
+ * PGlite's own default is 160 MB, which it fills with zeros at each start: a quarter of the CPU that a start takes. What
+ * does not fit is read from its files again, which lie in memory, PGlite's own or that of the operating system.
+ */
+const SHARED_BUFFERS = '16MB'
+
+/**
+ * Starts PGlite on the database in a folder, or on a new and empty one.
+ *
+ * Making a database (`initdb`) takes 3 s of CPU, unpacking one takes half a second. So the first one is kept as an
+ * archive in `node_modules/.cache`, where build tools keep such things. When nothing can be written there, each
+ * database is made.
+ *
+ * @param folder where its files are; undefined: in memory
+ */
+export async function startPGlite(folder: string | undefined, isNew: boolean, archive?: string): Promise<PGlite> {
+  const { PGlite } = await optionalPackage('@electric-sql/pglite', () => import('@electric-sql/pglite'))
+  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS}`]
+  const place = { startParams, ...(folder !== undefined && { dataDir: folder }) }
+  if (!isNew) return PGlite.create(place)
+  const kept = archive ?? sharedArchive()
+  if (await exists(kept)) {
+    try {
+      return await PGlite.create({ ...place, loadDataDir: await openAsBlob(kept) })
+    } catch {
+      // The archive is damaged, or belongs to somebody else: go on without it.
+      await rm(kept, { force: true }).catch(() => {})
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    }
+  }
+  const pglite = await PGlite.create(place)
+  await keep(pglite, kept)
+  return pglite
+}
+
+/** The archive's path, with the version of PGlite: another version may not understand the files. */
+function sharedArchive(): string {
+  const dist = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  const { version } = JSON.parse(readFileSync(join(dist, '../package.json'), 'utf8')) as { version: string }
+  return join(dist, '../../../.cache/touchstone', `empty-database-${version}.tar`)
+}
+
+/** Writes the archive under another name and renames it, so that no other process ever reads half of it. */
+async function keep(pglite: PGlite, archive: string): Promise<void> {
+  const written = `${archive}.${process.pid}`
+  try {
+    await mkdir(dirname(archive), { recursive: true })
+    await writeFile(written, (await pglite.dumpDataDir('none')).stream(), { mode: 0o600 })
+    await rename(written, archive)
+  } catch {
+    await rm(written, { force: true }).catch(() => {})
+  }
+}
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+/**
+ * A connection to PGlite for `pg`, in place of a socket. For a statement with parameters PGlite's own client makes five
+ * calls into WebAssembly, and `pg` one: a small statement takes half the time.
+ */
+export class PGliteStream extends Duplex {
+  readonly #pglite: PGlite
+
+  constructor(pglite: PGlite) {
+    super()
+    this.#pglite = pglite
+  }
+
+  // Methods that `pg` calls on a socket.
+  connect(): this {
+    process.nextTick(() => this.emit('connect'))
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  override _read(): void {}
+
+  override _write(message: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#exchange(message).then(() => done(), done)
+  }
+
+  override _writev(messages: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#exchange(Buffer.concat(messages.map(({ chunk }) => chunk))).then(() => done(), done)
+  }
+
+  override _final(done: () => void): void {
+    this.push(null)
+    done()
+  }
+
+  /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
+  async #exchange(messages: Buffer): Promise<void> {
+    const pieces: Buffer[] = []
+    // The piece lies in PGlite's memory, and the next piece overwrites it: copy it.
+    try {
+      await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+    } catch (cause) {
+      // PostgreSQL has stopped, for example because it could not write its log. Only a new start brings it back.
+      throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
+    }
+    this.push(Buffer.concat(pieces))
+  }
+}
+
+/** Removes dead rows. A PostgreSQL server does that by itself (autovacuum), PGlite does not. */
+interface Upkeep {
+  stop(): Promise<void>
+}
+
+/**
+ * Most rows of these tables are written once or twice. A vacuum of them takes long, so it is made at the start only.
+ */
+const LARGE_TABLES = ['relays', 'attempts']
+
+/** Removes dead rows at intervals from the tables that change all the time, those of pg-boss among them. */
+export function startUpkeep(db: Queries, schemas: readonly string[], everyMs: number): Upkeep {
+  async function clearAway(): Promise<void> {
+    const { rows } = await sql<{ name: string }>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname = any(${schemas}::text[]) and tablename <> all(${LARGE_TABLES}::text[])`.execute(db)
+    for (const { name } of rows) await sql`vacuum ${sql.raw(name)}`.execute(db)
+  }
+
+  let running: Promise<void> = Promise.resolve()
+  const timer = setInterval(() => {
+    // When it fails, the next one removes the rows.
+    running = clearAway().catch(() => {})
+  }, everyMs).unref()
+  return {
+    stop: () => {
+      clearInterval(timer)
+      return running
+    },
+  }
+}
