@@ -9,8 +9,16 @@ import {
   solidityPackedKeccak256,
 } from 'ethers'
 import { relayCallDigest } from '../../contracts/lsp25.ts'
-import { encodeExecute, encodeExecutePayload, encodeGetNonce, ownerCall } from '../abi.ts'
-import { addressOf, personalDigest, quotaMessage, relayDigest } from '../digest.ts'
+import {
+  encodeExecute,
+  encodeExecutePayload,
+  encodeGetNonce,
+  ownerCall,
+  addressOf,
+  personalDigest,
+  quotaMessage,
+  relayDigest,
+} from '../encoding.ts'
 
 const contract = new Interface([
   'function execute(uint256,address,uint256,bytes)',
