@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { schemas, type Config } from '../../index.ts'
-import { altered, exampleOf, judge, lacking } from './judge.ts'
+import { altered, exampleOf, judge, lacking } from '../judge.ts'
 
 const config = exampleOf('config')
 const chain = config['chain'] as Record<string, unknown>

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { schemas } from '../../index.ts'
-import { compiler } from '../ajv.ts'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { schemas } from '../index.ts'
 
 const compile = compiler()
 
@@ -50,4 +51,16 @@ export function altered(value: Readonly<Record<string, unknown>>, changes: Value
       { ...value, [name]: bad },
     ]),
   )
+}
+
+/** Compiles `<key>` or `<key>#<pointer>` with every schema of the folder at hand, as strictly as Ajv can. */
+export function compiler(): (reference: string) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: true, allErrors: true })
+  // ajv-formats is CommonJS: its default export arrives as a property of the namespace.
+  formats.default(ajv)
+  for (const schema of Object.values(schemas)) ajv.addSchema(schema)
+  return (reference) => {
+    const [key = '', pointer = ''] = reference.split('#')
+    return ajv.compile({ $ref: `${String(schemas[key]?.['$id'])}#${pointer}` })
+  }
 }
