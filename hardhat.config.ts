@@ -1,4 +1,4 @@
 import { hardhatConfig } from './contracts/hardhat.ts'
-import { solidity } from './contracts/solidity.ts'
+import { solidity } from './contracts/compile.ts'
 
 export default { ...hardhatConfig, solidity }

@@ -19,7 +19,7 @@ export async function loadArtifact(name: ContractName): Promise<Artifact> {
 
 /** SHA-256 over everything that decides an artifact; undefined where the sources are absent. */
 async function hashSources(): Promise<string | undefined> {
-  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'solidity.ts', 'compile.ts']
+  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'compile.ts']
   const texts = await Promise.all(files.map((file) => readOptional(join(import.meta.dirname, file))))
   if (texts.includes(undefined)) return undefined
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex')

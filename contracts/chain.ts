@@ -1,7 +1,8 @@
-import { HDNodeWallet, type Eip1193Provider } from 'ethers'
+import { HDNodeWallet, type Eip1193Provider, BrowserProvider, Wallet } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
-import { assertPortIsFree } from './free-port.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
 
 export interface ChainOptions {
@@ -83,4 +84,30 @@ function testAccounts(): RunningChain['accounts'] {
     const { address, privateKey } = root.deriveChild(index)
     return { address, privateKey }
   })
+}
+
+/** A signer for one of the chain's test accounts, connected to the node in this process. */
+export function testSigner(chain: RunningChain, index = 0): Wallet {
+  const account = chain.accounts[index]
+  if (!account) throw new RangeError(`the chain has no account ${index}`)
+  return new Wallet(account.privateKey, connect(chain))
+}
+
+/** An ethers provider on the node in this process; it remembers nothing, so that what it reads is never stale. */
+export function connect(chain: RunningChain): BrowserProvider {
+  return new BrowserProvider(chain.provider, chain.chainId, { cacheTimeout: -1, staticNetwork: true })
+}
+
+/**
+ * Tells a port that is taken before anything is started for it.
+ *
+ * @param port 0: any that is free, so there is always one
+ * @throws Error with the code EADDRINUSE (or EACCES, EADDRNOTAVAIL)
+ */
+export async function assertPortIsFree(port: number, host: string): Promise<void> {
+  if (port === 0) return
+  const probe = createServer().listen(port, host)
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
 }

@@ -1,9 +1,10 @@
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { HardhatUserConfig } from 'hardhat/config'
+import { fileURLToPath } from 'node:url'
 import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
 import { hardhatConfig } from './hardhat.ts'
-import { solidity } from './solidity.ts'
 
 /**
  * Compiles our contracts with Hardhat and writes them to `contracts/artifacts`. Offline: the compiler comes from npm.
@@ -39,4 +40,22 @@ export async function compileContracts(sourceHash: string): Promise<Record<Contr
   } finally {
     await rm(workFolder, { recursive: true, force: true })
   }
+}
+
+/** How our contracts are compiled. The published package has them compiled, and no compiler. */
+export const solidity: NonNullable<HardhatUserConfig['solidity']> = {
+  compilers: [
+    {
+      version: '0.8.28',
+      // solc from npm: Hardhat would otherwise download a list of compilers.
+      path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
+      // Paris has no PUSH0: the contracts can be provisioned on any chain.
+      settings: {
+        evmVersion: 'paris',
+        optimizer: { enabled: true, runs: 200 },
+        // The server knows the bundler by the hash of its code, which no comment and no path shall change.
+        metadata: { bytecodeHash: 'none', appendCBOR: false },
+      },
+    },
+  ],
 }

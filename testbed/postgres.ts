@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { optionalPackage } from '../server/core/optional-package.ts'
-import { unusedPort } from './unused-port.ts'
+import { unusedPort } from './processes.ts'
 
 /** Where a server keeps its ledger: embedded, or on a server such as this. */
 export const databaseKinds = ['pglite', 'postgresql'] as const

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { createServer, type AddressInfo } from 'node:net'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from '../server/core/optional-package.ts'
 
@@ -133,4 +134,17 @@ async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Pr
     return { url: `${prefix}${found}`, pid: child.pid, close: () => stop('SIGTERM'), kill: () => stop('SIGKILL') }
   }
   throw new Error(`${child.spawnargs.join(' ')} ended before it listened`)
+}
+
+/** The WebSocket of a node that serves HTTP at this URL: development nodes have both at one port. */
+export const byWebSocket = (rpcUrl: string): string => rpcUrl.replace(/^http/, 'ws')
+
+/** A TCP port that nobody listens at, for programs that cannot choose one themselves. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }

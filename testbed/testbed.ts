@@ -1,11 +1,16 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setBlockTime, startChain, type ChainOptions, type RunningChain } from '../contracts/chain.ts'
+import {
+  setBlockTime,
+  startChain,
+  type ChainOptions,
+  type RunningChain,
+  assertPortIsFree,
+  testSigner,
+} from '../contracts/chain.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
-import { assertPortIsFree } from '../contracts/free-port.ts'
-import { testSigner } from '../contracts/signer.ts'
 import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'

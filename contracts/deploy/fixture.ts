@@ -1,9 +1,7 @@
 import { Wallet, type Signer } from 'ethers'
-import { seedLogs, seedPairedLogs, type SeededLogs } from './logs.ts'
-import { permissionSets } from './permissions.ts'
-import { deployProfile, handOver, setControllers, type Profile } from './profile.ts'
+import { seedLogs, seedPairedLogs, type SeededLogs, seedTransactions, type SeededTransactions } from './seeds.ts'
+import { permissionSets, deployProfile, handOver, setControllers, type Profile } from './profile.ts'
 import { createSender } from './sender.ts'
-import { seedTransactions, type SeededTransactions } from './transactions.ts'
 
 export interface KeyPair {
   readonly address: string

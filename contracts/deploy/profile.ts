@@ -1,9 +1,9 @@
-import { AbiCoder, concat, Interface, type TransactionReceipt } from 'ethers'
+import { AbiCoder, concat, Interface, type TransactionReceipt, toBeHex, zeroPadValue } from 'ethers'
 import keyManagerArtifact from '../generated/LSP6KeyManager.json' with { type: 'json' }
 import profileArtifact from '../generated/UniversalProfile.json' with { type: 'json' }
 import { relayNonce, signRelayCall } from '../lsp25.ts'
-import { controllerData, type Controller } from './permissions.ts'
 import type { Sender } from './sender.ts'
+import lsp6 from '../generated/lsp6.json' with { type: 'json' }
 
 /** A profile (LSP0, as published by LUKSO) and its key manager (LSP6 with LSP25). */
 export interface Profile {
@@ -67,4 +67,44 @@ async function readAddress(sender: Sender, profile: string, getter: 'owner' | 'p
 
 function withArguments(bytecode: string, address: string): string {
   return concat([bytecode, AbiCoder.defaultAbiCoder().encode(['address'], [address])])
+}
+
+const { permissions: PERMISSIONS, dataKeys: LSP6DataKeys } = lsp6
+
+/** A controller of a profile: who it is and what it may do (LSP6). */
+interface Controller {
+  readonly address: string
+  /** Permission bits. */
+  readonly permissions: bigint
+}
+
+/** Every permission that LSP6 knows; its own ALL_PERMISSIONS leaves out re-entrancy and delegate calls. */
+const everyPermission = Object.values(PERMISSIONS).reduce((all, permission) => all | BigInt(permission), 0n)
+
+/** The permissions of the fixture's controllers. */
+export const permissionSets = {
+  full: everyPermission,
+  noSign: everyPermission & ~BigInt(PERMISSIONS.SIGN),
+  noRelay: everyPermission & ~BigInt(PERMISSIONS.EXECUTE_RELAY_CALL),
+} as const
+
+/**
+ * The ERC725Y data that makes these the controllers of a new profile: `AddressPermissions[]` with its length and its
+ * elements, and `AddressPermissions:Permissions:<address>` for each (LSP6).
+ *
+ * @returns arguments for `setDataBatch(bytes32[],bytes[])`
+ */
+export function controllerData(controllers: readonly Controller[]): { keys: string[]; values: string[] } {
+  const list = LSP6DataKeys['AddressPermissions[]']
+  const entries: (readonly [key: string, value: string])[] = [[list.length, toBeHex(controllers.length, 16)]]
+  controllers.forEach(({ address, permissions }, index) => {
+    entries.push([concat([list.index, toBeHex(index, 16)]), address])
+    entries.push([permissionsKey(address), toBeHex(permissions, 32)])
+  })
+  return { keys: entries.map(([key]) => key), values: entries.map(([, value]) => value) }
+}
+
+/** The data key `AddressPermissions:Permissions:<address>` (LSP6). */
+export function permissionsKey(address: string): string {
+  return concat([LSP6DataKeys['AddressPermissions:Permissions'], zeroPadValue(address, 20)])
 }

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { extname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { judgeAims } from './support/aim.ts'
-import { startNode, startServerProcess } from '../../testbed/processes.ts'
+import { startNode, startServerProcess, unusedPort } from '../../testbed/processes.ts'
 import { provisionWorld, signedCall } from '../../testbed/relay-world.ts'
 import { median } from './support/statistics.ts'
-import { unusedPort } from '../../testbed/unused-port.ts'
 import { ordinaryRequest, worstRequests, type SmallRequest } from './stall/requests.ts'
 
 const usage = `Usage: touchstone bench stall [--rounds 11]

@@ -1,4 +1,4 @@
-import { logEmitterInterface } from '../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../contracts/deploy/seeds.ts'
 import type { Testbed } from '../../testbed/testbed.ts'
 
 const pauseMs = 400

@@ -7,8 +7,7 @@ import type {
   SignerAccountsTable,
 } from '../../server/services/database/tables.ts'
 import { nextNonceState, type NonceState } from '../../server/services/ledger/lifecycle.ts'
-import type { TransactionStatus } from '../../specs/index.ts'
-import { errorCatalogue } from '../../specs/index.ts'
+import { type TransactionStatus, errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
 import {
   receiptsUpTo,

@@ -2,12 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { byWebSocket } from '../../contracts/by-websocket.ts'
+import { byWebSocket, startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
 import type { PostgresServer } from '../postgres.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
 import { bundling, provisionWorld } from '../relay-world.ts'
 
 export interface CrashOptions {

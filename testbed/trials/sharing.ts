@@ -1,8 +1,7 @@
-import { byWebSocket } from '../../contracts/by-websocket.ts'
+import { byWebSocket, startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
 import { startCallers } from './callers.ts'
 import { checkLedger, waitUntilSettled, type LedgerCheck } from './invariants.ts'
 import { auditFromOutside } from './outside-audit.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from '../processes.ts'
 import { bundling, provisionWorld } from '../relay-world.ts'
 
 export interface SharingOptions {

@@ -1,6 +1,6 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
-import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testKey } from '../../../testbed/relay-world.ts'
 import { fire, type CannonResult } from '../support/autocannon.ts'

@@ -1,6 +1,6 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
-import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { testKey } from '../../../testbed/relay-world.ts'
 
 /** A chain with very many logs of one contract. */

@@ -1,5 +1,5 @@
 import { hexlify, JsonRpcProvider, randomBytes, Wallet } from 'ethers'
-import { deployFalseProfile, impostorInterface } from '../../../contracts/deploy/impostor.ts'
+import { deployFalseProfile, impostorInterface } from '../../../contracts/deploy/targets.ts'
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import type { Profile } from '../../../contracts/deploy/profile.ts'
 import { bundleResults, transactionFor } from '../../../server/ethereum/bundle.ts'

@@ -1,5 +1,5 @@
 import { keccak256, toQuantity, toUtf8Bytes } from 'ethers'
-import { byWebSocket } from '../../../contracts/by-websocket.ts'
+import { byWebSocket } from '../../../testbed/processes.ts'
 import { signerFromKey, type SignerAccount } from '../../../server/services/signers/signer-account.ts'
 import { runLoad, type LoadResult } from '../support/load.ts'
 import { runUntilMined, transactionCounts } from '../support/mined.ts'

@@ -1,7 +1,7 @@
 import type { Wallet } from 'ethers'
 import { AbiCoder, concat, Interface, type Signer } from 'ethers'
 import { readFile } from 'node:fs/promises'
-import { controllerData } from '../../../contracts/deploy/permissions.ts'
+import { controllerData } from '../../../contracts/deploy/profile.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 
 /** The published contracts of the time before LSP25. */

@@ -1,5 +1,5 @@
 import { profileInterface } from '../../../contracts/deploy/profile.ts'
-import { targetInterface } from '../../../contracts/deploy/target.ts'
+import { targetInterface } from '../../../contracts/deploy/targets.ts'
 import { relayNonce, signQuota, signRelayCall } from '../../../contracts/lsp25.ts'
 
 /** An answer of the relay. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { TEST_MNEMONIC } from '../../../contracts/hardhat.ts'
-import { unusedPort } from '../../unused-port.ts'
+import { unusedPort } from '../../processes.ts'
 
 /** Starts ganache on a free port; its accounts are Hardhat's. */
 export async function startGanache(): Promise<{ rpcUrl: string; close(): Promise<void> }> {
