@@ -3,7 +3,7 @@ import { parseCommand } from './parse-command.ts'
 import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
 import { UsageError } from '../conformance/lib/usage-error.ts'
-import { signedCall, signedQuota } from '../testbed/signed-bodies.ts'
+import { signedCall, signedQuota } from '../testbed/fixture.ts'
 
 /**
  * The command `sign`: prints a signed body for `POST /execute` or `POST /quota`, made with the keys of a fixture, so that

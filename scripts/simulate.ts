@@ -2,10 +2,10 @@ import { Command, InvalidArgumentError } from 'commander'
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { UsageError } from '../conformance/lib/usage-error.ts'
-import { createCoverage } from '../testbed/simulation/coverage.ts'
 import { plantedFaults } from '../testbed/simulation/planted.ts'
 import { simulate, type Found } from '../testbed/simulation/simulate.ts'
 import { parseCommand } from './parse-command.ts'
+import { callLife } from '../server/services/ledger/lifecycle.ts'
 
 interface Options {
   readonly seeds: number
@@ -127,3 +127,20 @@ async function findPlanted({ seeds, from = 1, workers }: Options): Promise<numbe
 }
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
+
+/** Counts the transitions of relay calls, and tells how often each of all that can be was seen. */
+function createCoverage() {
+  const seen = new Map(callLife.map(({ from, event }) => [`${from} > ${event}`, 0]))
+  return {
+    add: (transitions: Readonly<Record<string, number>>) => {
+      for (const [name, times] of Object.entries(transitions)) seen.set(name, (seen.get(name) ?? 0) + times)
+    },
+    /** A line for each, the most frequent first, and one that counts them. */
+    told: (): string => {
+      const rows = [...seen].toSorted(([, one], [, other]) => other - one)
+      const found = rows.filter(([, times]) => times > 0).length
+      const lines = rows.map(([name, times]) => `  ${String(times).padStart(7)}  ${name}`)
+      return [...lines, `${found} of ${seen.size} transitions of a relay call were seen`].join('\n')
+    },
+  }
+}

@@ -14,8 +14,7 @@ import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
 import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
-import { writePrivateJson } from './private-json.ts'
-import { signedCall, signedQuota } from './signed-bodies.ts'
+import { writePrivateJson, signedCall, signedQuota } from './fixture.ts'
 import { tryRoutes } from './try-page.ts'
 
 export interface TestbedOptions {

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim } from './support/aim.ts'
 import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
-import { testKey } from '../../testbed/relay-world.ts'
-import { createRpcClient } from '../../testbed/rpc.ts'
+import { testKey, createRpcClient } from '../../testbed/relay-world.ts'
 import { median, quantile } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench connections [--rounds 3] [--seconds 2]

@@ -4,11 +4,9 @@ import { judgeAims } from './support/aim.ts'
 import { choicesIn } from './support/choices.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
 import { FAULTS, startFaultyNode, type Fault, type FaultyNode } from '../../testbed/faulty-node.ts'
-import { waitUntilSettled } from '../../testbed/trials/invariants.ts'
-import { auditFromOutside } from '../../testbed/trials/outside-audit.ts'
+import { waitUntilSettled, auditFromOutside } from '../../testbed/trials/audit.ts'
 import { startNode, startServerProcess } from '../../testbed/processes.ts'
-import { provisionWorld, testKey, type RelayWorld } from '../../testbed/relay-world.ts'
-import { createRpcClient, type RpcClient } from '../../testbed/rpc.ts'
+import { provisionWorld, testKey, type RelayWorld, createRpcClient, type RpcClient } from '../../testbed/relay-world.ts'
 import { median, quantile } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { NewTaskActionFunction } from 'hardhat/types/tasks'
-import { writePrivateJson } from '../../testbed/private-json.ts'
+import { writePrivateJson } from '../../testbed/fixture.ts'
 import { startRelay } from './start-relay.ts'
 
 const FIXTURE_FILE = '.touchstone/testbed.json'

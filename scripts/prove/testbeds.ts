@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerEnvironment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
-import { writePrivateJson } from '../../testbed/private-json.ts'
+import { writePrivateJson } from '../../testbed/fixture.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { letStrangersIn } from './strangers.ts'
 

@@ -7,7 +7,7 @@ import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
-import { startAnvil } from '../../testbed/test/support/anvil.ts'
+import { startAnvil } from '../../testbed/test/support/nodes.ts'
 
 /** The clauses with a verdict that did not pass, and why. */
 function notPassed({ clauses }: Report): string[] {

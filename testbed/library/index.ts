@@ -6,8 +6,7 @@ import { deployProfile, handOver, setControllers, permissionSets } from '../../c
 import { createSender } from '../../contracts/deploy/sender.ts'
 import { startFaultyNode, type Fault } from '../faulty-node.ts'
 import { funderOf, provisionTestbed, relayerKeysOf } from '../testbed.ts'
-import { ChainControl } from './chain-control.ts'
-import { controlRelay } from './relay-control.ts'
+import { ChainControl, controlRelay } from './control.ts'
 
 export type { Fault } from '../faulty-node.ts'
 export type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'

@@ -5,7 +5,7 @@ import { hexBytes, lsp25Form, relayDigest, toHex } from '../../server/ethereum/d
 import { permissionBits } from '../../server/ethereum/contracts.ts'
 import { serializeSignature, signDigest } from '../../server/ethereum/signature.ts'
 import { CHAIN_ID } from './chain.ts'
-import { callName, payloadOf, type ModelProfile } from './key-manager.ts'
+import { callName, payloadOf, type ModelProfile } from './contracts.ts'
 import type { CallPlan, Plan, Sending } from './plan.ts'
 import type { Random } from './random.ts'
 import type { SimulatedServer } from './server.ts'

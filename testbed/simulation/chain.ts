@@ -5,8 +5,16 @@ import { hexBytes, toHex, word } from '../../server/ethereum/digest.ts'
 import { keccak } from '../../server/ethereum/keccak.ts'
 import { recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction-gas.ts'
-import { BUNDLER_ADDRESS, bundledLog, bundleIn, executeBundle } from './bundler.ts'
-import { ContractsModel, type ContractState, type Execution, type ModelProfile } from './key-manager.ts'
+import {
+  BUNDLER_ADDRESS,
+  bundledLog,
+  bundleIn,
+  executeBundle,
+  ContractsModel,
+  type ContractState,
+  type Execution,
+  type ModelProfile,
+} from './contracts.ts'
 import type { Random } from './random.ts'
 
 export const CHAIN_ID = 4711n

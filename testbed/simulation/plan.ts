@@ -1,5 +1,5 @@
 import type { Timings } from '../../server/compose.ts'
-import type { Effect } from './key-manager.ts'
+import type { Effect } from './contracts.ts'
 import type { Trouble } from './network.ts'
 import type { NodeRules } from './node.ts'
 import { createRandom, type Random } from './random.ts'

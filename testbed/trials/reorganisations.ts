@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startCallers } from './callers.ts'
-import { waitUntilSettled } from './invariants.ts'
-import { auditFromOutside, type OutsideAudit } from './outside-audit.ts'
+import { waitUntilSettled, auditFromOutside, type OutsideAudit } from './audit.ts'
 import { startNode, startServerProcess, type Started } from '../processes.ts'
-import { bundling, provisionWorld } from '../relay-world.ts'
-import { createRpcClient, type RpcClient } from '../rpc.ts'
+import { bundling, provisionWorld, createRpcClient, type RpcClient } from '../relay-world.ts'
 
 export interface ReorganisationOptions {
   readonly databaseUrl: string | null

@@ -1,5 +1,5 @@
 import type { Started } from '../../../testbed/processes.ts'
-import { createRpcClient, rpcBody } from '../../../testbed/rpc.ts'
+import { createRpcClient, rpcBody } from '../../../testbed/relay-world.ts'
 import { quantile, residentMib } from '../support/statistics.ts'
 import type { Aim } from '../support/aim.ts'
 import type { LogWorld } from './log-world.ts'

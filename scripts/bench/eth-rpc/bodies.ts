@@ -1,5 +1,5 @@
 import type { Started } from '../../../testbed/processes.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
+import { createRpcClient } from '../../../testbed/relay-world.ts'
 import { residentMib } from '../support/statistics.ts'
 import { createRandom, generateBodies } from '../../../testbed/generated-bodies.ts'
 import type { Aim } from '../support/aim.ts'

@@ -3,7 +3,7 @@ import { deployFalseProfile, impostorInterface } from '../../../contracts/deploy
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import type { Profile } from '../../../contracts/deploy/profile.ts'
 import { bundleResults, transactionFor } from '../../../server/ethereum/bundle.ts'
-import { waitUntilSettled } from '../../../testbed/trials/invariants.ts'
+import { waitUntilSettled } from '../../../testbed/trials/audit.ts'
 import { startNode, startServerProcess, type NodeKind } from '../../../testbed/processes.ts'
 import {
   bundling,
@@ -12,8 +12,8 @@ import {
   signedCall,
   testKey,
   type RelayWorld,
+  createRpcClient,
 } from '../../../testbed/relay-world.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
 import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'

@@ -8,8 +8,13 @@ import { signerFromKey } from '../../../server/services/signers/signer-account.t
 import type { Aim } from '../support/aim.ts'
 import { runLoad } from '../support/load.ts'
 import { startNode, startServerProcess, type Started } from '../../../testbed/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
+import {
+  createPoster,
+  provisionWorld,
+  signedCall,
+  type RelayWorld,
+  createRpcClient,
+} from '../../../testbed/relay-world.ts'
 import { median } from '../support/statistics.ts'
 
 const WORKERS = 20

@@ -1,6 +1,6 @@
 import { byWebSocket, startNode, startServerProcess, type NodeKind, type Started } from '../../../testbed/processes.ts'
 import type { Aim } from '../support/aim.ts'
-import { waitUntilSettled } from '../../../testbed/trials/invariants.ts'
+import { waitUntilSettled } from '../../../testbed/trials/audit.ts'
 import type { LoadResult } from '../support/load.ts'
 import { bundling, provisionWorld } from '../../../testbed/relay-world.ts'
 import { median } from '../support/statistics.ts'

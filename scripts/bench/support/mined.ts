@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadResult } from './load.ts'
-import { createRpcClient, rpcBody, type RpcClient } from '../../../testbed/rpc.ts'
+import { createRpcClient, rpcBody, type RpcClient } from '../../../testbed/relay-world.ts'
 
 const POLL_MS = 10
 const DEADLINE_MS = 60_000

@@ -1,6 +1,6 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
 import { startChain } from '../../../contracts/chain.ts'
-import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/anvil.ts'
+import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
 
 /** A real development node of its own for a test. */
 export interface TestNode {
