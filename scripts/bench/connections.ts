@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { judgeAims, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim, median, quantile } from './support/figures.ts'
 import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
 import { testKey, createRpcClient } from '../../testbed/relay-world.ts'
-import { median, quantile } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench connections [--rounds 3] [--seconds 2]
 

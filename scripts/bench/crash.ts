@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { choicesIn } from './support/choices.ts'
+import { choicesIn } from '../parse-command.ts'
 import { runCrashTest, runFreezeTest, runSharingTest } from '../../testbed/trials/servers.ts'
 import type { LedgerCheck } from '../../testbed/trials/audit.ts'
 import { databaseKinds, startPostgres, type DatabaseKind } from '../../testbed/postgres.ts'

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { judgeAims } from './support/aim.ts'
-import { choicesIn } from './support/choices.ts'
+import { judgeAims, median, quantile } from './support/figures.ts'
+import { choicesIn } from '../parse-command.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
 import { FAULTS, startFaultyNode, type Fault, type FaultyNode } from '../../testbed/faulty-node.ts'
 import { waitUntilSettled, auditFromOutside } from '../../testbed/trials/audit.ts'
 import { startNode, startServerProcess } from '../../testbed/processes.ts'
 import { provisionWorld, testKey, type RelayWorld, createRpcClient, type RpcClient } from '../../testbed/relay-world.ts'
-import { median, quantile } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]
 

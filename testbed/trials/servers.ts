@@ -124,7 +124,6 @@ export interface FreezeResult extends LedgerCheck {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-
 /**
  * Starts several servers with the same signers on one PostgreSQL, under load. One server after the other is stopped for a
  * while (SIGSTOP) and keeps the locks and connections that it has. Its clients wait, and the other servers serve theirs.
@@ -188,7 +187,6 @@ export interface SharingResult extends LedgerCheck {
   readonly refusals: Readonly<Record<string, number>>
   readonly callsPerSecond: number
 }
-
 
 /**
  * Starts two servers with the same signers on one PostgreSQL. One of them may be killed midway. Compares the ledger with the

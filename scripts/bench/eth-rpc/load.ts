@@ -1,14 +1,17 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
+import { readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testKey, rpcBody } from '../../../testbed/relay-world.ts'
-import { fire, type CannonResult } from '../support/autocannon.ts'
 import { startNode, startScript, startServerProcess, type Started } from '../../../testbed/processes.ts'
-import { median } from '../support/statistics.ts'
-import type { Aim } from '../support/aim.ts'
+import { median, type Aim } from '../support/figures.ts'
+import { startPostgres } from '../../../testbed/postgres.ts'
+import { optionalCommand } from '../../../server/core/optional-package.ts'
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
@@ -129,5 +132,128 @@ async function prepare(nodeUrl: string): Promise<Record<string, string>> {
 }
 
 function startFloor(): Promise<Started> {
-  return startScript('scripts/bench/support/koa-floor', [], { environment: { NODE_ENV: 'production' } })
+  return startScript('scripts/bench/support/floor', ['eth-rpc'], { environment: { NODE_ENV: 'production' } })
+}
+
+const WORKERS = 2
+const RATIO = 1.6
+const METHODS = ['eth_chainId', 'eth_blockNumber']
+
+/**
+ * What two workers answer beside one process, each with the same number of callers: requests for a second of CPU of that
+ * process which is busiest. So it is the rate on a machine where each has a core of its own, and node, database and load
+ * generator have others.
+ */
+export async function measureWorkers({ connections, seconds, rounds }: LoadOptions): Promise<Aim[]> {
+  const started: { close(): Promise<unknown> }[] = []
+  const keep = <T extends { close(): Promise<unknown> }>(one: T): T => {
+    started.push(one)
+    return one
+  }
+  try {
+    const postgres = keep(await startPostgres())
+    const node = keep(await startNode('anvil'))
+    const serve = async (workers: number) =>
+      keep(
+        await startServerProcess({
+          rpcUrl: node.url,
+          signerKeys: [testKey(16)],
+          databaseUrl: await postgres.createDatabase(),
+          workers,
+        }),
+      )
+    const servers = [await serve(1), await serve(WORKERS)] as const
+    console.log(
+      `\n${connections} connections for each process, median of ${rounds} rounds of ${seconds} s: requests/s of the busiest core\n`,
+    )
+    console.log(`| method | one process | ${WORKERS} workers | times |\n|---|---|---|---|`)
+    const aims: Aim[] = []
+    for (const method of METHODS) {
+      const rates: number[][] = []
+      for (let round = 0; round <= rounds; round++) {
+        const both = [await rateOf(servers[0], 1), await rateOf(servers[1], WORKERS)]
+        // The first round warms up.
+        if (round > 0) rates.push(both)
+      }
+      const [one, all] = [0, 1].map((at) => median(rates.map((both) => both[at] ?? NaN)))
+      const times = median(rates.map(([alone = NaN, together = NaN]) => together / alone))
+      console.log(`| ${method} | ${one?.toFixed(0)} | ${all?.toFixed(0)} | ${times.toFixed(2)} |`)
+      aims.push({ name: `${method}: ${WORKERS} workers, times one process`, value: times, atLeast: RATIO })
+
+      async function rateOf({ url, pid }: Started, workers: number): Promise<number> {
+        const before = await cpuSeconds(pid)
+        const { perSecond } = await fire({
+          url: `${url}/api/eth-rpc`,
+          body: rpcBody(method, []),
+          connections: connections * workers,
+          seconds,
+        })
+        const after = await cpuSeconds(pid)
+        return (perSecond * seconds) / Math.max(...[...after].map(([one, used]) => used - (before.get(one) ?? 0)))
+      }
+    }
+    return aims
+  } finally {
+    for (const one of started.reverse()) await one.close()
+  }
+}
+
+/** Clock ticks a second on Linux. */
+const TICKS = 100
+
+/** Seconds of CPU of a process, and of each of its children, since their start. */
+async function cpuSeconds(pid: number): Promise<Map<number, number>> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean)
+  const used = [pid, ...children.map(Number)].map(async (one) => {
+    // The name of the command, which may hold anything, ends with the last parenthesis.
+    const stat = await readFile(`/proc/${one}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return [one, (Number(fields[11]) + Number(fields[12])) / TICKS] as const
+  })
+  return new Map(await Promise.all(used))
+}
+
+interface CannonResult {
+  readonly perSecond: number
+  readonly p99Ms: number
+}
+
+export interface CannonOptions {
+  readonly url: string
+  readonly body: string
+  readonly connections: number
+  readonly seconds: number
+}
+
+/**
+ * Posts one body again and again, from a process of its own.
+ *
+ * @throws Error when an answer is another one than the first
+ */
+async function fire({ url, body, connections, seconds }: CannonOptions): Promise<CannonResult> {
+  const headers = { 'content-type': 'application/json' }
+  const expected = await (await fetch(url, { method: 'POST', headers, body })).text()
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      optionalCommand('autocannon'),
+      ...['--json', '--connections', String(connections), '--duration', String(seconds)],
+      ...['--method', 'POST', '--headers', 'content-type=application/json', '--body', body],
+      ...['--expectBody', expected, url],
+    ],
+    { maxBuffer: 64 * 1024 * 1024 },
+  )
+  const result = JSON.parse(stdout) as {
+    readonly duration: number
+    readonly mismatches: number
+    readonly errors: number
+    readonly non2xx: number
+    readonly requests: { readonly total: number }
+    readonly latency: { readonly p99: number }
+  }
+  const { mismatches, errors, non2xx } = result
+  if (mismatches + errors + non2xx > 0) {
+    throw new Error(`${url}: ${mismatches} other answers, ${errors} errors, ${non2xx} without 2xx`)
+  }
+  return { perSecond: result.requests.total / result.duration, p99Ms: result.latency.p99 }
 }

@@ -15,7 +15,7 @@ import {
   createRpcClient,
 } from '../../../testbed/relay-world.ts'
 import type { TransactionStatus } from '../../../specs/index.ts'
-import type { Aim } from '../support/aim.ts'
+import type { Aim } from '../support/figures.ts'
 import { runLoad } from '../support/load.ts'
 
 /** An account of the chain that nobody else uses, by its number. */

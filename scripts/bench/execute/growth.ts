@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, schemaOf } from '../../../server/services/database/database.ts'
 import { signerFromKey } from '../../../server/services/signers/signer-account.ts'
-import type { Aim } from '../support/aim.ts'
+import { type Aim, median } from '../support/figures.ts'
 import { runLoad } from '../support/load.ts'
 import { startNode, startServerProcess, type Started } from '../../../testbed/processes.ts'
 import {
@@ -15,7 +15,6 @@ import {
   type RelayWorld,
   createRpcClient,
 } from '../../../testbed/relay-world.ts'
-import { median } from '../support/statistics.ts'
 
 const WORKERS = 20
 /** Rows of one statement, which the server's time limit for statements has to allow. */

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRpcClient, rpcBody, type RpcClient } from '../../../testbed/relay-world.ts'
+
 /** The result of a run of many workers. */
 export interface LoadResult {
   readonly done: number
@@ -55,4 +58,70 @@ export async function runLoad(
     p99Ms: at(0.99),
     failures,
   }
+}
+
+const POLL_MS = 10
+const DEADLINE_MS = 60_000
+
+/** Whether all transactions of a load are mined. */
+type AreMined = (result: LoadResult) => Promise<boolean>
+
+/**
+ * Runs a load whose tasks send a transaction each, and waits until those are mined.
+ *
+ * @param watch is called before the load; what it returns is asked when the load is through, until it says so
+ * @returns what the load came to; the rate counts the time until the last one is mined
+ * @throws Error when the node does not mine them within a minute
+ */
+export async function runUntilMined(
+  rpcUrl: string,
+  load: () => Promise<LoadResult>,
+  watch: (node: RpcClient) => Promise<AreMined>,
+): Promise<LoadResult> {
+  const node = createRpcClient(rpcUrl, 1)
+  try {
+    const areMined = await watch(node)
+    const begun = performance.now()
+    const result = await load()
+    const deadline = performance.now() + DEADLINE_MS
+    while (!(await areMined(result))) {
+      if (performance.now() > deadline) throw new Error(`the node has not mined ${result.done} transactions`)
+      await sleep(POLL_MS)
+    }
+    const seconds = (performance.now() - begun) / 1000
+    return { ...result, seconds, perSecond: result.done / seconds }
+  } finally {
+    await node.close()
+  }
+}
+
+/** Counts what these senders have mined: nobody else sends in their name meanwhile. */
+export const countedBy =
+  (senders: readonly string[]) =>
+  async (node: RpcClient): Promise<AreMined> => {
+    const countAll = async () => (await transactionCounts(node, senders)).reduce((sum, count) => sum + count, 0)
+    const before = await countAll()
+    return async ({ done }) => (await countAll()) - before >= done
+  }
+
+/** For senders whose transactions carry several calls: waits until the node has nothing of theirs that is not mined. */
+export const nothingLeftOf =
+  (senders: readonly string[]) =>
+  async (node: RpcClient): Promise<AreMined> =>
+  async () => {
+    // What is sent before the second answer is in the first one, or in the next look.
+    const mined = await transactionCounts(node, senders)
+    const known = await transactionCounts(node, senders, 'pending')
+    return known.every((count, index) => count === mined[index])
+  }
+
+/** How many transactions of each sender are mined; with `pending`, also those that the node means to mine. */
+export async function transactionCounts(
+  node: RpcClient,
+  senders: readonly string[],
+  block: 'latest' | 'pending' = 'latest',
+): Promise<number[]> {
+  const bodies = senders.map((sender, index) => rpcBody('eth_getTransactionCount', [sender, block], index))
+  const answers = JSON.parse((await node.post(`[${bodies.join()}]`)).text) as { result: string }[]
+  return answers.map(({ result }) => Number(result))
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { choicesIn } from '../../../bench/support/choices.ts'
-import { UsageError } from '../../../../conformance/lib/usage-error.ts'
+import { choicesIn } from '../parse-command.ts'
+import { UsageError } from '../../conformance/lib/usage-error.ts'
 
 describe('choicesIn', () => {
   it('takes what is named, and refuses what is no choice', () => {
