@@ -1,7 +1,5 @@
-import { clauses } from '../../specs/index.ts'
-import { Bundle } from './bundle.ts'
-import { errorResponses, rpcErrorTable } from './openapi-errors.ts'
-import { rpcMethods, type RpcMethodSchema } from './rpc-methods.ts'
+import { clauses, errorCatalogue, type ErrorEntry } from '../../specs/index.ts'
+import { Bundle, rpcMethods, type RpcMethodSchema } from './schemas.ts'
 
 const json = (schema: object, examples?: Record<string, { value: unknown }>) => ({
   'application/json': { schema, ...(examples && { examples }) },
@@ -153,4 +151,101 @@ function sentences(prefix: string): string {
     .filter(([id, { level }]) => id.startsWith(prefix) && level === 'required')
     .map(([id, { text }]) => `- ${text} (\`${id}\`)`)
     .join('\n')
+}
+
+type Row = ErrorEntry & { readonly code: string }
+
+/** The error responses of an endpoint by HTTP status, from the error catalogue. */
+function errorResponses(bundle: Bundle, endpoint: string): Record<string, object> {
+  const rows = rowsOf(endpoint).filter((row) => row.status !== undefined && !isRpc(row, endpoint))
+  const byStatus = Object.groupBy(rows, (row) => String(row.status))
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, group = []]) => [
+      status,
+      {
+        description: group.map(({ code, description }) => `\`${code}\`: ${description}`).join('\n\n'),
+        ...headersOf(status),
+        content: {
+          'application/json': {
+            schema: {
+              allOf: [
+                bundle.ref('error'),
+                { type: 'object', properties: { code: { enum: group.map(({ code }) => code) } } },
+              ],
+            },
+          },
+        },
+      },
+    ]),
+  )
+}
+
+/** The JSON-RPC errors of an endpoint as a Markdown list. */
+function rpcErrorTable(endpoint: string): string {
+  return rowsOf(endpoint)
+    .filter((row) => isRpc(row, endpoint))
+    .map(({ rpcCode, code, description }) => `- \`${rpcCode ?? ''}\` (${code}): ${description}`)
+    .join('\n')
+}
+
+function rowsOf(endpoint: string): Row[] {
+  return Object.entries(errorCatalogue)
+    .map(([code, entry]) => ({ code, ...entry }))
+    .filter(({ endpoints }) => endpoints.includes(endpoint))
+}
+
+const isRpc = (row: Row, endpoint: string) => endpoint === '/api/eth-rpc' && row.rpcCode !== undefined
+
+function headersOf(status: string): object {
+  const name = { 405: 'Allow', 429: 'Retry-After', 503: 'Retry-After' }[status]
+  if (name === undefined) return {}
+  const description =
+    name === 'Allow' ? 'The methods that the path takes.' : 'Seconds until it makes sense to try again.'
+  return { headers: { [name]: { description, schema: { type: name === 'Allow' ? 'string' : 'integer' } } } }
+}
+
+/** Errors that a method can answer. The others of the catalogue are about the envelope. */
+const methodErrors = ['RPC_INVALID_PARAMS', 'RPC_INTERNAL', 'RPC_SERVER_ERROR', 'RPC_LIMIT_EXCEEDED'] as const
+
+/** openrpc.json: the methods of `POST /api/eth-rpc` as OpenRPC. */
+export function openrpcDocument(version: string): object {
+  const bundle = new Bundle()
+  const methods = rpcMethods().map((method) => methodObject(bundle, method))
+  return {
+    openrpc: '1.3.2',
+    info: {
+      title: 'Touchstone: Ethereum-compatible JSON-RPC',
+      version,
+      description: 'The limited set of requests of an Ethereum node that the service accepts.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ name: 'testbed', url: 'http://127.0.0.1:3000/api/eth-rpc' }],
+    methods,
+    components: { schemas: bundle.components() },
+  }
+}
+
+function methodObject(bundle: Bundle, { name, description, params, result }: RpcMethodSchema): object {
+  const items = params.prefixItems ?? []
+  return {
+    name,
+    summary: description,
+    paramStructure: 'by-position',
+    params: items.map((item, index) => ({
+      name: item.title,
+      ...(item.description !== undefined && { description: item.description }),
+      required: index < (params.minItems ?? 0),
+      schema: bundle.inline(`rpc-method/${name}#/properties/params/prefixItems/${index}`),
+    })),
+    result: {
+      name: 'result',
+      description: result['description'],
+      schema: bundle.ref(`rpc-method/${name}#/properties/result`),
+    },
+    errors: methodErrors.map((code) => ({
+      code: errorCatalogue[code].rpcCode,
+      message: errorCatalogue[code].message,
+      data: errorCatalogue[code].description,
+    })),
+  }
 }
