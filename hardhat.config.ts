@@ -1,4 +1,4 @@
+import { soliditySettings } from './contracts/artifacts.ts'
 import { hardhatConfig } from './contracts/hardhat.ts'
-import { solidity } from './contracts/compile.ts'
 
-export default { ...hardhatConfig, solidity }
+export default { ...hardhatConfig, solidity: soliditySettings() }

@@ -24,7 +24,7 @@ const simulated = {
 } as const
 
 /**
- * The Hardhat project: the chains that our contracts run on. How they are compiled: solidity.ts.
+ * The Hardhat project: the chains that our contracts run on. How they are compiled: artifacts.ts.
  * Networks: `automine` (a block per transaction) and `interval` (a block every two seconds; others by override).
  */
 export const hardhatConfig: HardhatUserConfig = {

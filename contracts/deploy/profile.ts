@@ -3,7 +3,6 @@ import keyManagerArtifact from '../generated/LSP6KeyManager.json' with { type: '
 import profileArtifact from '../generated/UniversalProfile.json' with { type: 'json' }
 import { relayNonce, signRelayCall } from '../lsp25.ts'
 import type { Sender } from './sender.ts'
-import lsp6 from '../generated/lsp6.json' with { type: 'json' }
 
 /** A profile (LSP0, as published by LUKSO) and its key manager (LSP6 with LSP25). */
 export interface Profile {
@@ -69,7 +68,7 @@ function withArguments(bytecode: string, address: string): string {
   return concat([bytecode, AbiCoder.defaultAbiCoder().encode(['address'], [address])])
 }
 
-const { permissions: PERMISSIONS, dataKeys: LSP6DataKeys } = lsp6
+const { permissions: PERMISSIONS, dataKeys: LSP6DataKeys } = keyManagerArtifact
 
 /** A controller of a profile: who it is and what it may do (LSP6). */
 interface Controller {

@@ -71,23 +71,21 @@ interface PublishedPackage {
 }
 
 /**
- * What the testbed needs of LUKSO's published packages, by path. Copied, because who installs our package cannot
- * install theirs: a package far below them is fetched by git, unless the installing project itself overrides it.
+ * The parts of LUKSO's published packages that the testbed needs, by path. They are copied, because a user of this package
+ * cannot install LUKSO's: npm fetches one of their dependencies by git, unless the user's project itself overrides it.
  */
 function luksoFiles(): [path: string, text: string][] {
+  const lsp6 = { permissions: PERMISSIONS, dataKeys: LSP6DataKeys }
   return [
     ['contracts/generated/UniversalProfile.json', artifact(profilePackage, profileArtifact)],
-    ['contracts/generated/LSP6KeyManager.json', artifact(keyManagerPackage, keyManagerArtifact)],
-    [
-      'contracts/generated/lsp6.json',
-      json({ source: sourceOf(keyManagerPackage), permissions: PERMISSIONS, dataKeys: LSP6DataKeys }),
-    ],
+    ['contracts/generated/LSP6KeyManager.json', artifact(keyManagerPackage, keyManagerArtifact, lsp6)],
   ]
 }
 
-function artifact(source: PublishedPackage, { abi, bytecode }: { abi: readonly object[]; bytecode: string }): string {
-  return json({ source: sourceOf(source), abi, bytecode })
+function artifact(
+  { name, version }: PublishedPackage,
+  { abi, bytecode }: { readonly abi: readonly object[]; readonly bytecode: string },
+  constants: object = {},
+): string {
+  return `${JSON.stringify({ source: `${name}@${version}`, ...constants, abi, bytecode }, null, 2)}\n`
 }
-
-const sourceOf = ({ name, version }: PublishedPackage) => `${name}@${version}`
-const json = (value: object) => `${JSON.stringify(value, null, 2)}\n`

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { createLoadNonces } from '../bench/execute/loads.ts'
+import { choicesIn } from '../parse-command.ts'
+import { UsageError } from '../../conformance/lib/usage-error.ts'
 
 describe('createLoadNonces', () => {
   it('gives each call of a load a channel of its own', () => {
@@ -21,14 +23,14 @@ describe('createLoadNonces', () => {
   })
 })
 
-const cores = new URL('../bench/support/cores.ts', import.meta.url).href
+const bench = new URL('../bench/execute.ts', import.meta.url).href
 
 describe('reserveCore', () => {
   it('keeps what is started from then on away from one core, until it is released', () => {
     // In a process of its own: the tests keep their cores.
     const script = `
       import { execFileSync } from 'node:child_process'
-      import { reserveCore } from '${cores}'
+      import { reserveCore } from '${bench}'
       const usable = () => Number(execFileSync(process.execPath, ['-p', 'os.availableParallelism()'], { encoding: 'utf8' }))
       const reserved = reserveCore()
       const meanwhile = usable()
@@ -43,5 +45,14 @@ describe('reserveCore', () => {
       meanwhile: isPossible ? all - 1 : all,
       after: all,
     })
+  })
+})
+
+describe('choicesIn', () => {
+  it('takes what is named, and refuses what is no choice', () => {
+    expect(choicesIn('--node', 'anvil,hardhat', ['hardhat', 'anvil'])).to.deep.equal(['anvil', 'hardhat'])
+    for (const wrong of ['geth', 'anvil,geth', '']) {
+      expect(() => choicesIn('--node', wrong, ['hardhat', 'anvil'])).to.throw(UsageError, '--node')
+    }
   })
 })
