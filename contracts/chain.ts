@@ -6,15 +6,15 @@ import { createServer } from 'node:net'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
 
 export interface ChainOptions {
-  /** Where the node listens; 0 or absent: any free port. */
+  /** Port of the node; 0 or absent: any free port. */
   readonly port?: number
-  /** Absent: 127.0.0.1. */
+  /** Address at which the node listens; absent: 127.0.0.1. */
   readonly host?: string
-  /** A block every so many seconds; absent: a block per transaction, at once. */
+  /** Seconds between blocks; absent: a block for each transaction, immediately. */
   readonly blockTimeSeconds?: number
-  /** Absent: 31337. */
+  /** Absent: 31337, the id of Hardhat's chains. */
   readonly chainId?: number
-  /** As Hardhat names it; absent: its newest. */
+  /** Hardhat's name of the hard fork; absent: its newest. */
   readonly hardfork?: string
 }
 
@@ -23,7 +23,7 @@ export interface RunningChain {
   readonly chainId: number
   /** Hardhat's well-known test accounts, each with 10,000 native coins. */
   readonly accounts: readonly { readonly address: string; readonly privateKey: string }[]
-  /** The node without HTTP between; also for `evm_*` and `hardhat_*` methods. */
+  /** The node in this process, without HTTP. It also has the `evm_*` and `hardhat_*` methods. */
   readonly provider: Eip1193Provider
   close(): Promise<void>
 }
@@ -34,16 +34,16 @@ export interface RunningChain {
  * @throws Error with the code EADDRINUSE (or EACCES, …) if it cannot listen at the port
  */
 export async function startChain(options: ChainOptions = {}): Promise<RunningChain> {
-  // Hardhat reports its use over the network unless told not to.
+  // Without this, Hardhat reports its use over the network.
   process.env['HARDHAT_DISABLE_TELEMETRY'] ??= 'true'
   const host = options.host ?? '127.0.0.1'
   const port = options.port ?? 0
-  // Hardhat's server does not hand on the error of a busy port: it would end the process.
+  // Hardhat's server throws the error of a busy port where nobody can catch it, which ends the process.
   await assertPortIsFree(port, host)
 
   const hre = await createHardhatRuntimeEnvironment(hardhatConfig, {}, import.meta.dirname)
   const connections: Pick<NetworkConnection, 'provider' | 'close'>[] = []
-  // The only way to the connection that createServer opens.
+  // Hardhat gives access to the connection of createServer in this way only.
   hre.hooks.registerHandlers('network', {
     newConnection: async (context, next) => {
       const connection = await next(context)
@@ -72,7 +72,7 @@ export async function startChain(options: ChainOptions = {}): Promise<RunningCha
   }
 }
 
-/** Turns a chain of a block per transaction into one of a block every so many seconds. */
+/** Lets a chain make a block every so many seconds, and no longer one for each transaction. */
 export async function setBlockTime(provider: Eip1193Provider, seconds: number): Promise<void> {
   await provider.request({ method: 'evm_setAutomine', params: [false] })
   await provider.request({ method: 'evm_setIntervalMining', params: [Math.round(seconds * 1000)] })
@@ -93,15 +93,15 @@ export function testSigner(chain: RunningChain, index = 0): Wallet {
   return new Wallet(account.privateKey, connect(chain))
 }
 
-/** An ethers provider on the node in this process; it remembers nothing, so that what it reads is never stale. */
+/** An ethers provider for the node in this process. It caches nothing, so its answers are never stale. */
 export function connect(chain: RunningChain): BrowserProvider {
   return new BrowserProvider(chain.provider, chain.chainId, { cacheTimeout: -1, staticNetwork: true })
 }
 
 /**
- * Tells a port that is taken before anything is started for it.
+ * Makes sure that a port is free before anything is started for it.
  *
- * @param port 0: any that is free, so there is always one
+ * @param port 0 means any free port, and passes
  * @throws Error with the code EADDRINUSE (or EACCES, EADDRNOTAVAIL)
  */
 export async function assertPortIsFree(port: number, host: string): Promise<void> {

@@ -13,10 +13,10 @@ export interface Profile {
 export const profileInterface = new Interface(profileArtifact.abi)
 export const keyManagerInterface = new Interface(keyManagerArtifact.abi)
 
-/** The handover spends one nonce of this channel, so that the others begin at 0. */
+/** The handover uses one nonce of this channel, so that the nonces of all other channels begin at 0. */
 const HANDOVER_CHANNEL = (1n << 128n) - 1n
 
-/** Deploys a profile that the sender owns for now, and a key manager for it. */
+/** Deploys a profile, which the sender owns until {@link handOver}, and a key manager for it. */
 export async function deployProfile(sender: Sender, fundsWei = 0n): Promise<Profile> {
   const profile = sender.deploy(withArguments(profileArtifact.bytecode, sender.address), fundsWei)
   const keyManager = sender.deploy(withArguments(keyManagerArtifact.bytecode, profile.address))
@@ -37,9 +37,9 @@ export async function setControllers(
 
 /**
  * Hands the profile from the sender to its key manager (LSP14, two steps). The key manager accepts by a relay call that
- * a controller signs: no controller needs native coin. Steps that were taken before are left out.
+ * a controller signs, so no controller needs native coin. Steps that were done before are left out.
  *
- * @param privateKey of a controller with the permissions CHANGEOWNER and EXECUTE_RELAY_CALL
+ * @param privateKey the key of a controller with the permissions CHANGEOWNER and EXECUTE_RELAY_CALL
  */
 export async function handOver(sender: Sender, profile: Profile, privateKey: string): Promise<void> {
   const [owner, pendingOwner] = await Promise.all([
@@ -77,7 +77,7 @@ interface Controller {
   readonly permissions: bigint
 }
 
-/** Every permission that LSP6 knows; its own ALL_PERMISSIONS leaves out re-entrancy and delegate calls. */
+/** All permissions of LSP6. Its own ALL_PERMISSIONS lacks those for re-entrancy and delegate calls. */
 const everyPermission = Object.values(PERMISSIONS).reduce((all, permission) => all | BigInt(permission), 0n)
 
 /** The permissions of the fixture's controllers. */

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loadArtifact } from '../artifacts.ts'
 import type { Sender } from './sender.ts'
 
-/** Logs of one contract: all that it emitted between two blocks, both included. */
+/** All logs of one contract, which lie between two blocks, both included. */
 export interface SeededLogs {
   readonly emitter: string
   readonly fromBlock: number
@@ -20,7 +20,7 @@ export interface SeededLogs {
   readonly paired?: PairedLogs
 }
 
-/** Logs of two contracts, all that they emitted, which stand in turn in one block. A few with long data come before. */
+/** All logs of two contracts. A few logs with long data come first; then the logs of both contracts alternate in one block. */
 export interface PairedLogs {
   readonly emitters: readonly [one: string, other: string]
   readonly fromBlock: number
@@ -44,14 +44,14 @@ export const logPairInterface = new Interface([
 /** Logs of two contracts with 3 kB of data each. */
 const LONG = { blanks: 0, rounds: 1, each: 2, longBytes: 3000 } as const
 /**
- * Logs of two contracts in one block: more than a page together, and behind so many blank ones that their indexes do not
- * fit into 12 bits. About 4 million gas.
+ * Logs of two contracts in one block. They are more than a page together, and so many blank logs come before them that their
+ * indexes do not fit into 12 bits. The block takes about 4 million gas.
  */
 const PAIRS = { blanks: 4000, rounds: 52, each: 10, longBytes: 0 } as const
 
 /**
- * Logs per transaction, in groups that end in blocks of their own: more than one page of 1,000 in all, a block that
- * alone is more than a page, and pages that begin and end inside of blocks.
+ * The number of logs of each transaction, in groups. Together they are more than one page of 1,000 logs, one block alone is
+ * more than a page, and pages begin and end inside of blocks.
  */
 const SEED_GROUPS: readonly (readonly number[])[] = [
   [100, 100, 100, 100, 100],
@@ -69,7 +69,7 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
   await Promise.all([deployed, stranger.deployed])
   const receipts: TransactionReceipt[] = []
   for (const [index, counts] of SEED_GROUPS.entries()) {
-    // On pages after the first, whoever forgets the address shows it.
+    // A server that forgets the address on later pages includes this log of another contract.
     if (index === SEED_GROUPS.length - 1) await emit(stranger.address, 1)
     receipts.push(...(await Promise.all(counts.map((count) => emit(emitter, count)))))
   }
@@ -105,15 +105,15 @@ export async function seedPairedLogs(sender: Sender): Promise<PairedLogs & { rea
   return { emitters: [await read('one'), await read('other')], fromBlock, toBlock, count, creation }
 }
 
-/** Hashes of mined transactions, by what they are for. A chain that does not take a kind has none of it. */
+/** Hashes of mined transactions, by their purpose. A kind that the chain does not accept is absent. */
 export type SeededTransactions = {
-  /** Of type 0. */
+  /** A transaction of type 0. */
   readonly legacy?: string
-  /** Of type 1, with an address and a storage key in its list. */
+  /** A transaction of type 1, with an address and a storage key in its list. */
   readonly accessList?: string
-  /** Of type 2. */
+  /** A transaction of type 2. */
   readonly dynamicFee?: string
-  /** Mined, without an effect. */
+  /** A transaction that was mined and reverted. */
   readonly reverted?: string
   /** Creates a contract. */
   readonly creation?: string
@@ -124,13 +124,13 @@ export type SeededTransactions = {
 type Kind = keyof SeededTransactions
 
 const MINING_TIMEOUT_MS = 180_000
-/** A call that is refused by the contract uses a fraction of it. */
+/** More than enough for a call that the contract refuses. */
 const CALL_GAS = 100_000n
 
-/** No function of the log emitter. */
+/** The log emitter has no function with this selector. */
 const UNKNOWN_FUNCTION = '0xdeadbeef'
 
-/** As much as a quarter of what the sender has, with digits down to the last wei; undefined when that is too little. */
+/** An amount with digits down to the last wei, at most a quarter of the balance. Undefined when the balance is too small. */
 function largeValue(balance: bigint): bigint | undefined {
   const most = parseEther('1.234567890123456789')
   const value = balance / 4n < most ? (balance / 4n) | 1n : most
@@ -148,10 +148,10 @@ async function minedReceipt(provider: Provider, hash: string): Promise<Transacti
 }
 
 /**
- * Sends one transaction of each kind that the chain takes, one after the other: clients meet them all, and a quiet chain
- * shows none of them.
+ * Sends one transaction of each kind that the chain accepts, one after the other. Clients meet all kinds, and a quiet chain has
+ * none of them.
  *
- * @param signer nobody else uses its account meanwhile
+ * @param signer nobody else may use its account meanwhile
  * @param contract refuses functions that it does not know, and has a storage slot 0
  */
 export async function seedTransactions(signer: Signer, contract: string): Promise<SeededTransactions> {
@@ -176,7 +176,7 @@ export async function seedTransactions(signer: Signer, contract: string): Promis
   const hashes: Partial<Record<Kind, string>> = {}
   let nonce = await provider.getTransactionCount(from, 'pending')
   for (const [kind, transaction] of Object.entries(transactions) as [Kind, TransactionRequest][]) {
-    // A chain refuses types that are younger than its rules: its fixture is without them.
+    // A chain refuses transaction types that are newer than its rules, so its fixture lacks them.
     const sent = await signer.sendTransaction({ ...transaction, nonce }).catch(() => undefined)
     if (!sent) continue
     nonce += 1

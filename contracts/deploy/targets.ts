@@ -30,7 +30,7 @@ export const impostorInterface = new Interface([
   'function forward(address to, bytes data) payable',
 ])
 
-/** Deploys `Impostor`; by default it is its own profile and key manager. */
+/** Deploys `Impostor`. Without `roles` it poses as a profile and as the key manager of that profile. */
 export async function deployImpostor(sender: Sender, roles: Partial<Profile> = {}): Promise<Profile> {
   const { bytecode } = await loadArtifact('Impostor')
   const { address = ZeroAddress, keyManager = ZeroAddress } = roles

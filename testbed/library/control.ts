@@ -14,12 +14,12 @@ import { startServer } from '../../server/start.ts'
 import { startServerProcess } from '../processes.ts'
 import { developmentConfig, developmentTree, type DevelopmentOptions } from '../testbed.ts'
 
-/** Methods that make blocks. Before each, the state is kept, so that the blocks behind it can be taken back. */
+/** Methods that make blocks. The state before each of these calls is kept, so that its blocks can be taken back. */
 const MINES = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine'])
 /** The most blocks that can be taken back. */
 const MOST_DEPTH = 64
 
-/** The methods that a request names, one or a batch; none of a body that the node will refuse. */
+/** The methods in a request or a batch. Empty for a body that is not JSON, which the node refuses. */
 function methodsOf(body: string): unknown[] {
   try {
     const calls = [JSON.parse(body) as unknown].flat()
@@ -30,19 +30,20 @@ function methodsOf(body: string): unknown[] {
 }
 
 /**
- * A Hardhat chain whose blocks can be made, and taken back. Hardhat cannot reorganise a chain, but goes back to a state that
- * was kept. So all requests go through here, by `url` or `provider`, and each that may make a block keeps the state first.
+ * Controls a Hardhat chain, whose blocks it makes and takes back. Hardhat cannot reorganise a chain, but it can go back to a
+ * kept state. So all requests go through this object, by `url` or `provider`, and it keeps the state before each request that
+ * may make a block.
  */
 export class ChainControl {
   readonly provider: Eip1193Provider
   readonly #node: Eip1193Provider
   readonly #server: Server
-  /** States by the number of their last block, ascending. */
+  /** Kept states with the number of their last block, ascending. */
   readonly #kept: { readonly block: number; readonly id: string }[] = []
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
 
-  /** @param nodeUrl of the node itself, which nobody else may ask to make blocks */
+  /** @param nodeUrl URL of the node itself. Nobody else may ask the node to make blocks */
   static async start(node: Eip1193Provider, nodeUrl: string): Promise<ChainControl> {
     const control = new ChainControl(node, nodeUrl)
     await once(control.#server, 'listening')
@@ -61,7 +62,7 @@ export class ChainControl {
       request: (call) => (MINES.has(call.method) ? this.#mining(() => node.request(call)) : node.request(call)),
     }
     this.#server = createServer((incoming, response) => {
-      // A page of any origin may ask, as it may ask Hardhat's own server.
+      // Pages of any origin may send requests, as they may to Hardhat's own server.
       response.setHeaders(new Map([['access-control-allow-origin', '*']]))
       if (incoming.method === 'OPTIONS') {
         return void response.writeHead(204, { 'access-control-allow-headers': '*' }).end()
@@ -82,7 +83,7 @@ export class ChainControl {
     for (let block = 0; block < blocks; block++) await this.#mining(() => this.#ask('evm_mine'))
   }
 
-  /** A block every so many seconds; null: one for each transaction, at once. */
+  /** Sets the seconds between blocks; null: a block for each transaction, immediately. */
   async setBlockTime(seconds: number | null): Promise<void> {
     clearInterval(this.#timer)
     await this.#inTurn(() => this.#ask('evm_setAutomine', seconds === null))
@@ -90,7 +91,7 @@ export class ChainControl {
     this.#timer = setInterval(() => void this.mine(1).catch(() => {}), seconds * 1000).unref()
   }
 
-  /** Replaces the last blocks by one empty block more. @throws RangeError the chain has not so many, or they are not kept */
+  /** Replaces the last blocks by empty ones, one more than before. @throws RangeError so many blocks cannot be taken back */
   reorg(depth: number): Promise<void> {
     return this.#inTurn(async () => {
       const from = (await this.#head()) - depth
@@ -101,14 +102,14 @@ export class ChainControl {
       this.#kept.splice(this.#kept.indexOf(base))
       for (let block = 0; block <= depth; block++) {
         await this.#keep()
-        // Without it an empty block might be the one that was taken back.
+        // Without a new random value, an empty block could be the same as a block that was taken back.
         await this.#ask('hardhat_setPrevRandao', hexlify(randomBytes(32)))
         await this.#ask('evm_mine')
       }
     })
   }
 
-  /** Removes what waits to be mined. @returns the hashes */
+  /** Removes the transactions that wait to be mined. @returns their hashes */
   dropTransactions(): Promise<string[]> {
     return this.#inTurn(async () => {
       const { transactions } = await this.#ask<{ transactions: string[] }>('eth_getBlockByNumber', 'pending', false)
@@ -126,12 +127,12 @@ export class ChainControl {
     })
   }
 
-  /** Keeps the state. @returns its name */
+  /** Keeps the state of the chain. @returns its id */
   snapshot(): Promise<string> {
     return this.#inTurn(() => this.#ask<string>('evm_snapshot'))
   }
 
-  /** Goes back to a state. @returns its new name, since each can be gone back to once. @throws RangeError there is none */
+  /** Goes back to a state. @returns its new id, because an id can be used once. @throws RangeError there is no such state */
   revert(snapshot: string): Promise<string> {
     return this.#inTurn(async () => {
       if (!(await this.#ask<boolean>('evm_revert', snapshot))) throw new RangeError('there is no such state')
@@ -156,7 +157,7 @@ export class ChainControl {
     return Number(await this.#ask<string>('eth_blockNumber'))
   }
 
-  /** One after the other: a state must be that of its block. */
+  /** Does one thing after the other, so that a kept state is that of its block. */
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#turn.then(work)
     this.#turn = result.catch(() => {})
@@ -183,7 +184,7 @@ export class ChainControl {
 export interface RelayControl {
   readonly url: string
   start(): Promise<void>
-  /** Ends it as an operator would. */
+  /** Ends the relay as an operator does. */
   stop(): Promise<void>
   /** Ends its process with SIGKILL. @throws TypeError it has no process of its own */
   kill(): Promise<void>
@@ -202,8 +203,8 @@ interface Running {
 }
 
 /**
- * An empty ledger with its tables, which is made once in a process: to make one takes as long as the rest of a relay's
- * start. The folder is removed when the process ends.
+ * The folder of an empty ledger with its tables. A process makes it once, because making one takes as long as the rest of a
+ * relay's start. The folder is removed when the process ends.
  */
 let emptyLedger: Promise<string> | undefined
 
@@ -223,9 +224,9 @@ function copy(from: string, to: string): void {
 }
 
 interface RelayOptions {
-  /** Of the chain that the relay is for. */
+  /** Id of the relay's chain. */
   readonly chainId: bigint
-  /** Whether it runs in a process of its own. */
+  /** Whether the relay runs in a process of its own. */
   readonly isProcess: boolean
   readonly clockOffsetMs: number
 }
@@ -250,7 +251,7 @@ export async function controlRelay(
     if (running) return running.url
     const development = { ...options, port, config: { ...options.config, database: { folder: ledger } } }
     running = isProcess
-      ? // It says at this level that it listens.
+      ? // At this log level the server says that it listens.
         await startServerProcess({ ...options, config: { ...developmentTree(development), log: { level: 'info' } } })
       : await startServer(developmentConfig(development), { clock })
     port = Number(new URL(running.url).port)

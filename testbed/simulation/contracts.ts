@@ -14,15 +14,15 @@ export interface ModelProfile {
   readonly controllers: ReadonlyMap<string, bigint>
 }
 
-/** What relay calls change. */
+/** The state that relay calls change. */
 export interface ContractState {
   /** The next id by `key manager:signer:channel`. */
   readonly channels: Map<string, bigint>
-  /** By profile: a switch that calls throw, and on which others depend. */
+  /** By profile: a switch. Some calls throw it, and the success of other calls depends on it. */
   readonly switches: Map<string, boolean>
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Execution {
   readonly success: boolean
   readonly gasUsed: bigint
@@ -30,7 +30,7 @@ export interface Execution {
   readonly returnData: string
 }
 
-/** What the payload of a simulated relay call does. */
+/** The effect of the payload of a simulated relay call. */
 export type Effect = 'plain' | 'reverts' | 'throws-switch' | 'needs-switch-off'
 
 const EFFECTS: readonly Effect[] = ['plain', 'reverts', 'throws-switch', 'needs-switch-off']
@@ -55,11 +55,11 @@ const ID_MASK = (1n << 128n) - 1n
 /** Where the mapping of nonces lies in the storage of the published LSP6 contracts. */
 const NONCES_SLOT = 1n
 
-/** The payload of a relay call, which no other call has. */
+/** The payload of the relay call with this number. No other call has the same payload. */
 export const payloadOf = (number: number, effect: Effect): string =>
   encodeCall(SET_DATA, BigInt(number), BigInt(EFFECTS.indexOf(effect)))
 
-/** What makes two relay calls the same. Addresses in lower case. */
+/** The name of a relay call. Two requests with the same name are the same call. Addresses are in lower case. */
 export const callName = (
   keyManager: string,
   signer: string,
@@ -86,7 +86,7 @@ export class ContractsModel {
   /**
    * Executes a call, and changes the state unless it reverts.
    *
-   * @param storage the slots of the called contract that are other than on the chain, by slot
+   * @param storage state overrides of the called contract, by slot
    */
   call(
     state: ContractState,
@@ -106,7 +106,7 @@ export class ContractsModel {
     return { success: false, gasUsed: gasLimit, returnData: '0x' }
   }
 
-  /** @returns the relay call that call data for a key manager carries; undefined: it carries none */
+  /** @returns the relay call in the call data for a key manager; undefined: there is none */
   callIn(keyManager: string, data: string): string | undefined {
     const known = this.#keyManagers.get(keyManager.toLowerCase())
     if (!known || !data.startsWith(EXECUTE)) return undefined
@@ -227,35 +227,35 @@ const succeeds = (gasUsed: bigint, words: string | undefined): Execution => ({
 
 const reverts = (returnData: string): Execution => ({ success: false, gasUsed: CALL_GAS / 2n, returnData })
 
-/** Where the simulated chain has the contract `Bundler.sol`. */
+/** The address of `Bundler.sol` on the simulated chain. */
 export const BUNDLER_ADDRESS = '0x00000000000000000000000000000000000B0d1e'
 
-/** What `Bundler.sol` keeps for what lies around a call. */
+/** Gas that `Bundler.sol` keeps for its own work around a call. */
 const RESERVE_GAS = 10_000n
-/** What it uses around a call, and for its event. */
+/** Gas that `Bundler.sol` uses around a call, and for its event. */
 const AROUND_GAS = 400n
 const EVENT_GAS = 1_500n
-/** A CALL to an address that the transaction has not met before, and to one that it has (EIP-2929). */
+/** Gas of a CALL to an address that is cold or warm in the transaction (EIP-2929). */
 const COLD_GAS = 2_600n
 const WARM_GAS = 100n
 
 const BUNDLED = id('Bundled(bytes)')
 
-/** What a transaction to the bundler has done. */
+/** The result of a transaction to the bundler. */
 export interface BundleExecution {
   readonly gasUsed: bigint
-  /** What the bundler measured; those that are missing at the end were not made. */
+  /** The results that the bundler measured. Calls that are missing at the end were not made. */
   readonly results: readonly BundlerResult[]
-  /** What each of them came to, without the cost of its CALL. */
+  /** The result of each call, without the cost of the CALL instruction. */
   readonly executions: readonly Execution[]
 }
 
-/** The calls of a transaction to the bundler; undefined: it is to something else. */
+/** The calls of a transaction to the bundler. Undefined: the transaction goes to another address. */
 export function bundleIn(to: string, data: string): BundlerCall[] | undefined {
   return to.toLowerCase() === BUNDLER_ADDRESS.toLowerCase() ? decodeBundle(data) : undefined
 }
 
-/** `Bundler.sol` as a model: each call gets its limit, and one that fails changes nothing of the others. */
+/** A model of `Bundler.sol`. Each call gets its gas limit, and a call that fails does not affect the other calls. */
 export function executeBundle(
   contracts: ContractsModel,
   state: ContractState,

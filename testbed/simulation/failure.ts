@@ -8,11 +8,11 @@ const MOST_RUNS = 120
 const kindOf = (fault: string) => fault.slice(0, fault.indexOf(':'))
 
 /**
- * Takes away from a plan what is not needed for it to fail in the same way: faults of the weather first, then calls, then
- * sendings of a call.
+ * Removes from a plan what it does not need to fail in the same way: first faults of the weather, then calls, then repetitions
+ * of a call.
  *
- * @param failed what came of the plan
- * @returns the smallest plan that was found, and what comes of it
+ * @param failed the outcome of the plan
+ * @returns the smallest plan that was found, and its outcome
  */
 export async function shrink(
   plan: Plan,
@@ -64,7 +64,7 @@ const MOST_LINES = 50
 const FIRST_LINES = 16
 const WIDTH = 160
 
-/** What happened, for a reader who has not seen it: the world, the faults, the events, and what was broken. */
+/** Tells a run to a reader who has not seen it: the world, the faults, the events, and the promises that were broken. */
 export function tellStory({ seed, world, faults, calls }: Plan, { story }: Outcome): string {
   const { servers, nodes, isShared, blockMs, confirmations, accounts, bundleCalls } = world
   const head = [

@@ -24,19 +24,19 @@ import { createRandom } from './random.ts'
 import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
 import { enter, takeOverGlobals, WorldTime } from './world-time.ts'
 
-/** What is made once, and used by every run of a process. */
+/** Things that a process makes once and uses in every run. */
 export interface Laboratory {
   readonly storage: Storage
   readonly registry: Registry
   readonly config: Config
-  /** Of the contract `Bundler.sol`, hex. */
+  /** Code of the contract `Bundler.sol`, hex. */
   readonly bundlerCode: string
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly seed: number
-  /** What was promised and not kept; none: the run is good. */
+  /** The promises that were broken. Empty: the run is good. */
   readonly faults: readonly string[]
   readonly story: readonly string[]
   readonly trace: readonly string[]
@@ -52,7 +52,7 @@ export interface Outcome {
 
 const transitionName = (from: string, event: string) => `${from} > ${event}`
 
-/** After the weather is fine, everything has to end within this time; where miners leave much out, within so many blocks. */
+/** Once the weather is fine, every call has to be settled within this time, or within so many blocks if that is longer. */
 const LIMIT_MS = 120_000
 const LIMIT_BLOCKS = 60
 const LOOK_MS = 2_000
@@ -66,7 +66,7 @@ export async function openLaboratory(): Promise<Laboratory> {
   return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }
 }
 
-/** Lives through a plan, and judges it. */
+/** Runs a plan, and audits the run. */
 export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> {
   const { storage } = laboratory
   await emptyStorage(storage)
@@ -162,7 +162,7 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   return askAtTheEnd(evidence, servers, time, profiles)
 }
 
-/** Whether nothing is open, and the chain has used every nonce that was given out. */
+/** Whether no call is open, and the chain has used every nonce that was given to a transaction. */
 async function isAtRest({ db }: Storage, chain: SimulatedChain, addresses: readonly string[]): Promise<boolean> {
   const open = await db.selectFrom('relays').select('hash').where('final', '=', false).limit(1).execute()
   if (open.length > 0) return false
@@ -244,7 +244,7 @@ async function register(plan: Plan, { storage, registry }: Laboratory): Promise<
   await storage.db.insertInto('profiles').values(rows).execute()
 }
 
-/** Asks a server what became of the calls, as callers do. */
+/** Asks a server for the status of the calls, as callers do. */
 async function askAtTheEnd(
   evidence: Evidence,
   servers: readonly SimulatedServer[],
@@ -276,7 +276,7 @@ async function askAtTheEnd(
     )
     .then(
       (answer) => (ledger = answer),
-      // The audit says so: no server answers in the end.
+      // The audit reports that no server answers at the end.
       (error: Error) => time.tell(`asked at the end: ${error.message}`),
     )
     .finally(() => (isAnswered = true))

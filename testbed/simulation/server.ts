@@ -118,9 +118,9 @@ export class SimulatedServer {
   }
 
   /**
-   * Does what a request asks for, in the process of the server.
+   * Serves a request in the process of the server.
    *
-   * @returns what it answers; rejects with `lost` when nothing serves, or the process ends before it answers
+   * @returns the answer; rejects with `lost` when the server does not run, or its process ends before it answers
    */
   request<Answer>(work: (services: Composed['services']) => Promise<Answer>, lost: () => Error): Promise<Answer> {
     const { time } = this.#options
@@ -136,7 +136,7 @@ export class SimulatedServer {
       time.after(0, process, () => {
         const end = (settle: () => void) => {
           if (!this.#connections.delete(lose)) return
-          // What the caller does then is done by the caller.
+          // After the answer the code of the caller runs, and no longer that of the server.
           time.after(0, undefined, settle)
         }
         work(services).then(
@@ -147,7 +147,7 @@ export class SimulatedServer {
     })
   }
 
-  /** As `POST /execute` does it, without HTTP. */
+  /** Does the same as `POST /execute`, without HTTP. */
   execute(request: RelayRequest, lost: () => Error): Promise<string> {
     const relay = this.#options.registry.relays.find(({ plugin }) => plugin.id === 'lsp25')
     if (!relay) throw new Error('there is no plugin lsp25')
@@ -182,7 +182,7 @@ interface StoredJob {
   readonly id: string
   readonly data: unknown
   readonly singletonKey: string
-  /** By the clock of the database. */
+  /** Time by the clock of the database. */
   readonly startsAtMs: number
   isActive: boolean
   expiresAtMs: number
@@ -211,7 +211,7 @@ export class StoredJobs {
     this.#random = random
   }
 
-  /** What a server opens in place of pg-boss. */
+  /** Opens the queue for a server, in place of pg-boss. */
   open(process: Process): JobQueue {
     const time = this.#time
     let isStopped = false

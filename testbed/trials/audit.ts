@@ -12,7 +12,7 @@ export interface LedgerCheck {
   /** Every fault in a line; none: all is well. */
   readonly faults: readonly string[]
   readonly relays: number
-  /** Transactions that were signed for them. */
+  /** Transactions that were signed for the relays. */
   readonly attempts: number
   /** Transactions of the signers on the chain. */
   readonly transactions: number
@@ -26,10 +26,10 @@ export interface LedgerLocation {
 }
 
 /**
- * Compares the ledger with the chain: every acknowledged call mined exactly once and with success, no gap in the
- * nonces, charges equal to the gas on the receipts, nothing reserved any more.
+ * Compares the ledger with the chain. Every acknowledged call is mined exactly once and with success, the nonces have no gap,
+ * the charges equal the gas on the receipts, and nothing is reserved any more.
  *
- * @param acknowledged what callers were told
+ * @param acknowledged the calls that the relay accepted, as the callers know them
  */
 export async function checkLedger(
   world: RelayWorld,
@@ -49,7 +49,7 @@ async function check(world: RelayWorld, db: Queries, acknowledged: readonly Ackn
   const relays = await db.selectFrom('relays').selectAll().execute()
   const attempts = await db.selectFrom('attempts').select(['hash', 'relay', 'kind']).execute()
   const byHash = new Map(attempts.map((attempt) => [attempt.hash, attempt]))
-  // Calls of a bundle share its hash: their nonces tell them apart.
+  // The calls of a bundle share its hash, so their nonces tell them apart.
   const nameOf = (transaction: string, nonce: bigint) => `${transaction} ${nonce}`
   const relayByName = new Map(relays.map((one) => [nameOf(one.bundle ?? one.hash, BigInt(one.nonce)), one]))
 
@@ -103,7 +103,7 @@ async function check(world: RelayWorld, db: Queries, acknowledged: readonly Ackn
   }
 }
 
-/** Waits until nothing that was accepted is pending, told or untold. @throws Error when it is not in time */
+/** Waits until the relay has no pending call. @throws Error when it has one at the deadline */
 export async function waitUntilSettled(relayUrl: string, deadlineMs: number): Promise<void> {
   const end = performance.now() + deadlineMs
   for (;;) {
@@ -129,7 +129,7 @@ export interface MinedTransaction {
   readonly receipt: Receipt
 }
 
-/** The nonces of the relay calls that a transaction has executed: one, or those of a bundle. */
+/** The nonces of the relay calls that a transaction has executed. A bundle executes several. */
 function executedBy({ to, input, receipt }: MinedTransaction): bigint[] {
   if (receipt.status !== '0x1') return []
   const bundle = decodeBundle(input)
@@ -177,20 +177,20 @@ export interface OutsideAudit {
   readonly faults: readonly string[]
   /** Relay calls that the chain has executed. */
   readonly executed: number
-  /** Of the relayer's accounts, on the chain. */
+  /** Transactions of the relayer's accounts on the chain. */
   readonly transactions: number
-  /** On the receipts of all transactions of the relayer's accounts. */
+  /** Gas on the receipts of these transactions. */
   readonly gasUsed: bigint
-  /** By what `POST /quota` says. */
+  /** The quota that is spent, by the answer of `POST /quota`. */
   readonly charged: bigint
 }
 
 /**
- * What anybody can see of a relay when nothing is under way any more, by the chain and by HTTP, without a look at its ledger:
- * every acknowledged call executed exactly once and told as succeeded, no call executed twice, no transaction reverted, the
- * quota spent equal to the gas on the receipts.
+ * Audits a relay by the chain and by HTTP, when no call is under way any more, without its ledger. Every acknowledged call is
+ * executed exactly once and reported as succeeded, no call is executed twice, no transaction has reverted, and the spent
+ * quota equals the gas on the receipts.
  *
- * @param afterBlock the chain is looked at from the block after this one on: where the relay had not begun before
+ * @param afterBlock the last block before the relay began; the audit begins with the block after it
  */
 export async function auditFromOutside(
   world: RelayWorld,

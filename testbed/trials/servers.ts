@@ -19,7 +19,7 @@ export interface CrashOptions {
   /** Server processes on the one database; they are killed in turn. Default 1. */
   readonly servers?: number
   readonly workers?: number
-  /** Whether calls share transactions, of one signer. */
+  /** Whether calls share transactions. The servers then have one signer. */
   readonly bundles?: boolean
   /** A server lives for a random time up to this one before it is killed. Default 1,000. */
   readonly lifeMs?: number
@@ -33,7 +33,7 @@ export interface CrashResult extends LedgerCheck {
   readonly seconds: number
 }
 
-/** Whether one of so many events falls on this one of so many kills, so that they are spread evenly. */
+/** Whether one of `events` events belongs to the kill with this number, when they are spread evenly over `kills` kills. */
 const isTurn = (kill: number, kills: number, events: number) =>
   Math.floor(((kill + 1) * events) / kills) > Math.floor((kill * events) / kills)
 
@@ -108,7 +108,7 @@ export interface FreezeOptions {
   readonly databaseUrl: string
   /** Server processes on the one database. Default 3. */
   readonly servers?: number
-  /** How often one of them stands still (SIGSTOP), in turn. */
+  /** How often a server stands still (SIGSTOP); the servers take turns. */
   readonly freezes: number
   /** How long a server stands still each time. */
   readonly frozenMs: number
