@@ -24,7 +24,7 @@ function parseSeed(text: string): number {
   return seed
 }
 
-/** The first seed of a day: others each day, so that the tests of a year try many. */
+/** The first seed of a day. Each day has other seeds, so that many are tried in a year. */
 export const seedOfDay = (nowMs: number) => Math.floor(nowMs / 86_400_000) * 1_000
 
 /**
@@ -100,7 +100,7 @@ async function runSeeds(options: Options): Promise<number> {
   return broken.length === 0 ? 0 : 1
 }
 
-/** Plants one fault after the other, and tries seeds until it is found. */
+/** Plants one fault after the other, and tries seeds until the simulation finds it. */
 async function findPlanted({ seeds, from = 1, workers }: Options): Promise<number> {
   let missed = 0
   for (const { id, mistake, edits } of plantedFaults) {
@@ -128,7 +128,7 @@ async function findPlanted({ seeds, from = 1, workers }: Options): Promise<numbe
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
 
-/** Counts the transitions of relay calls, and tells how often each of all that can be was seen. */
+/** Counts how often each possible transition of a relay call was seen. */
 function createCoverage() {
   const seen = new Map(callLife.map(({ from, event }) => [`${from} > ${event}`, 0]))
   return {

@@ -26,7 +26,7 @@ const requests: Readonly<Record<string, unknown[]>> = {
 }
 
 const MOST_TIMES = 2
-/** Time for the crowd to connect: its connecting is not what is measured. */
+/** Time for the crowd to connect, because its connecting is not measured. */
 const SETTLE_MS = 500
 
 /**
@@ -118,7 +118,7 @@ async function measureMethod(
   return aims
 }
 
-/** Ends without a word when it is killed: what it held is cut off. */
+/** Starts a crowd. When the crowd is killed, its connections are cut off. */
 function startCrowd(url: string, crowd: string): Promise<Started> {
   return startScript('scripts/bench/connections/crowd', [url, crowd])
 }

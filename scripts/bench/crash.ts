@@ -62,7 +62,7 @@ export async function run(argv: readonly string[]): Promise<number> {
           databaseUrl: url,
           kills,
           bundles,
-          // Calls share a transaction only where several wait.
+          // Calls share a transaction only when several of them wait.
           ...(bundles && { workers: BUNDLING_WORKERS }),
           onProgress,
           ...(database && { database }),
@@ -119,7 +119,7 @@ function flagsIn(argv: readonly string[]) {
   }).values
 }
 
-/** Progress for the person who waits; it is no part of the result. */
+/** Prints the progress to standard error, because it is no part of the result. */
 function onProgress(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}  `)
 }

@@ -62,7 +62,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const createDatabase = postgres && (() => postgres.createDatabase())
   try {
     if (chosen.includes('throughput') || chosen.includes('bundles')) {
-      // A node on a machine of its own would have a core for itself, too.
+      // A node gets a core for itself, as it has on a machine of its own.
       const reserved = values['share-cores'] ? undefined : reserveCore()
       console.log(
         reserved
@@ -116,9 +116,9 @@ export interface ReservedCore {
 }
 
 /**
- * Moves this process, and all that it starts from now on, away from one core.
+ * Moves this process, and the processes that it starts from now on, away from one core.
  *
- * @returns undefined where there is no second core, or no `taskset` (util-linux) to do it
+ * @returns undefined on a machine with one core or without `taskset` (util-linux)
  */
 export function reserveCore(): ReservedCore | undefined {
   const cores = allowedCores()
@@ -127,7 +127,7 @@ export function reserveCore(): ReservedCore | undefined {
   return { number, release: () => void taskset(cores.join()) }
 }
 
-/** Those that this process may use, from a list such as `0,2-3`. */
+/** The cores that this process may use, read from a list such as `0,2-3`. */
 function allowedCores(): number[] {
   const list = /([\d,-]+)\s*$/.exec(taskset() ?? '')?.[1]
   return (list?.split(',') ?? []).flatMap((range) => {
@@ -137,8 +137,10 @@ function allowedCores(): number[] {
 }
 
 /**
- * @param list moves all threads of this process there
- * @returns what it prints; undefined: it is not there, or refuses
+ * Runs `taskset` for this process.
+ *
+ * @param list cores to which all threads of this process are moved; absent: none are moved
+ * @returns the output; undefined: `taskset` is missing or fails
  */
 function taskset(list?: string): string | undefined {
   const options = list === undefined ? ['-cp'] : ['-acp', list]

@@ -44,7 +44,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     try {
       console.log('| round | in flight | floor/s | quotas/s | times the floor | p50 ms | p99 ms | failed |')
       console.log('|---|---|---|---|---|---|---|---|')
-      // A first round warms up both ways alike.
+      // The first round warms up both, the relay and the floor.
       for (let round = 0; round <= rounds; round++) {
         const slow = await measure(world, `${floor.url}/`, { workers, tasks: Math.ceil(tasks / FLOOR_SHARE) })
         const quick = await measure(world, `${server.url}/quota`, { workers, tasks })

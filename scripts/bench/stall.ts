@@ -17,7 +17,7 @@ rounds. Aim: each of the 20 worst within 3 times that of the relay call.
 
 const MOST_TIMES = 3
 const WORST = 20
-/** What goes on after the answer is part of it. */
+/** Time after an answer in which the server may still work on the request. */
 const AFTER_MS = 10
 
 interface Stall {
@@ -112,12 +112,12 @@ interface SmallRequest {
   readonly bytes: Buffer
 }
 
-/** The most bytes of what a body of gzip unpacks to here: more is refused by every limit. */
+/** The most bytes of an unpacked body. The server's limits refuse larger ones. */
 const UNPACKED_BYTES = 850_000
 const MOST_BYTES = 1_200
 const PACKED_BYTES = 1_024
 
-/** 1 kB each: what is cheap to send, and dear to answer where nothing bounds it. */
+/** Requests of 1 kB each, which are cheap to send and dear to answer if no limit bounds them. */
 function worstRequests(): readonly SmallRequest[] {
   const digits = (count = UNPACKED_BYTES - 300) => '7'.repeat(count)
   const address = `0x${'11'.repeat(20)}`
@@ -197,7 +197,7 @@ function head(verb: string, path: string, headers: readonly string[] = []): stri
   return `${[`${verb} ${path} HTTP/1.1`, 'Host: x', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n`
 }
 
-/** Sent by POST when there is a body. */
+/** A request by POST if there is a body, otherwise by GET. */
 function get(name: string, path: string, body?: string): SmallRequest {
   if (body === undefined) return { name, bytes: Buffer.from(head('GET', path)) }
   const headers = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
@@ -210,7 +210,7 @@ function packed(name: string, path: string, body: string): SmallRequest {
   return { name, bytes: Buffer.concat([Buffer.from(head('POST', path, headers)), gzip]) }
 }
 
-/** With a file name of what is left of 1 kB: so that more may be packed into it. RFC 1952, 2.3. */
+/** Fills the gzip up to 1 kB by a file name in its header (RFC 1952, 2.3). */
 function padded(gzip: Buffer): Buffer {
   const [flags, headBytes, fileName] = [3, 10, 0x08]
   const name = Buffer.alloc(Math.max(1, PACKED_BYTES - gzip.length), 'x')

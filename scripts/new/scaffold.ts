@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { format, resolveConfig } from 'prettier'
 
-/** What a new plugin consists of. Paths are relative to the repository. */
+/** The files of a new plugin or suite. Paths are relative to the repository. */
 export interface Scaffold {
   /** New files, by path; formatted when they are written. */
   readonly files: ReadonlyMap<string, string>
-  /** Changes of files that are there, by path. */
+  /** Changes of existing files, by path. */
   readonly edits?: ReadonlyMap<string, (text: string) => string>
-  /** Generated files have to be made anew. */
+  /** Whether the generated files have to be made again. */
   readonly regenerate?: true
-  /** What is left to the author, a line each. */
+  /** The steps that are left to the author, a line each. */
   readonly next: readonly string[]
 }
 
 /**
- * Writes a scaffold, formatted, and makes the generated files anew.
+ * Writes a scaffold, formatted, and makes the generated files again if it changes them.
  *
  * @returns the paths, in the order in which they were given
  */
@@ -36,7 +36,7 @@ export async function writeScaffold(
   }
   const changed = edited.map(([path]) => path)
   if (regenerate) {
-    // A process of its own reads the schemas again; this one keeps the old ones.
+    // Another process does it, because this one has read the old schemas.
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/touchstone.ts'), 'generate'])
     changed.push(
       ...stdout

@@ -7,7 +7,7 @@ import { writePrivateJson } from '../../testbed/fixture.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { logEmitterInterface } from '../../contracts/deploy/seeds.ts'
 
-/** A testbed for the suite: what an altered server stands in front of. */
+/** A testbed for the suite, in front of which an altered server stands. */
 export interface Ground {
   readonly relayUrl: string
   readonly fixture: Fixture
@@ -15,7 +15,7 @@ export interface Ground {
 }
 
 export interface Testbeds {
-  /** Works on a testbed of this environment that nobody else uses meanwhile; it is ended after its last use. */
+  /** Runs `work` on a testbed of this environment, which nobody else uses meanwhile. It is closed after its last use. */
   use<T>(environment: ServerEnvironment, work: (ground: Ground) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ interface Running {
   close(): Promise<void>
 }
 
-/** What of an environment makes another testbed. */
+/** Environments with the same key can use the same testbed. */
 export function testbedKey({ chain = {}, server = {}, bundles = false }: ServerEnvironment): string {
   return JSON.stringify([chain, server, bundles])
 }
@@ -34,7 +34,7 @@ async function start({ chain = {}, server = {}, bundles = false }: ServerEnviron
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
-    // On a machine that does much at a time, a node that is slow is no news.
+    // On a busy machine the node may be slow, and that is no fault.
     config: { chain: { requestTimeoutMs: 60_000 }, ...server },
     bundles,
     chain: { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) },
@@ -101,10 +101,10 @@ export function createTestbeds(environments: readonly ServerEnvironment[]): Test
 const pauseMs = 400
 
 /**
- * Lets somebody else send transactions to the testbed's chain all the time: coin that goes around, and logs of the same
- * emitter, in blocks after the seeded ones.
+ * Sends transactions from other accounts to the testbed's chain all the time: transfers, and logs of the seeded emitter in
+ * blocks after the seeded ones.
  *
- * @returns what ends it
+ * @returns a function that ends it
  */
 function letStrangersIn({ chain, fixture }: Testbed): () => Promise<void> {
   const from = chain.accounts[10]?.address

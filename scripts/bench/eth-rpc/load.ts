@@ -18,8 +18,9 @@ interface LoadOptions {
 }
 
 /**
- * Answered from memory: a chain's id for good, a receipt that is final once the head is seen to be the same. The others
- * are asked of a development node each time, whose tools change them without a block: once for all who wait.
+ * The methods that the server answers from memory: the chain's id, and a final receipt while the head stays the same. For the
+ * other methods it asks a development node each time, because the node's tools change them without a block. Requests that
+ * wait at the same time share one call.
  */
 const CACHED = ['eth_chainId', 'eth_getTransactionReceipt']
 const FLOOR_SHARE = 0.6
@@ -81,7 +82,7 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
   }
 }
 
-/** Measures one target after the other, round by round, so that a disturbance of the machine meets all of them. */
+/** Measures the targets in turn, round by round, so that a disturbance of the machine affects all of them. */
 async function measure(
   urls: Record<Target, string>,
   body: Record<'hardhat' | 'anvil', string>,
@@ -105,7 +106,7 @@ function medianRatio(results: Results, target: Target, other: Target): number {
   return median(results[target].map(({ perSecond }, round) => perSecond / (results[other][round]?.perSecond ?? NaN)))
 }
 
-/** Logs of the transaction whose receipt is asked for: as many as a relay call makes. */
+/** The number of logs of the transaction whose receipt is requested, as many as those of a relay call. */
 const LOGS = 4
 
 /** A chain with a transaction that lies deep enough to be final, and the four bodies. */
@@ -140,9 +141,9 @@ const RATIO = 1.6
 const METHODS = ['eth_chainId', 'eth_blockNumber']
 
 /**
- * What two workers answer beside one process, each with the same number of callers: requests for a second of CPU of that
- * process which is busiest. So it is the rate on a machine where each has a core of its own, and node, database and load
- * generator have others.
+ * Compares two workers with one process, at the same number of callers. The figure is the number of requests for each second of
+ * CPU of the busiest process. That is the rate on a machine where each worker has a core of its own, and node, database and
+ * load generator have other cores.
  */
 export async function measureWorkers({ connections, seconds, rounds }: LoadOptions): Promise<Aim[]> {
   const started: { close(): Promise<unknown> }[] = []

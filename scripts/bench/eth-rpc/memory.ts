@@ -10,7 +10,7 @@ const SECONDS = 5
 const GROWTH_MIB = 1024
 const SINGLE_P99_MS = 1000
 
-/** Keeps 64 batches of 100 in flight: measures memory, and how long a single caller waits meanwhile. */
+/** Keeps 64 batches of 100 calls in flight. Measures memory, and how long a single caller waits meanwhile. */
 export async function measureBatches(server: Started, world: LogWorld): Promise<Aim[]> {
   const url = `${server.url}/api/eth-rpc`
   const aims: Aim[] = []
@@ -61,7 +61,7 @@ async function singleLatencies(url: string, seconds: number): Promise<number[]> 
 
 const addressOf = (index: number) => `0x${(index % 5000).toString(16).padStart(40, '0')}`
 
-/** About 10 blocks with 1000 logs, other blocks for each call. */
+/** A range of about 10 blocks with 1000 logs, another range for each call. */
 function rangeOf({ fromBlock, toBlock }: LogWorld, index: number) {
   const from = fromBlock + (index % (toBlock - fromBlock - 20))
   return { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${(from + 10).toString(16)}` }

@@ -61,7 +61,7 @@ async function walk(proxy: CountingProxy, world: LogWorld, toBlock: number): Pro
   const request = ({ method, params }: { method: string; params: readonly unknown[] }) => client.call(method, ...params)
   try {
     const range = { fromBlock: `0x${world.fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
-    // The process has to warm up on other answers than those that are measured.
+    // The process warms up on other answers than those that are measured.
     for await (const log of walkLogs(request, { ...range, topics: [`0x${'00'.repeat(32)}`] })) void log
     const warmUp = { fromBlock: range.fromBlock, toBlock: `0x${world.tenthBlock.toString(16)}` }
     for await (const log of walkLogs(request, warmUp)) void log
@@ -84,7 +84,7 @@ interface CountingProxy {
   close(): Promise<void>
 }
 
-/** Stands between server and node, and counts the logs that pass. */
+/** Starts a proxy between server and node, which counts the logs that pass. */
 async function startCountingProxy(nodeUrl: string): Promise<CountingProxy> {
   const node = createRpcClient(nodeUrl, 16)
   let logs = 0

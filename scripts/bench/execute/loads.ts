@@ -23,11 +23,11 @@ import { signerFromKey, type SignerAccount } from '../../../server/services/sign
 import { holdForThisTurn } from '../../../server/services/node/websocket-node.ts'
 
 /**
- * Relaying through `POST /execute`.
+ * Relays calls through `POST /execute`.
  *
- * @param url of the server
- * @param isBundling whether calls share transactions, so that these are fewer
- * @returns what it came to; the rate counts the time until all is mined
+ * @param url base URL of the server
+ * @param isBundling whether calls share transactions, so that there are fewer transactions than calls
+ * @returns the result; its rate counts the time until all calls are mined
  */
 export async function runRelays(
   world: RelayWorld,
@@ -62,13 +62,13 @@ export interface FloorSender {
   nonce: number
 }
 
-/** Gives accounts native coin, the same ones on every chain. */
+/** Makes accounts with native coin, the same ones on every chain. */
 export async function createSenders({ rpcUrl }: RelayWorld, count: number): Promise<FloorSender[]> {
   const node = createRpcClient(rpcUrl, 1)
   const senders: FloorSender[] = []
   while (senders.length < count) {
     const account = signerFromKey(keccak256(toUtf8Bytes(`floor ${senders.length}`)))
-    // anvil knows Hardhat's method, too.
+    // anvil has this method of Hardhat, too.
     await node.call('hardhat_setBalance', account.address, toQuantity(10n ** 18n))
     senders.push({ account, nonce: 0 })
   }
@@ -77,10 +77,10 @@ export async function createSenders({ rpcUrl }: RelayWorld, count: number): Prom
 }
 
 /**
- * The least that relaying takes: one eth_call and one eth_sendRawTransaction each, straight to the node, nothing else.
+ * Does the least work of relaying: for each call one eth_call and one eth_sendRawTransaction, sent to the node itself.
  *
- * @param senders at least one for each worker, whose own ones send by turns
- * @returns what it came to; the rate counts the time until all is mined
+ * @param senders at least one for each worker; the senders of a worker take turns
+ * @returns the result; its rate counts the time until all transactions are mined
  */
 export async function runFloor(
   world: RelayWorld,
@@ -129,7 +129,7 @@ export async function runFloor(
   }
 }
 
-/** What a relay call takes of a node, in the sender's name. */
+/** The two requests of a relay call to the node, from the sender's account. */
 function requests(world: RelayWorld, sender: FloorSender, { channel, id }: ChannelNonce) {
   const { account } = sender
   const { callData: data } = signedCall(world, channel, id)
@@ -142,10 +142,10 @@ function requests(world: RelayWorld, sender: FloorSender, { channel, id }: Chann
   ] as const
 }
 
-/** Calls that are made at the same time by so many workers. */
+/** Calls that several workers make at the same time. */
 interface RelayLoad {
   readonly workers: number
-  /** In all. */
+  /** Calls of all workers together. */
   readonly tasks: number
 }
 
@@ -155,15 +155,15 @@ interface ChannelNonce {
   readonly id: bigint
 }
 
-/** The nonces of loads that come one after the other on a chain, each when the one before is mined. */
+/** The nonces of loads on a chain. A load begins when the load before it is mined. */
 interface LoadNonces {
   /** @returns one for each of the load's tasks, by worker */
   take(load: RelayLoad): ChannelNonce[][]
 }
 
 /**
- * In a load each call has a channel of its own: none depends on another one's being mined. The next load takes the same
- * channels again, so that the chain's state does not grow with every call.
+ * Gives each call of a load a channel of its own, so that no call has to wait until another one is mined. The next load uses the
+ * same channels again, so that the chain's state does not grow with every call.
  */
 export function createLoadNonces(): LoadNonces {
   const nextIds = new Map<bigint, bigint>()
@@ -187,9 +187,9 @@ interface Answer {
   readonly error?: unknown
 }
 
-/** A node's WebSocket, and nothing around it; what is asked in one turn of the event loop leaves in one piece. */
+/** A bare WebSocket to a node. The requests of one turn of the event loop are sent in one piece. */
 export interface RpcSocket {
-  /** @param body a call with this id, which no other call has */
+  /** @param body a JSON-RPC call with this id, which no other call has */
   ask(id: number, body: string): Promise<Answer>
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** A figure with what it should be. */
+/** A measured figure with its bounds. */
 export interface Aim {
   readonly name: string
   readonly value: number
@@ -18,7 +18,7 @@ function describeAim(aim: Aim): string {
 }
 
 /**
- * Prints what has become of each aim.
+ * Prints whether each aim is met.
  *
  * @returns the exit code: 0 every one is met, 1 one is missed
  */
@@ -33,13 +33,13 @@ export async function residentMib(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? NaN) / 1024
 }
 
-/** The middle value; of two, the greater. */
+/** The middle value. Of two middle values, the greater one. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.floor(sorted.length / 2)] ?? NaN
 }
 
-/** The value below which so great a share lies. */
+/** The value below which this share of the values lies. */
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN

@@ -9,20 +9,20 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Reasons of failures, with how often each came. */
+  /** The number of failures, by reason. */
   readonly failures: Readonly<Record<string, number>>
 }
 
 export interface LoadOptions {
   readonly workers: number
-  /** Tasks in all, shared by the workers. */
+  /** Tasks of all workers together. */
   readonly tasks: number
 }
 
 /**
- * Runs tasks with so many in flight at a time.
+ * Runs tasks, one at a time for each worker.
  *
- * @param task gets the worker's number and how many it has done; throws when it fails
+ * @param task gets the worker's number and the number of tasks that it has done; throws when it fails
  */
 export async function runLoad(
   { workers, tasks }: LoadOptions,
@@ -69,8 +69,8 @@ type AreMined = (result: LoadResult) => Promise<boolean>
 /**
  * Runs a load whose tasks send a transaction each, and waits until those are mined.
  *
- * @param watch is called before the load; what it returns is asked when the load is through, until it says so
- * @returns what the load came to; the rate counts the time until the last one is mined
+ * @param watch is called before the load; the function that it returns is called after the load, until it returns true
+ * @returns the result of the load; its rate counts the time until the last transaction is mined
  * @throws Error when the node does not mine them within a minute
  */
 export async function runUntilMined(
@@ -95,7 +95,7 @@ export async function runUntilMined(
   }
 }
 
-/** Counts what these senders have mined: nobody else sends in their name meanwhile. */
+/** Counts the mined transactions of these senders. Nobody else may send from their accounts meanwhile. */
 export const countedBy =
   (senders: readonly string[]) =>
   async (node: RpcClient): Promise<AreMined> => {
@@ -104,7 +104,7 @@ export const countedBy =
     return async ({ done }) => (await countAll()) - before >= done
   }
 
-/** For senders whose transactions carry several calls: waits until the node has nothing of theirs that is not mined. */
+/** For senders whose transactions carry several calls. Waits until the node has mined all of their transactions. */
 export const nothingLeftOf =
   (senders: readonly string[]) =>
   async (node: RpcClient): Promise<AreMined> =>
@@ -115,7 +115,7 @@ export const nothingLeftOf =
     return known.every((count, index) => count === mined[index])
   }
 
-/** How many transactions of each sender are mined; with `pending`, also those that the node means to mine. */
+/** The number of mined transactions of each sender; with `pending`, those that wait to be mined count too. */
 export async function transactionCounts(
   node: RpcClient,
   senders: readonly string[],
