@@ -63,7 +63,7 @@ function keptUnlessItFails<Value>(make: () => Promise<Value>) {
   return { get, forget }
 }
 
-export interface Fate {
+interface Fate {
   /** Whether the nonce is used. Undefined when the node does not say. */
   readonly isExecuted: boolean | undefined
   /** Hash of the transaction that carries the signature. Absent when it was not found. */

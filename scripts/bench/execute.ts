@@ -109,7 +109,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 }
 
 /** A core that is kept free for one process. */
-export interface ReservedCore {
+interface ReservedCore {
   readonly number: number
   /** Lets this process use the core again. Processes that it has started meanwhile stay away. */
   release(): void

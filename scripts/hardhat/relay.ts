@@ -51,7 +51,7 @@ const BALANCE_WEI = 1000n * 10n ** 18n
 const PROFILE_FUNDS_WEI = 10n ** 18n
 const RELAYER_COUNT = 4
 
-export type HardhatRelay = Pick<Testbed, 'fixture' | 'relayUrl' | 'ethRpcBaseUrl' | 'rpcUrl' | 'close'>
+type HardhatRelay = Pick<Testbed, 'fixture' | 'relayUrl' | 'ethRpcBaseUrl' | 'rpcUrl' | 'close'>
 
 /**
  * Starts the reference relay on the network that `--network` names, or the project's default one, with a profile on it.
@@ -60,7 +60,7 @@ export type HardhatRelay = Pick<Testbed, 'fixture' | 'relayUrl' | 'ethRpcBaseUrl
  * @param options `config`: members of the relay's configuration
  * @throws UsageError on a network whose node cannot set balances, as none but development nodes can
  */
-export async function startRelay(
+async function startRelay(
   hre: HardhatRuntimeEnvironment,
   { port, config = {} }: { readonly port: number; readonly config?: Readonly<Record<string, unknown>> },
 ): Promise<HardhatRelay> {
@@ -112,7 +112,7 @@ async function setBalances(provider: JsonRpcProvider, addresses: readonly string
   }
 }
 
-export interface ServedNetwork {
+interface ServedNetwork {
   readonly rpcUrl: string
   close(): Promise<void>
 }
@@ -124,7 +124,7 @@ const nodeBehaviour = { throwOnTransactionFailures: false, allowBlocksWithSameTi
  * The URL of the network that `--network` names, or of the default one. A simulated network is started in this process
  * and served on a free port, with the project's own settings.
  */
-export async function serveNetwork(hre: HardhatRuntimeEnvironment): Promise<ServedNetwork> {
+async function serveNetwork(hre: HardhatRuntimeEnvironment): Promise<ServedNetwork> {
   const name = hre.globalOptions.network ?? 'default'
   const config = hre.config.networks[name]
   if (config?.type === 'http') return { rpcUrl: await config.url.getUrl(), close: async () => undefined }

@@ -166,7 +166,7 @@ const commonForms: readonly [form: string, pattern: RegExp][] = [
 ]
 
 /** The schema of positional parameters, guessed from those of one call; what each means is left to the author. */
-export function paramsSchema(example: readonly unknown[]): object {
+function paramsSchema(example: readonly unknown[]): object {
   if (example.length === 0) return { type: 'array', description: 'None.', maxItems: 0, examples: [[]] }
   return {
     type: 'array',

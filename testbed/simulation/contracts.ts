@@ -242,7 +242,7 @@ const WARM_GAS = 100n
 const BUNDLED = id('Bundled(bytes)')
 
 /** The result of a transaction to the bundler. */
-export interface BundleExecution {
+interface BundleExecution {
   readonly gasUsed: bigint
   /** The results that the bundler measured. Calls that are missing at the end were not made. */
   readonly results: readonly BundlerResult[]

@@ -219,7 +219,7 @@ interface CannonResult {
   readonly p99Ms: number
 }
 
-export interface CannonOptions {
+interface CannonOptions {
   readonly url: string
   readonly body: string
   readonly connections: number

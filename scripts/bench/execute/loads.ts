@@ -56,7 +56,7 @@ const GAS_LIMIT = 200_000n
 const FEES = { type: 2, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n } as const
 
 /** An account that only the floor uses. */
-export interface FloorSender {
+interface FloorSender {
   readonly account: SignerAccount
   /** The account's next nonce. */
   nonce: number
@@ -188,7 +188,7 @@ interface Answer {
 }
 
 /** A bare WebSocket to a node. The requests of one turn of the event loop are sent in one piece. */
-export interface RpcSocket {
+interface RpcSocket {
   /** @param body a JSON-RPC call with this id, which no other call has */
   ask(id: number, body: string): Promise<Answer>
   close(): Promise<void>
