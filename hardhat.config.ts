@@ -1,4 +1,4 @@
-import { soliditySettings } from './contracts/artifacts.ts'
+import { solidity } from './contracts/compile.ts'
 import { hardhatConfig } from './contracts/hardhat.ts'
 
-export default { ...hardhatConfig, solidity: soliditySettings() }
+export default { ...hardhatConfig, solidity }

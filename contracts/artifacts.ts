@@ -1,8 +1,6 @@
-import type { HardhatUserConfig } from 'hardhat/config'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 /** The contracts of this folder. */
 export const contractNames = ['Bundler', 'Hostile', 'Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
@@ -37,7 +35,7 @@ export async function loadArtifact(name: ContractName): Promise<Artifact> {
 
 /** SHA-256 of all files that decide an artifact. Undefined where the sources are absent. */
 async function hashSources(): Promise<string | undefined> {
-  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'artifacts.ts']
+  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'compile.ts']
   const texts = await Promise.all(files.map((file) => readOptional(join(import.meta.dirname, file))))
   if (texts.includes(undefined)) return undefined
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex')
@@ -58,62 +56,12 @@ async function readOptional(path: string): Promise<string | undefined> {
 }
 
 /**
- * Compiles the contracts with Hardhat, offline, and writes them to `contracts/artifacts`. Several processes may do so at the
- * same time: each works in a folder of its own and renames its results into place.
+ * Compiles the contracts of this folder, and writes them to `contracts/artifacts`.
  *
  * @param sourceHash goes into each artifact, so that a change of the sources is noticed
  */
 export async function compileContracts(sourceHash: string): Promise<Record<ContractName, Artifact>> {
   // Loaded when contracts are compiled, because the published package has no compiler.
-  const [{ createHardhatRuntimeEnvironment }, { hardhatConfig }] = await Promise.all([
-    import('hardhat/hre'),
-    import('./hardhat.ts'),
-  ])
-  await mkdir(artifactsFolder, { recursive: true })
-  const workFolder = await mkdtemp(join(artifactsFolder, '.compile-'))
-  try {
-    const hre = await createHardhatRuntimeEnvironment(
-      {
-        ...hardhatConfig,
-        solidity: soliditySettings(),
-        paths: { ...hardhatConfig.paths, artifacts: workFolder, cache: join(workFolder, 'cache') },
-      },
-      {},
-      import.meta.dirname,
-    )
-    await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
-    const compiled = await Promise.all(
-      contractNames.map(async (name) => {
-        const { abi, bytecode, deployedBytecode } = await hre.artifacts.readArtifact(name)
-        const artifact: Artifact = { abi: abi as object[], bytecode, deployedBytecode, sourceHash }
-        const draft = join(workFolder, `${name}.json`)
-        await writeFile(draft, JSON.stringify(artifact, null, 2) + '\n')
-        await rename(draft, join(artifactsFolder, `${name}.json`))
-        return [name, artifact] as const
-      }),
-    )
-    return Object.fromEntries(compiled) as Record<ContractName, Artifact>
-  } finally {
-    await rm(workFolder, { recursive: true, force: true })
-  }
-}
-
-/** How the contracts are compiled. */
-export function soliditySettings(): NonNullable<HardhatUserConfig['solidity']> {
-  return {
-    compilers: [
-      {
-        version: '0.8.28',
-        // The compiler of the package `solc`. Without this path Hardhat downloads a list of compilers.
-        path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
-        settings: {
-          // Paris has no PUSH0, so the contracts run on every chain.
-          evmVersion: 'paris',
-          optimizer: { enabled: true, runs: 200 },
-          // The server knows the bundler by the hash of its code. No comment and no path may change that hash.
-          metadata: { bytecodeHash: 'none', appendCBOR: false },
-        },
-      },
-    ],
-  }
+  const { compileInto } = await import('./compile.ts')
+  return compileInto(artifactsFolder, contractNames, sourceHash)
 }

@@ -24,7 +24,7 @@ const simulated = {
 } as const
 
 /**
- * The Hardhat project with the chains on which the contracts run. The settings of the compiler are in artifacts.ts.
+ * The Hardhat project with the chains on which the contracts run. The settings of the compiler are in compile.ts.
  * Its networks are `automine` (a block for each transaction) and `interval` (a block every two seconds, unless overridden).
  */
 export const hardhatConfig: HardhatUserConfig = {
