@@ -1,4 +1,4 @@
+import { solidity } from './contracts/compile.ts'
 import { hardhatConfig } from './contracts/hardhat.ts'
-import { solidity } from './contracts/solidity.ts'
 
 export default { ...hardhatConfig, solidity }

@@ -1,7 +1,6 @@
-import { addressOf, personalDigest } from './digest.ts'
-import { isAddress, isHex, type Hex } from './abi.ts'
+import { addressOf, personalDigest, isAddress, isHex, type Hex } from './encoding.ts'
 import { RelayError } from './relay-error.ts'
-import type { Eip1193Provider } from './rpc.ts'
+import type { Eip1193Provider } from './chain.ts'
 
 /**
  * Signs for the profile. One of:

@@ -1,14 +1,9 @@
-import { encodeExecutePayload, isHash, type Hex } from './abi.ts'
-import { objectOf } from './answer.ts'
-import { payloadOf, type Call } from './call.ts'
+import { encodeExecutePayload, isHash, type Hex, payloadOf, type Call, relayDigest } from './encoding.ts'
+import { objectOf, post, type Fetch, type Patience, type Reply } from './post.ts'
 import type { Channels, Place } from './channels.ts'
 import type { Signer } from './controller.ts'
-import { relayDigest } from './digest.ts'
-import { fateOf } from './fate.ts'
-import { post, type Fetch, type Patience, type Reply } from './post.ts'
-import type { Profile } from './profile.ts'
+import { fateOf, type Profile, type Rpc } from './chain.ts'
 import { isRelayError, RelayError, remedyOf } from './relay-error.ts'
-import type { Rpc } from './rpc.ts'
 
 export interface ExecuteOptions {
   /** Calls with the same name are relayed one after the other, in the order of their `execute`. */

@@ -1,11 +1,10 @@
 /** A client of transaction relay services (LSP15) for dapps, wallets, servers and scripts. */
-export type { Hex } from './abi.ts'
-export type { Call } from './call.ts'
+export type { Call, Hex } from './encoding.ts'
 export type { Controller } from './controller.ts'
 export type { ExecuteOptions, Execution, Fallback, FallbackTransaction } from './execute.ts'
 export type { Quota } from './quota.ts'
 export { createRelayClient, type RelayClient, type RelayClientOptions } from './relay-client.ts'
 export { isRelayError, RelayError, type RelayErrorCode, type RelayErrorDetails } from './relay-error.ts'
 export { createRelayProvider } from './relay-provider.ts'
-export type { Eip1193Provider } from './rpc.ts'
+export type { Eip1193Provider } from './chain.ts'
 export type { Outcome, WaitOptions } from './wait.ts'

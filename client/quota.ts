@@ -1,9 +1,8 @@
 import type { QuotaResponse } from '../specs/index.ts'
-import { objectOf, serverTimeMs, type Answer } from './answer.ts'
+import { objectOf, serverTimeMs, type Answer, post, type Fetch, type Patience } from './post.ts'
 import type { Signer } from './controller.ts'
-import { quotaMessage } from './digest.ts'
-import { post, type Fetch, type Patience } from './post.ts'
-import type { Profile } from './profile.ts'
+import { quotaMessage } from './encoding.ts'
+import type { Profile } from './chain.ts'
 import { isRelayError, RelayError } from './relay-error.ts'
 
 /** What a profile may still spend. Amounts are exact: in gas, in wei when the unit is lyx, or in transactions. */

@@ -1,12 +1,10 @@
-import { assertPositive } from './abi.ts'
-import type { Call } from './call.ts'
+import { assertPositive, type Call } from './encoding.ts'
 import { createChannels } from './channels.ts'
 import { signerOf, type Controller } from './controller.ts'
 import { createExecute, type ExecuteOptions, type Execution, type Fallback } from './execute.ts'
 import type { Fetch, Patience } from './post.ts'
-import { createProfile } from './profile.ts'
+import { createProfile, createRpc, type Eip1193Provider } from './chain.ts'
 import { createQuota, type Quota } from './quota.ts'
-import { createRpc, type Eip1193Provider } from './rpc.ts'
 import { createWait, type Outcome, type WaitOptions } from './wait.ts'
 
 export interface RelayClientOptions extends Partial<Patience> {

@@ -1,5 +1,5 @@
 import type { HttpErrorCode } from '../specs/index.ts'
-import type { Hex } from './abi.ts'
+import type { Hex } from './encoding.ts'
 
 /** The details of each code. A relay other than the reference server may leave members out. */
 interface RelayDetails {

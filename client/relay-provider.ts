@@ -1,6 +1,6 @@
 import { isRelayError } from './relay-error.ts'
 import type { RelayClient } from './relay-client.ts'
-import type { Eip1193Provider } from './rpc.ts'
+import type { Eip1193Provider } from './chain.ts'
 
 /** "Transaction rejected" of EIP-1474: libraries do not repeat such a call. */
 const TRANSACTION_REJECTED = -32003
@@ -49,9 +49,8 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
       })
     }
   }
-  // Events and flags are those of the other provider. It is not the proxy's target, because a frozen target forbids
-  // another
-  // `request`.
+  // Events and flags are those of the other provider. That provider is not the proxy's target: if the target is frozen, a
+  // proxy cannot return another `request`.
   return new Proxy({} as Provider, {
     has: (_target, name) => name in provider,
     get: (_target, name) => {

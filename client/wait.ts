@@ -1,9 +1,8 @@
 import type { TransactionStatus } from '../specs/index.ts'
-import { assertPositive, isHash, type Hex } from './abi.ts'
-import { objectOf } from './answer.ts'
-import { post, sleep, type Fetch, type Patience } from './post.ts'
+import { assertPositive, isHash, type Hex } from './encoding.ts'
+import { objectOf, post, sleep, type Fetch, type Patience } from './post.ts'
 import { isRelayError, RelayError } from './relay-error.ts'
-import type { Rpc } from './rpc.ts'
+import type { Rpc } from './chain.ts'
 
 export interface WaitOptions {
   /** Blocks from that of the transaction to the head, both counted. Default 1: it is mined. */

@@ -1,10 +1,6 @@
 import { packageVersion } from '../specs/index.ts'
-import { randomInt } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
-import { Command, CommanderError, Option } from 'commander'
-import { check, type CheckOptions, type Edition, planCheck, type Report, UsageError } from './index.ts'
-import { editions } from './lib/report-types.ts'
+import { check, type CheckOptions, planCheck, UsageError } from './index.ts'
+import { type Edition, type Report, editions } from './lib/report-types.ts'
 import {
   allClauses,
   exitCodeOf,
@@ -28,6 +24,10 @@ import {
 } from './lib/report/files.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { normaliseTarget } from './lib/target.ts'
+import { randomInt } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { Command, CommanderError, Option } from 'commander'
 
 /** `npm start` writes the fixture of its testbed here. */
 const testbedFixture = '.touchstone/testbed.json'

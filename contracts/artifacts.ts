@@ -1,25 +1,41 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
 
-export { artifactsFolder, contractNames, type Artifact } from './contract-names.ts'
+/** The contracts of this folder. */
+export const contractNames = ['Bundler', 'Hostile', 'Impostor', 'LogEmitter', 'LogPair', 'Target'] as const
+
+type ContractName = (typeof contractNames)[number]
+
+/** A compiled contract, as `contracts/artifacts/<name>.json` holds it. */
+export interface Artifact {
+  readonly abi: readonly object[]
+  /** Creation code, hex. */
+  readonly bytecode: string
+  /** The code that the chain keeps, hex. */
+  readonly deployedBytecode: string
+  /** SHA-256 of the sources and settings from which the contract was compiled. */
+  readonly sourceHash: string
+}
+
+export const artifactsFolder = join(import.meta.dirname, 'artifacts')
 
 /**
- * Loads a contract of ours, and compiles it first if its source or the compiler's settings have changed since.
- * The published package holds no sources: there the artifact is taken as it is.
+ * Loads a contract of this folder. If its source or the compiler's settings have changed, all contracts are compiled first.
+ * The published package has no sources, so there the artifact is taken as it is.
+ *
+ * @throws Error the artifact is missing, and there is no source
  */
 export async function loadArtifact(name: ContractName): Promise<Artifact> {
   const [artifact, sourceHash] = await Promise.all([readArtifact(name), hashSources()])
   if (artifact && (sourceHash === undefined || artifact.sourceHash === sourceHash)) return artifact
   if (sourceHash === undefined) throw new Error(`the contract ${name} is missing from ${artifactsFolder}`)
-  const { compileContracts } = await import('./compile.ts')
   return (await compileContracts(sourceHash))[name]
 }
 
-/** SHA-256 over everything that decides an artifact; undefined where the sources are absent. */
+/** SHA-256 of all files that decide an artifact. Undefined where the sources are absent. */
 async function hashSources(): Promise<string | undefined> {
-  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'solidity.ts', 'compile.ts']
+  const files = [...contractNames.map((name) => `${name}.sol`), 'hardhat.ts', 'compile.ts']
   const texts = await Promise.all(files.map((file) => readOptional(join(import.meta.dirname, file))))
   if (texts.includes(undefined)) return undefined
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex')
@@ -37,4 +53,15 @@ async function readOptional(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/**
+ * Compiles the contracts of this folder, and writes them to `contracts/artifacts`.
+ *
+ * @param sourceHash goes into each artifact, so that a change of the sources is noticed
+ */
+export async function compileContracts(sourceHash: string): Promise<Record<ContractName, Artifact>> {
+  // Loaded when contracts are compiled, because the published package has no compiler.
+  const { compileInto } = await import('./compile.ts')
+  return compileInto(artifactsFolder, contractNames, sourceHash)
 }

@@ -1,19 +1,20 @@
-import { HDNodeWallet, type Eip1193Provider } from 'ethers'
+import { HDNodeWallet, type Eip1193Provider, BrowserProvider, Wallet } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
-import { assertPortIsFree } from './free-port.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
 
 export interface ChainOptions {
-  /** Where the node listens; 0 or absent: any free port. */
+  /** Port of the node; 0 or absent: any free port. */
   readonly port?: number
-  /** Absent: 127.0.0.1. */
+  /** Address at which the node listens; absent: 127.0.0.1. */
   readonly host?: string
-  /** A block every so many seconds; absent: a block per transaction, at once. */
+  /** Seconds between blocks; absent: a block for each transaction, immediately. */
   readonly blockTimeSeconds?: number
-  /** Absent: 31337. */
+  /** Absent: 31337, the id of Hardhat's chains. */
   readonly chainId?: number
-  /** As Hardhat names it; absent: its newest. */
+  /** Hardhat's name of the hard fork; absent: its newest. */
   readonly hardfork?: string
 }
 
@@ -22,7 +23,7 @@ export interface RunningChain {
   readonly chainId: number
   /** Hardhat's well-known test accounts, each with 10,000 native coins. */
   readonly accounts: readonly { readonly address: string; readonly privateKey: string }[]
-  /** The node without HTTP between; also for `evm_*` and `hardhat_*` methods. */
+  /** The node in this process, without HTTP. It also has the `evm_*` and `hardhat_*` methods. */
   readonly provider: Eip1193Provider
   close(): Promise<void>
 }
@@ -33,16 +34,16 @@ export interface RunningChain {
  * @throws Error with the code EADDRINUSE (or EACCES, …) if it cannot listen at the port
  */
 export async function startChain(options: ChainOptions = {}): Promise<RunningChain> {
-  // Hardhat reports its use over the network unless told not to.
+  // Without this, Hardhat reports its use over the network.
   process.env['HARDHAT_DISABLE_TELEMETRY'] ??= 'true'
   const host = options.host ?? '127.0.0.1'
   const port = options.port ?? 0
-  // Hardhat's server does not hand on the error of a busy port: it would end the process.
+  // Hardhat's server throws the error of a busy port where nobody can catch it, which ends the process.
   await assertPortIsFree(port, host)
 
   const hre = await createHardhatRuntimeEnvironment(hardhatConfig, {}, import.meta.dirname)
   const connections: Pick<NetworkConnection, 'provider' | 'close'>[] = []
-  // The only way to the connection that createServer opens.
+  // Hardhat gives access to the connection of createServer in this way only.
   hre.hooks.registerHandlers('network', {
     newConnection: async (context, next) => {
       const connection = await next(context)
@@ -71,7 +72,7 @@ export async function startChain(options: ChainOptions = {}): Promise<RunningCha
   }
 }
 
-/** Turns a chain of a block per transaction into one of a block every so many seconds. */
+/** Lets a chain make a block every so many seconds, and no longer one for each transaction. */
 export async function setBlockTime(provider: Eip1193Provider, seconds: number): Promise<void> {
   await provider.request({ method: 'evm_setAutomine', params: [false] })
   await provider.request({ method: 'evm_setIntervalMining', params: [Math.round(seconds * 1000)] })
@@ -83,4 +84,30 @@ function testAccounts(): RunningChain['accounts'] {
     const { address, privateKey } = root.deriveChild(index)
     return { address, privateKey }
   })
+}
+
+/** A signer for one of the chain's test accounts, connected to the node in this process. */
+export function testSigner(chain: RunningChain, index = 0): Wallet {
+  const account = chain.accounts[index]
+  if (!account) throw new RangeError(`the chain has no account ${index}`)
+  return new Wallet(account.privateKey, connect(chain))
+}
+
+/** An ethers provider for the node in this process. It caches nothing, so its answers are never stale. */
+export function connect(chain: RunningChain): BrowserProvider {
+  return new BrowserProvider(chain.provider, chain.chainId, { cacheTimeout: -1, staticNetwork: true })
+}
+
+/**
+ * Makes sure that a port is free before anything is started for it.
+ *
+ * @param port 0 means any free port, and passes
+ * @throws Error with the code EADDRINUSE (or EACCES, EADDRNOTAVAIL)
+ */
+export async function assertPortIsFree(port: number, host: string): Promise<void> {
+  if (port === 0) return
+  const probe = createServer().listen(port, host)
+  await once(probe, 'listening')
+  probe.close()
+  await once(probe, 'close')
 }

@@ -1,19 +1,38 @@
+import type { HardhatUserConfig } from 'hardhat/config'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { artifactsFolder, contractNames, type Artifact, type ContractName } from './contract-names.ts'
+import { fileURLToPath } from 'node:url'
 import { hardhatConfig } from './hardhat.ts'
-import { solidity } from './solidity.ts'
+
+/** How the contracts are compiled. */
+export const solidity: NonNullable<HardhatUserConfig['solidity']> = {
+  compilers: [
+    {
+      version: '0.8.28',
+      // The compiler of the package `solc`. Without this path Hardhat downloads a list of compilers.
+      path: fileURLToPath(import.meta.resolve('solc/soljson.js')),
+      settings: {
+        // Paris has no PUSH0, so the contracts run on every chain.
+        evmVersion: 'paris',
+        optimizer: { enabled: true, runs: 200 },
+        // The server knows the bundler by the hash of its code. No comment and no path may change that hash.
+        metadata: { bytecodeHash: 'none', appendCBOR: false },
+      },
+    },
+  ],
+}
 
 /**
- * Compiles our contracts with Hardhat and writes them to `contracts/artifacts`. Offline: the compiler comes from npm.
- * Works in a folder of its own and renames the results into place, so that processes may do it at the same time.
+ * Compiles the contracts with Hardhat, offline, and writes `<name>.json` into a folder. Several processes may do so at the
+ * same time: each works in a folder of its own and renames its results into place. The published package lacks this file,
+ * because it has no compiler.
  *
  * @param sourceHash goes into each artifact, so that a change of the sources is noticed
  */
-export async function compileContracts(sourceHash: string): Promise<Record<ContractName, Artifact>> {
-  await mkdir(artifactsFolder, { recursive: true })
-  const workFolder = await mkdtemp(join(artifactsFolder, '.compile-'))
+export async function compileInto<Name extends string>(folder: string, names: readonly Name[], sourceHash: string) {
+  await mkdir(folder, { recursive: true })
+  const workFolder = await mkdtemp(join(folder, '.compile-'))
   try {
     const hre = await createHardhatRuntimeEnvironment(
       {
@@ -26,16 +45,16 @@ export async function compileContracts(sourceHash: string): Promise<Record<Contr
     )
     await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
     const compiled = await Promise.all(
-      contractNames.map(async (name) => {
+      names.map(async (name) => {
         const { abi, bytecode, deployedBytecode } = await hre.artifacts.readArtifact(name)
-        const artifact: Artifact = { abi: abi as object[], bytecode, deployedBytecode, sourceHash }
+        const artifact = { abi: abi as object[], bytecode, deployedBytecode, sourceHash }
         const draft = join(workFolder, `${name}.json`)
         await writeFile(draft, JSON.stringify(artifact, null, 2) + '\n')
-        await rename(draft, join(artifactsFolder, `${name}.json`))
+        await rename(draft, join(folder, `${name}.json`))
         return [name, artifact] as const
       }),
     )
-    return Object.fromEntries(compiled) as Record<ContractName, Artifact>
+    return Object.fromEntries(compiled) as Record<Name, (typeof compiled)[number][1]>
   } finally {
     await rm(workFolder, { recursive: true, force: true })
   }

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 const folder = import.meta.dirname
 
-/** Hardhat's default, and anvil's: everyone knows the keys. */
+/** The default of Hardhat and anvil. Its keys are public. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
 
 export const ACCOUNT_COUNT = 20
 
-/** Room for a block with thousands of logs. */
+/** A block with thousands of logs fits into this limit. */
 const BLOCK_GAS_LIMIT = 100_000_000
 
 const simulated = {
@@ -17,15 +17,15 @@ const simulated = {
   chainId: 31337,
   accounts: { mnemonic: TEST_MNEMONIC, count: ACCOUNT_COUNT },
   blockGasLimit: BLOCK_GAS_LIMIT,
-  // As a real node does: a transaction that reverts is mined, and sending it is no error.
+  // As on a real node, a transaction that reverts is mined, and sending it is no error.
   throwOnTransactionFailures: false,
-  // Without it each block lies a second after the last, and a quick test drives the chain's clock into the future.
+  // Otherwise each block is a second later than the one before, and the chain's clock runs ahead in a quick test.
   allowBlocksWithSameTimestamp: true,
 } as const
 
 /**
- * The Hardhat project: the chains that our contracts run on. How they are compiled: solidity.ts.
- * Networks: `automine` (a block per transaction) and `interval` (a block every two seconds; others by override).
+ * The Hardhat project with the chains on which the contracts run. The settings of the compiler are in compile.ts.
+ * Its networks are `automine` (a block for each transaction) and `interval` (a block every two seconds, unless overridden).
  */
 export const hardhatConfig: HardhatUserConfig = {
   plugins: [hardhatEthers],

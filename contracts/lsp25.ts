@@ -6,9 +6,9 @@ export interface RelayCallMessage {
   readonly chainId: number | bigint
   /** `channel << 128 | id`, see {@link relayNonce}. */
   readonly nonce: bigint
-  /** `start << 128 | end` in unix seconds; absent: 0, always valid. */
+  /** `start << 128 | end` in Unix seconds; absent: 0, so that the call is always valid. */
   readonly validityTimestamps?: bigint
-  /** Wei sent along by the relayer; absent: 0. */
+  /** Wei that the relayer sends with the call; absent: 0. */
   readonly valueWei?: bigint
   /** Call data for the profile. */
   readonly payload: string
@@ -17,7 +17,7 @@ export interface RelayCallMessage {
 /**
  * The hash that is signed: version 0 of ERC-191 with the key manager as the validator, LSP25 version 25.
  *
- * @returns 32 bytes, hex; to be signed raw, without the prefix of a personal message
+ * @returns 32 bytes, hex. They are signed without the prefix of a personal message
  */
 export function relayCallDigest(message: RelayCallMessage): string {
   return keccak256(
@@ -47,7 +47,7 @@ export function relayNonce(channel: bigint, id: bigint): bigint {
   return (channel << 128n) | id
 }
 
-/** LSP25's `validityTimestamps`, both bounds inclusive, in unix seconds; end 0 with a start: no expiry. */
+/** LSP25's `validityTimestamps`. Both bounds are in Unix seconds and inclusive; the end 0 means no expiry. */
 export function validityWindow(startSeconds: number, endSeconds: number): bigint {
   return (BigInt(startSeconds) << 128n) | BigInt(endSeconds)
 }

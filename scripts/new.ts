@@ -1,11 +1,10 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
+import type { PluginKind } from '../server/core/define.ts'
+import { type Scaffold, writeScaffold } from './new/scaffold.ts'
+import { UsageError } from '../conformance/lib/outcome.ts'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { PluginKind } from '../server/core/define.ts'
-import type { Scaffold } from './new/scaffold.ts'
-import { writeScaffold } from './new/write.ts'
-import { UsageError } from '../conformance/lib/outcome.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -60,14 +59,14 @@ async function scaffoldOf(kind: string, name: string, { params }: Flags): Promis
   if (params !== undefined && kind !== 'rpc-method') throw new UsageError('new: --params is for an rpc-method')
   switch (kind as Kind) {
     case 'rpc-method':
-      return (await import('./new/rpc-method.ts')).rpcMethodScaffold(
+      return (await import('./new/plugin.ts')).rpcMethodScaffold(
         name,
         params === undefined ? undefined : parseParams(params),
       )
     case 'relay':
-      return (await import('./new/relay.ts')).relayScaffold(name)
+      return (await import('./new/plugin.ts')).relayScaffold(name)
     case 'quota':
-      return (await import('./new/quota.ts')).quotaScaffold(name)
+      return (await import('./new/plugin.ts')).quotaScaffold(name)
     case 'suite':
       return (await import('./new/suite.ts')).suiteScaffold(name)
   }

@@ -1,4 +1,5 @@
-import { CommanderError, type Command } from 'commander'
+import { CommanderError, type Command, InvalidArgumentError } from 'commander'
+import { UsageError } from '../conformance/lib/outcome.ts'
 
 /**
  * Parses the arguments of a command, and prints what is wrong with them, or the help that they ask for.
@@ -13,4 +14,35 @@ export function parseCommand(command: Command, argv: readonly string[]): 0 | 2 |
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     throw error
   }
+}
+
+/** Parses a TCP port of a command line; 0 is any free one. */
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('a port is a number from 0 to 65535.')
+  return port
+}
+
+/** Parses seconds of a command line, fractions allowed. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!(seconds > 0 && seconds <= 86_400)) throw new InvalidArgumentError('seconds are a number above 0.')
+  return seconds
+}
+
+/**
+ * Reads the comma-separated choices of an option.
+ *
+ * @throws UsageError for what is no choice: a benchmark must not pass because it measured nothing
+ */
+export function choicesIn<Choice extends string>(
+  option: string,
+  value: string,
+  choices: readonly Choice[],
+): readonly Choice[] {
+  return value.split(',').map((wanted) => {
+    const choice = choices.find((one) => one === wanted)
+    if (choice === undefined) throw new UsageError(`${option}: '${wanted}' is none of ${choices.join(', ')}`)
+    return choice
+  })
 }

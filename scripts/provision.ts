@@ -5,7 +5,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { provisionFixture, type Fixture, type ProvisionState } from '../contracts/deploy/fixture.ts'
-import { writePrivateJson } from '../testbed/private-json.ts'
+import { writePrivateJson } from '../testbed/fixture.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
 import { connect, parseKey, reasonOf } from './funder.ts'
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
-import { readFile } from 'node:fs/promises'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
-import { signedCall, signedQuota } from '../testbed/signed-bodies.ts'
+import { signedCall, signedQuota } from '../testbed/fixture.ts'
+import { readFile } from 'node:fs/promises'
 
 /**
  * The command `sign`: prints a signed body for `POST /execute` or `POST /quota`, made with the keys of a fixture, so that

@@ -2,10 +2,10 @@ import { Command, InvalidArgumentError } from 'commander'
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { UsageError } from '../conformance/lib/outcome.ts'
-import { createCoverage } from '../testbed/simulation/coverage.ts'
 import { plantedFaults } from '../testbed/simulation/planted.ts'
 import { simulate, type Found } from '../testbed/simulation/simulate.ts'
 import { parseCommand } from './parse-command.ts'
+import { callLife } from '../server/services/ledger/lifecycle.ts'
 
 interface Options {
   readonly seeds: number
@@ -24,7 +24,7 @@ function parseSeed(text: string): number {
   return seed
 }
 
-/** The first seed of a day: others each day, so that the tests of a year try many. */
+/** The first seed of a day. Each day has other seeds, so that many are tried in a year. */
 export const seedOfDay = (nowMs: number) => Math.floor(nowMs / 86_400_000) * 1_000
 
 /**
@@ -100,7 +100,7 @@ async function runSeeds(options: Options): Promise<number> {
   return broken.length === 0 ? 0 : 1
 }
 
-/** Plants one fault after the other, and tries seeds until it is found. */
+/** Plants one fault after the other, and tries seeds until the simulation finds it. */
 async function findPlanted({ seeds, from = 1, workers }: Options): Promise<number> {
   let missed = 0
   for (const { id, mistake, edits } of plantedFaults) {
@@ -127,3 +127,20 @@ async function findPlanted({ seeds, from = 1, workers }: Options): Promise<numbe
 }
 
 const print = (text: string) => void process.stdout.write(`${text}\n`)
+
+/** Counts how often each possible transition of a relay call was seen. */
+function createCoverage() {
+  const seen = new Map(callLife.map(({ from, event }) => [`${from} > ${event}`, 0]))
+  return {
+    add: (transitions: Readonly<Record<string, number>>) => {
+      for (const [name, times] of Object.entries(transitions)) seen.set(name, (seen.get(name) ?? 0) + times)
+    },
+    /** A line for each, the most frequent first, and one that counts them. */
+    told: (): string => {
+      const rows = [...seen].toSorted(([, one], [, other]) => other - one)
+      const found = rows.filter(([, times]) => times > 0).length
+      const lines = rows.map(([name, times]) => `  ${String(times).padStart(7)}  ${name}`)
+      return [...lines, `${found} of ${seen.size} transitions of a relay call were seen`].join('\n')
+    },
+  }
+}

@@ -6,22 +6,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 
 /**
- * What can be wrong with a node. `deaf` takes what it is sent, and never answers; `flapping` is well and hangs, refuses or
- * answers nonsense by turns.
+ * The faults that a node can have. A `deaf` node executes calls and never answers. A `flapping` node works, hangs, refuses and
+ * answers nonsense in turn.
  */
 export const FAULTS = ['frozen', 'hanging', 'deaf', 'busy', 'fork', 'nonsense', 'foreign', 'flapping'] as const
 export type Fault = (typeof FAULTS)[number]
 
-/** A proxy in front of a real node, which makes it wrong in one way. */
+/** A proxy in front of a real node, which gives it one fault. */
 export interface FaultyNode {
   readonly url: string
-  /** Calls that it was asked, batches taken apart. */
+  /** The calls that the node received. The calls of a batch are listed one by one. */
   readonly calls: { readonly method: string; readonly params: readonly unknown[] }[]
-  /** The highest head that it has told, by whatever call, in an answer that has left. */
+  /** The highest block number in any answer that was sent. */
   readonly toldHead: number
-  /** How long it takes at least, in milliseconds. */
+  /** The least time of an answer, in milliseconds. */
   delayMs: number
-  /** From now on; undefined: it is well, and answers what it has left lying. */
+  /** Gives the node a fault from now on. Undefined: the node works again, and answers the calls that still wait. */
   setFault(fault: Fault | undefined): Promise<void>
   close(): Promise<void>
 }
@@ -33,9 +33,9 @@ interface Call {
 }
 
 const NONSENSE = [null, {}, [], 'nonsense', -1, '0xzz', true, { number: 1, hash: {} }]
-/** Seconds that a busy node wants to be left alone. */
+/** Seconds in the `Retry-After` of a busy node. */
 export const REST_SECONDS = 2
-/** Answers after which a flapping node changes. */
+/** The number of answers after which a flapping node changes its fault. */
 const FLAP = 15
 
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
@@ -69,7 +69,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
   }
 
   async function respond(response: ServerResponse, asked: string): Promise<void> {
-    // One for each call of a batch.
+    // Each call of a batch adds a listener.
     response.setMaxListeners(0)
     answered++
     const body = JSON.parse(asked) as Call | Call[]
@@ -106,7 +106,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     setFault: async (next) => {
       if (next === 'frozen' || next === 'fork') frozenAt = Number(await ask('eth_blockNumber', []))
       fault = next
-      // Who hears that its chain is another one has connected anew.
+      // A client asks for the chain id when it connects again.
       if (next === 'foreign') server.closeAllConnections()
       if (next === undefined) for (const answer of left.splice(0)) answer()
     },
@@ -130,20 +130,20 @@ function flapping(answered: number): Fault | undefined {
   return phases[Math.floor(answered / FLAP) % phases.length]
 }
 
-/** A question as it is meant by a node that has no later block. */
+/** The call with the frozen block in place of `latest` and `pending`. */
 function asOf(call: Call, frozenAt: number): Call {
   const at = `0x${frozenAt.toString(16)}`
   return { ...call, params: call.params.map((param) => (param === 'latest' || param === 'pending' ? at : param)) }
 }
 
-/** The number of the block that a result is about, or is. */
+/** The block number in a result; -1: it has none. */
 function blockOf(result: unknown): number {
   if (typeof result !== 'object' || result === null) return -1
   const { number, blockNumber } = result as { number?: unknown; blockNumber?: unknown }
   return Number(number ?? blockNumber ?? -1)
 }
 
-/** The same blocks with other hashes, above the one where the chains part, and other balances. */
+/** The result as a fork has it: other hashes above the block where the chains part, and other balances. */
 function onFork(result: unknown, partedAt: number, params: readonly unknown[]): unknown {
   if (typeof result === 'string' && params[1] === 'latest' && params.length === 2)
     return `0x${(BigInt(result) + 1n).toString(16)}`

@@ -1,7 +1,7 @@
-/** A number in [0, 1), always the same for a seed. */
+/** Gives numbers in [0, 1), always the same ones for a seed. */
 export type Random = () => number
 
-/** mulberry32: small, quick, and good enough to choose with. */
+/** The generator mulberry32, which is small and fast, and good enough to choose test data. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -15,7 +15,7 @@ export function createRandom(seed: number): Random {
 const ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const HASH = `0x${'ab'.repeat(32)}`
 
-/** What clients send, one of each kind. */
+/** Parameters that clients send, by method. */
 const validParams: Readonly<Record<string, readonly unknown[]>> = {
   eth_blockNumber: [],
   eth_chainId: [],
@@ -35,7 +35,7 @@ const validParams: Readonly<Record<string, readonly unknown[]>> = {
   ],
 }
 
-/** Values that programs stumble over. */
+/** Values that programs often mishandle. */
 const oddValues: readonly unknown[] = [
   null,
   true,
@@ -67,7 +67,7 @@ const oddValues: readonly unknown[] = [
   { __proto__: null, toString: 1, valueOf: {} },
 ]
 
-/** Texts that are no JSON, or JSON that is hard to take. */
+/** Texts that are no JSON, or JSON that is hard to parse. */
 const oddTexts: readonly string[] = [
   '',
   ' ',
@@ -117,7 +117,7 @@ function rpcRequest(random: Random): Record<string, unknown> {
   return { jsonrpc: '2.0', id, method, params: structuredClone(validParams[method]) }
 }
 
-/** A valid request, one or a few of whose members are something else. */
+/** A valid request with other values in one to three places. */
 function mutatedRequest(random: Random, request: RequestSource): string {
   const mutated: unknown = request(random)
   for (let times = 1 + Math.floor(random() * 3); times > 0; times--) mutate(mutated, random)
@@ -131,7 +131,7 @@ function mutate(target: unknown, random: Random): void {
   const record = target as Record<string, unknown>
   const roll = random()
   if (roll < 0.4 && typeof record[key] === 'object') mutate(record[key], random)
-  // A copy: the next mutation may go into it.
+  // A copy, because the next mutation may change it.
   else if (roll < 0.8) record[key] = structuredClone(pick(oddValues, random))
   else if (roll < 0.9) Reflect.deleteProperty(record, key)
   else record[`${key}${Math.floor(random() * 10)}`] = value(random, 2)

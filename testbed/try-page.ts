@@ -9,7 +9,7 @@ import { ServiceError } from '../server/core/errors.ts'
 import type { Route } from '../server/http/route.ts'
 
 const client = join(import.meta.dirname, '../client')
-/** The repository holds sources, the package what is built from them. */
+/** The repository holds sources, the published package the JavaScript that is built from them. */
 const isSource = import.meta.filename.endsWith('.ts')
 const extension = isSource ? 'ts' : 'js'
 
@@ -37,9 +37,9 @@ const importMap = JSON.stringify({
 
 /**
  * `GET /try` of the testbed: a page that sends relay calls by the client of this repository, with a key of the testbed.
- * No deployed server has it.
+ * No deployed server has this page.
  *
- * @param readFixture the fixture, once the chain has what it names
+ * @param readFixture resolves with the fixture when its contracts are deployed
  */
 export function tryRoutes(readFixture: () => Promise<Pick<Fixture, 'profile' | 'controllers' | 'chain'>>): Route[] {
   return [
@@ -47,7 +47,7 @@ export function tryRoutes(readFixture: () => Promise<Pick<Fixture, 'profile' | '
       method: 'GET',
       path: '/try',
       handle: (ctx) => {
-        // A trailing slash would bend the page's relative links.
+        // With a slash at the end, the page's relative links would lead elsewhere.
         if (ctx.path.endsWith('/')) return ctx.redirect('../try')
         ctx.type = 'html'
         ctx.set('Content-Security-Policy', contentSecurityPolicy)
@@ -83,7 +83,7 @@ export function tryRoutes(readFixture: () => Promise<Pick<Fixture, 'profile' | '
   ]
 }
 
-/** A module, by the last part of its path; undefined: there is none. */
+/** Serves modules by the last part of the path. `read` returns undefined when there is no such module. */
 function script(path: string, read: (file: string) => Promise<string | undefined>): Route {
   return {
     method: 'GET',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { hexlify, id, Interface, randomBytes } from 'ethers'
-import { targetInterface } from '../../contracts/deploy/target.ts'
+import { targetInterface } from '../../contracts/deploy/targets.ts'
 import { createRelayClient, isRelayError, type Eip1193Provider, type FallbackTransaction } from '../index.ts'
 import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
 

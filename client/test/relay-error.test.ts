@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { errorCatalogue } from '../../specs/index.ts'
-import { refusalOf } from '../answer.ts'
+import { refusalOf } from '../post.ts'
 import { isRelayError, knownCodes, RelayError } from '../relay-error.ts'
 
 const answer = (text: string, headers: Record<string, string> = {}) => ({

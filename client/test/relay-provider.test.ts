@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { BrowserProvider, parseEther } from 'ethers'
 import { createPublicClient, createWalletClient, custom, parseAbi, type Hex } from 'viem'
 import { hardhat } from 'viem/chains'
-import { targetInterface } from '../../contracts/deploy/target.ts'
+import { targetInterface } from '../../contracts/deploy/targets.ts'
 import { createRelayProvider, isRelayError } from '../index.ts'
 import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { targetInterface } from '../../contracts/deploy/target.ts'
+import { targetInterface } from '../../contracts/deploy/targets.ts'
 import { serve } from '../../conformance/test/support/serve.ts'
 import { isRelayError } from '../index.ts'
 import { startWorld, succeed, thrownBy, type World } from './support/world.ts'

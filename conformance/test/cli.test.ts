@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../cli.ts'
-import type { Report } from '../index.ts'
+import type { Report } from '../lib/report-types.ts'
 import { sampleFixture } from './support/samples.ts'
 import { serve } from './support/serve.ts'
 

@@ -15,7 +15,7 @@ export interface BundlerCall {
   readonly data: string
 }
 
-/** What became of one call of a bundle. */
+/** The result of one call of a bundle. */
 export interface BundlerResult {
   readonly success: boolean
   readonly gasUsed: bigint
@@ -37,7 +37,7 @@ export function encodeBundle(calls: readonly BundlerCall[]): string {
   return bundlerInterface.encodeFunctionData('execute', [concat(records)])
 }
 
-/** The calls of a bundle, from its call data; undefined for other call data. */
+/** The calls of a bundle, read from its call data. Undefined for other call data. */
 export function decodeBundle(data: string): BundlerCall[] | undefined {
   const parsed = bundlerInterface.parseTransaction({ data })
   if (!parsed) return undefined
@@ -52,7 +52,7 @@ export function decodeBundle(data: string): BundlerCall[] | undefined {
   return calls
 }
 
-/** The results of a mined bundle: those of the bundler's last event. @returns undefined when it emitted none */
+/** The results in the last event of the bundler, which are those of the transaction. @returns undefined without an event */
 export function bundleResults(
   {
     logs,

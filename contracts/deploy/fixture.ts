@@ -1,19 +1,17 @@
 import { Wallet, type Signer } from 'ethers'
-import { seedLogs, seedPairedLogs, type SeededLogs } from './logs.ts'
-import { permissionSets } from './permissions.ts'
-import { deployProfile, handOver, setControllers, type Profile } from './profile.ts'
+import { seedLogs, seedPairedLogs, type SeededLogs, seedTransactions, type SeededTransactions } from './seeds.ts'
+import { permissionSets, deployProfile, handOver, setControllers, type Profile } from './profile.ts'
 import { createSender } from './sender.ts'
-import { seedTransactions, type SeededTransactions } from './transactions.ts'
 
 export interface KeyPair {
   readonly address: string
   readonly privateKey: string
 }
 
-/** The controllers of the fixture's profile: `full` may do everything, the others all but what their names say. */
+/** The controllers of the fixture's profile. `full` has all permissions, and the others lack the one in their name. */
 export type FixtureControllers = Readonly<Record<keyof typeof permissionSets, KeyPair>>
 
-/** The file that the conformance suite reads: what it needs to know of a chain and a relay. */
+/** The content of the file with which the conformance suite knows a chain and a relay. */
 export interface Fixture {
   readonly chain: { readonly rpcUrl: string; readonly chainId: number }
   readonly server: { readonly relayUrl: string; readonly ethRpcBaseUrl: string }
@@ -21,24 +19,24 @@ export interface Fixture {
   readonly controllers: FixtureControllers
   readonly logs: SeededLogs
   readonly transactions: SeededTransactions
-  /** Holds native coin. */
+  /** An account with native coin. */
   readonly funder?: KeyPair
 }
 
-/** What has been provisioned so far; kept by the caller, it lets a run that was broken off go on. */
+/** The steps that are done. A caller that keeps it can continue a run that was broken off. */
 export interface ProvisionState {
   chainId?: number
-  /** Who deployed, and so owns the profile until it is handed over. */
+  /** The account that deploys, and that owns the profile until it is handed over. */
   deployer?: string
   controllers?: FixtureControllers
-  /** Deployed, and maybe no more. */
+  /** The profile, when it is deployed. */
   deployed?: Profile
-  /** The controllers are written. */
+  /** Whether the controllers are written. */
   controlled?: boolean
-  /** The key manager owns it: the profile is ready. */
+  /** The profile, when its key manager owns it, so that it is ready. */
   profile?: Profile
   logs?: SeededLogs
-  /** The creation of the paired log emitters. */
+  /** Hash of the transaction that created the paired log emitters. */
   creation?: string
   transactions?: SeededTransactions
 }
@@ -47,15 +45,15 @@ export interface ProvisionOptions {
   readonly rpcUrl: string
   readonly relayUrl: string
   readonly ethRpcBaseUrl: string
-  /** Native coin for the profile, so that it has some to send. */
+  /** Native coin that the profile gets, so that it can send some. */
   readonly profileFundsWei: bigint
-  /** Absent: new random keys. */
+  /** Keys of the controllers; absent: new random keys. */
   readonly controllers?: FixtureControllers
-  /** Goes into the fixture. */
+  /** The funder that the fixture names. */
   readonly funder?: KeyPair
-  /** Changed as the work goes on. */
+  /** The steps that are done; each step changes it. */
   readonly state?: ProvisionState
-  /** Called after each step, with what was done; `state` holds it by then. */
+  /** Called after each step, when `state` has it, with a description of the step. */
   readonly onProgress?: (done: string) => void
 }
 
@@ -63,8 +61,8 @@ export interface ProvisionOptions {
  * Prepares any chain for the conformance suite: a profile with a key manager and three controllers, logs to page
  * through and transactions of each kind. The signer pays.
  *
- * @param signer with a provider; nobody else uses its account meanwhile
- * @throws Error if the state is another chain's or another signer's
+ * @param signer has a provider; nobody else may use its account meanwhile
+ * @throws Error if the state belongs to another chain or another signer
  */
 export async function provisionFixture(signer: Signer, options: ProvisionOptions): Promise<Fixture> {
   const sender = await createSender(signer)
@@ -106,7 +104,7 @@ export async function provisionFixture(signer: Signer, options: ProvisionOptions
     state.creation = creation
     return (state.logs = { ...state.logs, paired })
   }
-  /** After everything else: it counts the account's nonces itself. */
+  /** Runs after everything else, because it counts the account's nonces itself. */
   const readyTransactions = async ({ emitter }: SeededLogs): Promise<SeededTransactions> => {
     if (state.transactions) return state.transactions
     const creation = state.creation === undefined ? {} : { creation: state.creation }
@@ -115,7 +113,7 @@ export async function provisionFixture(signer: Signer, options: ProvisionOptions
     return state.transactions
   }
 
-  // The account's nonces are spent in order: wait for both even if one fails, then nothing is left under way.
+  // Both use the nonces of one account. If one of them fails, the other is awaited too, so that no transaction is under way.
   const [profile, logs] = await bothOrFirstError(readyProfile(), readyLogs())
   return {
     chain: { rpcUrl: options.rpcUrl, chainId },

@@ -1,8 +1,7 @@
-import { AbiCoder, concat, Interface, type TransactionReceipt } from 'ethers'
+import { AbiCoder, concat, Interface, type TransactionReceipt, toBeHex, zeroPadValue } from 'ethers'
 import keyManagerArtifact from '../generated/LSP6KeyManager.json' with { type: 'json' }
 import profileArtifact from '../generated/UniversalProfile.json' with { type: 'json' }
 import { relayNonce, signRelayCall } from '../lsp25.ts'
-import { controllerData, type Controller } from './permissions.ts'
 import type { Sender } from './sender.ts'
 
 /** A profile (LSP0, as published by LUKSO) and its key manager (LSP6 with LSP25). */
@@ -14,10 +13,10 @@ export interface Profile {
 export const profileInterface = new Interface(profileArtifact.abi)
 export const keyManagerInterface = new Interface(keyManagerArtifact.abi)
 
-/** The handover spends one nonce of this channel, so that the others begin at 0. */
+/** The handover uses one nonce of this channel, so that the nonces of all other channels begin at 0. */
 const HANDOVER_CHANNEL = (1n << 128n) - 1n
 
-/** Deploys a profile that the sender owns for now, and a key manager for it. */
+/** Deploys a profile, which the sender owns until {@link handOver}, and a key manager for it. */
 export async function deployProfile(sender: Sender, fundsWei = 0n): Promise<Profile> {
   const profile = sender.deploy(withArguments(profileArtifact.bytecode, sender.address), fundsWei)
   const keyManager = sender.deploy(withArguments(keyManagerArtifact.bytecode, profile.address))
@@ -38,9 +37,9 @@ export async function setControllers(
 
 /**
  * Hands the profile from the sender to its key manager (LSP14, two steps). The key manager accepts by a relay call that
- * a controller signs: no controller needs native coin. Steps that were taken before are left out.
+ * a controller signs, so no controller needs native coin. Steps that were done before are left out.
  *
- * @param privateKey of a controller with the permissions CHANGEOWNER and EXECUTE_RELAY_CALL
+ * @param privateKey the key of a controller with the permissions CHANGEOWNER and EXECUTE_RELAY_CALL
  */
 export async function handOver(sender: Sender, profile: Profile, privateKey: string): Promise<void> {
   const [owner, pendingOwner] = await Promise.all([
@@ -67,4 +66,44 @@ async function readAddress(sender: Sender, profile: string, getter: 'owner' | 'p
 
 function withArguments(bytecode: string, address: string): string {
   return concat([bytecode, AbiCoder.defaultAbiCoder().encode(['address'], [address])])
+}
+
+const { permissions: PERMISSIONS, dataKeys: LSP6DataKeys } = keyManagerArtifact
+
+/** A controller of a profile: who it is and what it may do (LSP6). */
+interface Controller {
+  readonly address: string
+  /** Permission bits. */
+  readonly permissions: bigint
+}
+
+/** All permissions of LSP6. Its own ALL_PERMISSIONS lacks those for re-entrancy and delegate calls. */
+const everyPermission = Object.values(PERMISSIONS).reduce((all, permission) => all | BigInt(permission), 0n)
+
+/** The permissions of the fixture's controllers. */
+export const permissionSets = {
+  full: everyPermission,
+  noSign: everyPermission & ~BigInt(PERMISSIONS.SIGN),
+  noRelay: everyPermission & ~BigInt(PERMISSIONS.EXECUTE_RELAY_CALL),
+} as const
+
+/**
+ * The ERC725Y data that makes these the controllers of a new profile: `AddressPermissions[]` with its length and its
+ * elements, and `AddressPermissions:Permissions:<address>` for each (LSP6).
+ *
+ * @returns arguments for `setDataBatch(bytes32[],bytes[])`
+ */
+export function controllerData(controllers: readonly Controller[]): { keys: string[]; values: string[] } {
+  const list = LSP6DataKeys['AddressPermissions[]']
+  const entries: (readonly [key: string, value: string])[] = [[list.length, toBeHex(controllers.length, 16)]]
+  controllers.forEach(({ address, permissions }, index) => {
+    entries.push([concat([list.index, toBeHex(index, 16)]), address])
+    entries.push([permissionsKey(address), toBeHex(permissions, 32)])
+  })
+  return { keys: entries.map(([key]) => key), values: entries.map(([, value]) => value) }
+}
+
+/** The data key `AddressPermissions:Permissions:<address>` (LSP6). */
+export function permissionsKey(address: string): string {
+  return concat([LSP6DataKeys['AddressPermissions:Permissions'], zeroPadValue(address, 20)])
 }

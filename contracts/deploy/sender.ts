@@ -8,29 +8,29 @@ import {
 } from 'ethers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The most that a transaction may take to be mined. */
+/** The longest wait for a transaction to be mined. */
 const MINING_TIMEOUT_MS = 180_000
-/** Fees are asked for anew after this time. */
+/** The fees are read again after this time. */
 const FEES_VALID_MS = 5_000
-/** Room for what changes between the estimate and the block. */
+/** The state can change between the estimate and the block, so the gas limit is higher by so much. */
 const GAS_MARGIN_PERCENT = 25n
 
-/** One account's transactions, in the order in which they are handed over. */
+/** Sends the transactions of one account, in the order of the calls. */
 export interface Sender {
   readonly address: string
   readonly provider: Provider
-  /** Broadcasts in order; the receipt is not waited for. @returns the hash */
+  /** Broadcasts a transaction, and does not wait for its receipt. @returns the hash */
   send(transaction: TransactionRequest): Promise<string>
-  /** Broadcasts a creation; its address is known at once. `deployed` settles once it is mined. */
+  /** Broadcasts the creation of a contract. Its address is known immediately; `deployed` settles when it is mined. */
   deploy(creationCode: string, valueWei?: bigint): { address: string; deployed: Promise<TransactionReceipt> }
   /** @throws Error if the transaction reverted or was not mined in time */
   mined(hash: string): Promise<TransactionReceipt>
 }
 
 /**
- * Sends many transactions quickly from one account: it counts the nonce itself and waits for no receipt in between.
- * Broadcasts go out one after the other, because a node that mines at once refuses a nonce gap.
- * The account must not be used by others meanwhile.
+ * Makes a sender, which sends many transactions quickly: it counts the nonces itself and waits for no receipt in between. It
+ * broadcasts one transaction after the other, because a node that mines immediately refuses a nonce gap. Nobody else may use
+ * the account meanwhile.
  */
 export async function createSender(signer: Signer): Promise<Sender> {
   const provider = signer.provider
@@ -50,7 +50,7 @@ export async function createSender(signer: Signer): Promise<Sender> {
   function send(transaction: TransactionRequest): Promise<string> {
     const sendNonce = nonce++
     const sending = lastBroadcast.then(() => broadcast(transaction, sendNonce))
-    // A failed broadcast leaves a gap: what follows fails too, by the node's word, each to its own caller.
+    // After a failed broadcast a nonce is missing. The node refuses later transactions, and each caller gets its own error.
     lastBroadcast = sending.catch(() => undefined)
     return sending
   }
@@ -68,7 +68,7 @@ export async function createSender(signer: Signer): Promise<Sender> {
   }
 }
 
-/** Polls for a receipt: `wait()` of ethers looks only every four seconds. */
+/** Polls for a receipt. `wait()` of ethers would ask only every four seconds. */
 async function waitForReceipt(provider: Provider, hash: string): Promise<TransactionReceipt> {
   const deadline = Date.now() + MINING_TIMEOUT_MS
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 1000)) {

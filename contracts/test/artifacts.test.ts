@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { Interface } from 'ethers'
-import { artifactsFolder, contractNames, loadArtifact, type Artifact } from '../artifacts.ts'
-import { compileContracts } from '../compile.ts'
-import { logEmitterInterface, logPairInterface } from '../deploy/logs.ts'
-import { targetInterface } from '../deploy/target.ts'
+import { artifactsFolder, compileContracts, contractNames, loadArtifact, type Artifact } from '../artifacts.ts'
+import { logEmitterInterface, logPairInterface } from '../deploy/seeds.ts'
+import { targetInterface } from '../deploy/targets.ts'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 

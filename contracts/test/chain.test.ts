@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { JsonRpcProvider } from 'ethers'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { startChain, type RunningChain } from '../chain.ts'
-import { testSigner } from '../signer.ts'
+import { startChain, type RunningChain, testSigner } from '../chain.ts'
 
 describe('startChain', () => {
   const running: RunningChain[] = []

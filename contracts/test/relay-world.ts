@@ -1,10 +1,16 @@
 import '@nomicfoundation/hardhat-ethers'
 import { hexlify, randomBytes, Wallet, type HDNodeWallet } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
-import { keyManagerInterface, deployProfile, handOver, profileInterface, setControllers } from '../deploy/profile.ts'
-import { permissionSets } from '../deploy/permissions.ts'
+import {
+  keyManagerInterface,
+  deployProfile,
+  handOver,
+  profileInterface,
+  setControllers,
+  permissionSets,
+} from '../deploy/profile.ts'
 import { createSender } from '../deploy/sender.ts'
-import { deployTarget, targetInterface } from '../deploy/target.ts'
+import { deployTarget, targetInterface } from '../deploy/targets.ts'
 import { hardhatConfig } from '../hardhat.ts'
 import { signRelayCall, type RelayCallMessage } from '../lsp25.ts'
 

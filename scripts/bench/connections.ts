@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { judgeAims, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim, median, quantile } from './support/figures.ts'
 import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
-import { testKey } from '../../testbed/relay-world.ts'
-import { createRpcClient } from '../../testbed/rpc.ts'
-import { median, quantile } from './support/statistics.ts'
+import { testKey, createRpcClient } from '../../testbed/relay-world.ts'
 
 const usage = `Usage: touchstone bench connections [--rounds 3] [--seconds 2]
 
@@ -28,7 +26,7 @@ const requests: Readonly<Record<string, unknown[]>> = {
 }
 
 const MOST_TIMES = 2
-/** Time for the crowd to connect: its connecting is not what is measured. */
+/** Time for the crowd to connect, because its connecting is not measured. */
 const SETTLE_MS = 500
 
 /**
@@ -120,7 +118,7 @@ async function measureMethod(
   return aims
 }
 
-/** Ends without a word when it is killed: what it held is cut off. */
+/** Starts a crowd. When the crowd is killed, its connections are cut off. */
 function startCrowd(url: string, crowd: string): Promise<Started> {
   return startScript('scripts/bench/connections/crowd', [url, crowd])
 }

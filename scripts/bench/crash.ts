@@ -1,12 +1,10 @@
 import { parseArgs } from 'node:util'
-import { choicesIn } from './support/choices.ts'
-import { runCrashTest } from '../../testbed/trials/crash.ts'
-import { runFreezeTest } from '../../testbed/trials/freeze.ts'
-import type { LedgerCheck } from '../../testbed/trials/invariants.ts'
+import { choicesIn } from '../parse-command.ts'
+import { runCrashTest, runFreezeTest, runSharingTest } from '../../testbed/trials/servers.ts'
+import type { LedgerCheck } from '../../testbed/trials/audit.ts'
 import { databaseKinds, startPostgres, type DatabaseKind } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 import { runReorganisationTest } from '../../testbed/trials/reorganisations.ts'
-import { runSharingTest } from '../../testbed/trials/sharing.ts'
 
 const usage = `Usage: touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
                        [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]
@@ -64,7 +62,7 @@ export async function run(argv: readonly string[]): Promise<number> {
           databaseUrl: url,
           kills,
           bundles,
-          // Calls share a transaction only where several wait.
+          // Calls share a transaction only when several of them wait.
           ...(bundles && { workers: BUNDLING_WORKERS }),
           onProgress,
           ...(database && { database }),
@@ -121,7 +119,7 @@ function flagsIn(argv: readonly string[]) {
   }).values
 }
 
-/** Progress for the person who waits; it is no part of the result. */
+/** Prints the progress to standard error, because it is no part of the result. */
 function onProgress(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}  `)
 }

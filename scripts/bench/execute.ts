@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
-import { measureBlocks } from './execute/blocks.ts'
+import { spawnSync } from 'node:child_process'
+import { measureBlocks, measureThroughput, tableHead } from './execute/throughput.ts'
 import { measureBundleGas, measurePoison } from './execute/bundles.ts'
 import { measureGrowth } from './execute/growth.ts'
-import { measureThroughput, tableHead } from './execute/throughput.ts'
-import { judgeAims, type Aim } from './support/aim.ts'
-import { choicesIn } from './support/choices.ts'
-import { reserveCore } from './support/cores.ts'
+import { judgeAims, type Aim } from './support/figures.ts'
+import { choicesIn } from '../parse-command.ts'
 import { databaseKinds, startPostgres } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 
@@ -63,7 +62,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const createDatabase = postgres && (() => postgres.createDatabase())
   try {
     if (chosen.includes('throughput') || chosen.includes('bundles')) {
-      // A node on a machine of its own would have a core for itself, too.
+      // A node gets a core for itself, as it has on a machine of its own.
       const reserved = values['share-cores'] ? undefined : reserveCore()
       console.log(
         reserved
@@ -107,4 +106,44 @@ export async function run(argv: readonly string[]): Promise<number> {
     await postgres?.close()
   }
   return judgeAims(aims)
+}
+
+/** A core that is kept free for one process. */
+interface ReservedCore {
+  readonly number: number
+  /** Lets this process use the core again. Processes that it has started meanwhile stay away. */
+  release(): void
+}
+
+/**
+ * Moves this process, and the processes that it starts from now on, away from one core.
+ *
+ * @returns undefined on a machine with one core or without `taskset` (util-linux)
+ */
+export function reserveCore(): ReservedCore | undefined {
+  const cores = allowedCores()
+  const [number, ...others] = cores
+  if (number === undefined || others.length === 0 || !taskset(others.join())) return undefined
+  return { number, release: () => void taskset(cores.join()) }
+}
+
+/** The cores that this process may use, read from a list such as `0,2-3`. */
+function allowedCores(): number[] {
+  const list = /([\d,-]+)\s*$/.exec(taskset() ?? '')?.[1]
+  return (list?.split(',') ?? []).flatMap((range) => {
+    const [first = NaN, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  })
+}
+
+/**
+ * Runs `taskset` for this process.
+ *
+ * @param list cores to which all threads of this process are moved; absent: none are moved
+ * @returns the output; undefined: `taskset` is missing or fails
+ */
+function taskset(list?: string): string | undefined {
+  const options = list === undefined ? ['-cp'] : ['-acp', list]
+  const { status, stdout } = spawnSync('taskset', [...options, String(process.pid)], { encoding: 'utf8' })
+  return status === 0 ? stdout : undefined
 }

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { judgeAims } from './support/aim.ts'
-import { choicesIn } from './support/choices.ts'
+import { judgeAims, median, quantile } from './support/figures.ts'
+import { choicesIn } from '../parse-command.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
 import { FAULTS, startFaultyNode, type Fault, type FaultyNode } from '../../testbed/faulty-node.ts'
-import { waitUntilSettled } from '../../testbed/trials/invariants.ts'
-import { auditFromOutside } from '../../testbed/trials/outside-audit.ts'
+import { waitUntilSettled, auditFromOutside } from '../../testbed/trials/audit.ts'
 import { startNode, startServerProcess } from '../../testbed/processes.ts'
-import { provisionWorld, testKey, type RelayWorld } from '../../testbed/relay-world.ts'
-import { createRpcClient, type RpcClient } from '../../testbed/rpc.ts'
-import { median, quantile } from './support/statistics.ts'
+import { provisionWorld, testKey, type RelayWorld, createRpcClient, type RpcClient } from '../../testbed/relay-world.ts'
 
 const usage = `Usage: touchstone bench nodes [--only 2-deaf,3-flapping] [--rounds 10] [--reads 200] [--sends 10000]
 
@@ -146,7 +143,7 @@ async function runScenario(
   for (let index = 0; index < count; index++) nodes.push(await startFaultyNode(world.rpcUrl))
   const [first, second] = nodes
   if (!first || !second) throw new Error('there are two nodes at least')
-  // Of two nodes on two forks the preferred one is believed.
+  // When two nodes are on two forks, the server believes the preferred node.
   const faulty = count === 2 && fault === 'fork' ? second : first
   const rpcUrls = nodes.map(({ url }) => url)
   const server = await startServerProcess({
@@ -157,7 +154,7 @@ async function runScenario(
   try {
     await measureServer(server.url, nodes)
     await faulty.setFault(fault)
-    // A node is known to be on a fork only when it has a block of its own.
+    // A node shows its fork only when it has a block of its own.
     if (fault === 'fork') await measureServer(server.url, nodes)
     const results: Round[] = []
     for (let round = 0; round < rounds; round++) {
@@ -188,7 +185,7 @@ async function headOf({ rpcUrl }: RelayWorld): Promise<number> {
   }
 }
 
-/** Heads and balances by turns, with blocks coming; each answer is compared with what the nodes have told before it. */
+/** Reads heads and balances in turn, while blocks come. Each answer is compared with the earlier answers of the nodes. */
 async function measure(url: string, world: RelayWorld, nodes: readonly FaultyNode[], reads: number): Promise<Outcome> {
   const server = createRpcClient(`${url}/api/eth-rpc`, IN_FLIGHT)
   const chain = createRpcClient(world.rpcUrl, 1)

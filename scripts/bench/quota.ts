@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util'
 import { signQuota } from '../../contracts/lsp25.ts'
-import { judgeAims, type Aim } from './support/aim.ts'
+import { judgeAims, type Aim, median } from './support/figures.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
 import { startNode, startScript, startServerProcess } from '../../testbed/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from '../../testbed/relay-world.ts'
-import { median } from './support/statistics.ts'
 
 const usage = `Usage: touchstone bench quota [--in-flight 100] [--rounds 3] [--requests 20000]
 
@@ -41,11 +40,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const world = await provisionWorld(node.url)
     const server = await startServerProcess({ rpcUrl: node.url, signerKeys: world.signerKeys })
-    const floor = await startScript('scripts/bench/support/ethers-floor')
+    const floor = await startScript('scripts/bench/support/floor', ['quota'])
     try {
       console.log('| round | in flight | floor/s | quotas/s | times the floor | p50 ms | p99 ms | failed |')
       console.log('|---|---|---|---|---|---|---|---|')
-      // A first round warms up both ways alike.
+      // The first round warms up both, the relay and the floor.
       for (let round = 0; round <= rounds; round++) {
         const slow = await measure(world, `${floor.url}/`, { workers, tasks: Math.ceil(tasks / FLOOR_SHARE) })
         const quick = await measure(world, `${server.url}/quota`, { workers, tasks })

@@ -4,6 +4,9 @@ import { ArgumentType } from 'hardhat/types/arguments'
 import type { HardhatPlugin } from 'hardhat/types/plugins'
 import { withPackages } from '../needed-packages.ts'
 
+/** Loaded when a task is run, because it imports the whole server. */
+const loadRelay = () => import('./relay.ts')
+
 /**
  * The Hardhat 3 plugin `touchstone/hardhat`: the reference relay on the project's own network, and the suite against it.
  *
@@ -34,7 +37,7 @@ const touchstonePlugin: HardhatPlugin = definePlugin({
         type: ArgumentType.STRING_WITHOUT_DEFAULT,
         defaultValue: undefined,
       })
-      .setAction(() => withPackages('relay:check', ['server'], () => import('./relay-check.ts')))
+      .setAction(async () => ({ default: (await withPackages('relay:check', ['server'], loadRelay)).relayCheck }))
       .build(),
     task('relay:up', 'Starts the relay on a network of the project, until Ctrl-C')
       .addOption({
@@ -43,7 +46,7 @@ const touchstonePlugin: HardhatPlugin = definePlugin({
         type: ArgumentType.INT,
         defaultValue: 3000,
       })
-      .setAction(() => withPackages('relay:up', ['server'], () => import('./relay-up.ts')))
+      .setAction(async () => ({ default: (await withPackages('relay:up', ['server'], loadRelay)).relayUp }))
       .build(),
   ],
 })

@@ -1,11 +1,49 @@
-/** What a new plugin consists of. Paths are relative to the repository. */
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { format, resolveConfig } from 'prettier'
+
+/** The files of a new plugin or suite. Paths are relative to the repository. */
 export interface Scaffold {
   /** New files, by path; formatted when they are written. */
   readonly files: ReadonlyMap<string, string>
-  /** Changes of files that are there, by path. */
+  /** Changes of existing files, by path. */
   readonly edits?: ReadonlyMap<string, (text: string) => string>
-  /** Generated files have to be made anew. */
+  /** Whether the generated files have to be made again. */
   readonly regenerate?: true
-  /** What is left to the author, a line each. */
+  /** The steps that are left to the author, a line each. */
   readonly next: readonly string[]
+}
+
+/**
+ * Writes a scaffold, formatted, and makes the generated files again if it changes them.
+ *
+ * @returns the paths, in the order in which they were given
+ */
+export async function writeScaffold(
+  root: string,
+  { files, edits, regenerate }: Scaffold,
+): Promise<{ written: string[]; changed: string[] }> {
+  // All edits are tried first: when one does not fit, no file is written.
+  const edited = await Promise.all(
+    [...(edits ?? [])].map(async ([path, edit]) => [path, edit(await readFile(join(root, path), 'utf8'))] as const),
+  )
+  for (const [path, text] of [...files, ...edited]) {
+    const filepath = join(root, path)
+    await mkdir(dirname(filepath), { recursive: true })
+    await writeFile(filepath, await format(text, { ...(await resolveConfig(filepath)), filepath }))
+  }
+  const changed = edited.map(([path]) => path)
+  if (regenerate) {
+    // Another process does it, because this one has read the old schemas.
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/touchstone.ts'), 'generate'])
+    changed.push(
+      ...stdout
+        .trim()
+        .split('\n')
+        .filter((path) => /openapi|openrpc/.test(path)),
+    )
+  }
+  return { written: [...files.keys()], changed }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Report } from '../../conformance/index.ts'
+import type { Report } from '../../conformance/lib/report-types.ts'
 import type { SuiteOutcome } from './suite-process.ts'
 
 export interface SuiteRun {
@@ -27,7 +27,7 @@ export interface SuiteRunners {
   close(): void
 }
 
-/** A process runs one suite after the other: to start one for each costs as much as many a run. */
+/** A process runs one suite after the other, because starting a process takes as long as many runs. */
 const script = join(import.meta.dirname, `suite-process${import.meta.filename.endsWith('.js') ? '.js' : '.ts'}`)
 
 function outcomeOf(child: ChildProcess, args: readonly string[]): Promise<SuiteOutcome> {
@@ -48,7 +48,7 @@ export function createSuiteRunners(certificateFile: string): SuiteRunners {
   const all = new Set<ChildProcess>()
 
   function start(): ChildProcess {
-    // Testbeds that start in the same second are the same chain to it, whose controllers take turns by a file here.
+    // The suite takes testbeds that start in the same second for one chain, whose controllers take turns by a file in TMPDIR.
     const TMPDIR = mkdtempSync(join(dirname(certificateFile), 'runner-'))
     const child = fork(script, { env: { ...process.env, TMPDIR, NODE_EXTRA_CA_CERTS: certificateFile } })
     all.add(child)

@@ -1,6 +1,6 @@
 import { run } from '../../conformance/cli.ts'
 
-/** What became of one run of the command `check`. */
+/** The outcome of one run of the command `check`. */
 export interface SuiteOutcome {
   readonly exitCode: number
   /** What it wrote to standard error. */
@@ -17,5 +17,5 @@ process.on('message', (args: string[]) => {
     (error: unknown) => process.send?.({ exitCode: 2, errors: String(error) } satisfies SuiteOutcome),
   )
 })
-// Nobody asks any more.
+// The process that forked this one has closed the channel.
 process.on('disconnect', () => process.exit())

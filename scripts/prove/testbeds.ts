@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerEnvironment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
-import { writePrivateJson } from '../../testbed/private-json.ts'
+import { writePrivateJson } from '../../testbed/fixture.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
-import { letStrangersIn } from './strangers.ts'
+import { logEmitterInterface } from '../../contracts/deploy/seeds.ts'
 
-/** A testbed for the suite: what an altered server stands in front of. */
+/** A testbed for the suite, in front of which an altered server stands. */
 export interface Ground {
   readonly relayUrl: string
   readonly fixture: Fixture
@@ -15,7 +15,7 @@ export interface Ground {
 }
 
 export interface Testbeds {
-  /** Works on a testbed of this environment that nobody else uses meanwhile; it is ended after its last use. */
+  /** Runs `work` on a testbed of this environment, which nobody else uses meanwhile. It is closed after its last use. */
   use<T>(environment: ServerEnvironment, work: (ground: Ground) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ interface Running {
   close(): Promise<void>
 }
 
-/** What of an environment makes another testbed. */
+/** Environments with the same key can use the same testbed. */
 export function testbedKey({ chain = {}, server = {}, bundles = false }: ServerEnvironment): string {
   return JSON.stringify([chain, server, bundles])
 }
@@ -34,7 +34,7 @@ async function start({ chain = {}, server = {}, bundles = false }: ServerEnviron
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
   const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
   const testbed: Testbed = await startTestbed({
-    // On a machine that does much at a time, a node that is slow is no news.
+    // On a busy machine the node may be slow, and that is no fault.
     config: { chain: { requestTimeoutMs: 60_000 }, ...server },
     bundles,
     chain: { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) },
@@ -95,5 +95,32 @@ export function createTestbeds(environments: readonly ServerEnvironment[]): Test
     async close() {
       await Promise.allSettled([...kinds.values()].map(endIdle))
     },
+  }
+}
+
+const pauseMs = 400
+
+/**
+ * Sends transactions from other accounts to the testbed's chain all the time: transfers, and logs of the seeded emitter in
+ * blocks after the seeded ones.
+ *
+ * @returns a function that ends it
+ */
+function letStrangersIn({ chain, fixture }: Testbed): () => Promise<void> {
+  const from = chain.accounts[10]?.address
+  const to = chain.accounts[11]?.address
+  const logs = { from, to: fixture.logs?.emitter, data: logEmitterInterface.encodeFunctionData('emitLogs', [3]) }
+  const coin = { from, to, value: '0x1' }
+  let ended = false
+  const work = (async () => {
+    for (let turn = 0; !ended; turn++) {
+      const params = [turn % 3 === 0 && fixture.logs ? logs : coin]
+      await chain.provider.request({ method: 'eth_sendTransaction', params })
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  })()
+  return async () => {
+    ended = true
+    await work
   }
 }

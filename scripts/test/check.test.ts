@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
-import { check, UsageError, type Edition, type Report } from '../../conformance/index.ts'
+import { check, UsageError } from '../../conformance/index.ts'
+import type { Edition, Report } from '../../conformance/lib/report-types.ts'
 import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
 import { parseConfig } from '../../server/config/load.ts'
 import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
-import { startAnvil } from '../../testbed/test/support/anvil.ts'
+import { startAnvil } from '../../testbed/test/support/nodes.ts'
 
 /** The clauses with a verdict that did not pass, and why. */
 function notPassed({ clauses }: Report): string[] {

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { json } from 'node:stream/consumers'
 import { delimiter, dirname, join } from 'node:path'
 import { parse } from 'yaml'
-import type { Report } from '../../conformance/index.ts'
-import { unusedPort } from '../../testbed/unused-port.ts'
+import type { Report } from '../../conformance/lib/report-types.ts'
+import { unusedPort } from '../../testbed/processes.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 const root = join(import.meta.dirname, '../..')

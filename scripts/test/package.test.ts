@@ -6,12 +6,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Report } from '../../conformance/index.ts'
+import type { Report } from '../../conformance/lib/report-types.ts'
 import { startChain } from '../../contracts/chain.ts'
 import { BUNDLER_CODE_HASH } from '../../server/ethereum/bundle.ts'
 import { startTestbed } from '../../testbed/testbed.ts'
-import { installPackage, type InstalledPackage } from './support/installed-package.ts'
-import { runIn } from './support/repository-copy.ts'
+import { installPackage, type InstalledPackage, runIn } from './support/repository-copy.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -10,7 +10,7 @@ import { startChain, type RunningChain } from '../../contracts/chain.ts'
 import type { Fixture } from '../../contracts/deploy/fixture.ts'
 import { profileInterface } from '../../contracts/deploy/profile.ts'
 import { validatorOf } from '../../server/core/validate.ts'
-import { startAnvil } from '../../testbed/test/support/anvil.ts'
+import { startAnvil } from '../../testbed/test/support/nodes.ts'
 
 describe('the command provision', () => {
   let chain: RunningChain

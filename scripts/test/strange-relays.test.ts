@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { loadLawful } from '../../conformance/altered/load.ts'
 import { serveAlteration } from '../../conformance/altered/serve.ts'
-import { check, type CheckOptions, type Report } from '../../conformance/index.ts'
+import { check, type CheckOptions } from '../../conformance/index.ts'
+import type { Report } from '../../conformance/lib/report-types.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 
 /** What the suite says of lawful servers that `prove` sees spared. */

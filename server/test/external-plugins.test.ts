@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
-import { testSigner } from '../../contracts/signer.ts'
+import { testSigner } from '../../contracts/chain.ts'
 import { loadConfig } from '../config/load.ts'
 import { startServer, type RunningServer } from '../start.ts'
 import { createRelayClient } from './support/relay-client.ts'

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres, type PostgresServer } from '../../testbed/postgres.ts'
 import { startNode, startServerProcess, type Started } from '../../testbed/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../testbed/relay-world.ts'
-import { rpcBody } from '../../testbed/rpc.ts'
+import { createPoster, provisionWorld, signedCall, type RelayWorld, rpcBody } from '../../testbed/relay-world.ts'
 import { until } from './support/until.ts'
 
 /** Requests in flight at any time: half ask the chain, half relay. */

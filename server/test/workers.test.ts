@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { startPostgres, type PostgresServer } from '../../testbed/postgres.ts'
 import { startNode, startServerProcess, type Started } from '../../testbed/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../testbed/relay-world.ts'
-import { rpcBody } from '../../testbed/rpc.ts'
+import { createPoster, provisionWorld, signedCall, type RelayWorld, rpcBody } from '../../testbed/relay-world.ts'
 import { until } from './support/until.ts'
 
 const WORKERS = 2

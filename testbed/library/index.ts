@@ -2,13 +2,11 @@ import { BrowserProvider, Wallet, type Eip1193Provider } from 'ethers'
 import { createRelayClient, type RelayClient } from '../../client/index.ts'
 import { startChain } from '../../contracts/chain.ts'
 import type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
-import { deployProfile, handOver, setControllers } from '../../contracts/deploy/profile.ts'
-import { permissionSets } from '../../contracts/deploy/permissions.ts'
+import { deployProfile, handOver, setControllers, permissionSets } from '../../contracts/deploy/profile.ts'
 import { createSender } from '../../contracts/deploy/sender.ts'
 import { startFaultyNode, type Fault } from '../faulty-node.ts'
 import { funderOf, provisionTestbed, relayerKeysOf } from '../testbed.ts'
-import { ChainControl } from './chain-control.ts'
-import { controlRelay } from './relay-control.ts'
+import { ChainControl, controlRelay } from './control.ts'
 
 export type { Fault } from '../faulty-node.ts'
 export type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
@@ -18,7 +16,7 @@ export interface TestbedOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** Runs the relay in a process of its own, so that `killRelay` can kill it. Default: in this one, which starts faster. */
   readonly process?: boolean
-  /** How far the relay's clock is ahead, in milliseconds. Only of a relay in this process. Default: 0. */
+  /** Milliseconds by which the relay's clock is ahead. Only for a relay in this process. Default: 0. */
   readonly clockOffsetMs?: number
 }
 
@@ -31,7 +29,7 @@ export interface TestProfile {
   readonly client: RelayClient
 }
 
-/** What `load` goes back to: the chain and the relay's ledger. */
+/** A state of the chain and of the relay's ledger, to which `load` goes back. */
 export interface TestbedState {
   readonly chain: string
   readonly ledger: string
@@ -49,7 +47,7 @@ export interface Testbed extends AsyncDisposable {
   readonly client: RelayClient
   /** Makes empty blocks. */
   mine(blocks?: number): Promise<void>
-  /** A block every so many seconds; null, as in the beginning: one for each transaction, at once. */
+  /** Sets the seconds between blocks; null, the default: a block for each transaction, immediately. */
   setBlockTime(seconds: number | null): Promise<void>
   /** Replaces the last blocks, at most 64, by empty ones, one more than before. */
   reorg(depth: number): Promise<void>
@@ -57,7 +55,7 @@ export interface Testbed extends AsyncDisposable {
   dropTransactions(): Promise<string[]>
   /** Sets the base fee of the next block to so many times the last one. */
   spikeFees(factor: number): Promise<void>
-  /** The relay's node goes wrong in this way, until the result is called. Others see the chain as it is. */
+  /** Gives the relay's node a fault, until the result is called. Other clients see the chain as it is. */
   breakNode(fault: Fault): Promise<() => Promise<void>>
   /** Stops the relay as an operator does. */
   stopRelay(): Promise<void>
@@ -67,14 +65,14 @@ export interface Testbed extends AsyncDisposable {
   startRelay(): Promise<void>
   /** Deploys another profile, whose controller has these permissions (LSP6); absent: all. */
   profile(options?: { readonly permissions?: bigint }): Promise<TestProfile>
-  /** Keeps chain and ledger as they are. The relay is stopped for that, and started again. */
+  /** Keeps the state of chain and ledger. The relay is stopped for that, and started again. */
   dump(): Promise<TestbedState>
-  /** Goes back to a state, once. @returns the state, to go back to once more */
+  /** Goes back to a state, which can be used once. @returns the same state, which can be used once more */
   load(state: TestbedState): Promise<TestbedState>
   close(): Promise<void>
 }
 
-/** Blocks on top of a call until the relay holds it to be final: fewer than that can be taken back and are told of. */
+/** Blocks after which the relay holds a call to be final. It follows reorganisations of fewer blocks. */
 const CONFIRMATIONS = 12
 
 /**
@@ -181,7 +179,7 @@ async function deployOther(funder: Wallet, permissions: bigint): Promise<Omit<Te
   const [controller, owner] = [Wallet.createRandom(), Wallet.createRandom()]
   await setControllers(sender, profile, [
     { address: controller.address, permissions },
-    // Hands the profile over to its key manager, which the controller may not be allowed to do.
+    // This controller hands the profile over to its key manager: the test's own controller may lack that permission.
     { address: owner.address, permissions: permissionSets.full },
   ])
   await handOver(sender, profile, owner.privateKey)

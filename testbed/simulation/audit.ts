@@ -7,8 +7,7 @@ import type {
   SignerAccountsTable,
 } from '../../server/services/database/tables.ts'
 import { nextNonceState, type NonceState } from '../../server/services/ledger/lifecycle.ts'
-import type { TransactionStatus } from '../../specs/index.ts'
-import { errorCatalogue } from '../../specs/index.ts'
+import { type TransactionStatus, errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
 import {
   receiptsUpTo,
@@ -20,30 +19,30 @@ import {
 } from './chain.ts'
 import type { Plan } from './plan.ts'
 
-/** All that is known of a run when it is over. */
+/** Everything that is known about a run at its end. */
 export interface Evidence {
   readonly plan: Plan
   readonly calls: readonly SignedCall[]
   readonly chain: SimulatedChain
-  /** What servers have sent to nodes, in the order of its coming there. */
+  /** The transactions that servers sent to nodes, in the order in which they arrived. */
   readonly sent: SentTransaction[]
   /** The accounts that pay. */
   readonly addresses: readonly string[]
-  /** Whether everything came to its end in time. */
+  /** Whether every call and every nonce was settled in time. */
   readonly isEnded: boolean
   /** Callers that still wait for a last answer. */
   readonly unanswered: number
-  /** What a server answers in the end; undefined: none does. */
+  /** The answers of a server at the end. Undefined: no server answers. */
   readonly ledger:
     | {
-        /** By {@link statusName}: calls of a bundle share its hash. */
+        /** By {@link statusName}, because the calls of a bundle share its hash. */
         readonly statuses: ReadonlyMap<string, TransactionStatus | undefined>
         readonly quotas: ReadonlyMap<string, Quota>
       }
     | undefined
   /** The most timers and answers that a server waits for in the end. */
   readonly planned: number
-  /** The rows of the ledger, to say in more words what is wrong, and whose nonces were used up. */
+  /** The rows of the ledger. They say more about a fault, and which nonces were used up. */
   readonly accounts: readonly Selectable<SignerAccountsTable>[]
   readonly open: readonly Selectable<RelaysTable>[]
   readonly relays: readonly Selectable<RelaysTable>[]
@@ -78,7 +77,7 @@ export const statusName = ({ name }: SignedCall, hash: string) => `${hash} ${nam
 /** Timers of a server that has nothing to do: the sweep and the poll of its jobs, the upkeep of connections. */
 export const MOST_PLANNED = 12
 
-/** @returns what was promised and not kept, one line each */
+/** @returns the promises that were broken, one line each */
 export function audit(evidence: Evidence): string[] {
   const mined = receiptsUpTo(evidence.chain.head)
   const minedCalls = mined.flatMap((one) => one.receipt.outcomes.map((outcome) => ({ ...one, outcome })))
@@ -95,7 +94,7 @@ export function audit(evidence: Evidence): string[] {
   ]
 }
 
-/** When faults end, everything ends; and what remains in memory is what a server needs that has nothing to do. */
+/** After the last fault every call is settled, and a server keeps only the timers that it needs when it is idle. */
 function auditLiveness({ isEnded, open, unanswered, planned, ledger, accounts, chain }: Evidence): string[] {
   const faults: string[] = []
   if (!isEnded) {
@@ -112,7 +111,7 @@ function auditLiveness({ isEnded, open, unanswered, planned, ledger, accounts, c
   return faults
 }
 
-/** What a profile may have brought on itself. */
+/** Refusals that a profile can cause itself. */
 const LIMITS: ReadonlySet<string> = new Set(['QUOTA_EXCEEDED', 'RATE_LIMITED'])
 
 function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Evidence): string[] {
@@ -135,7 +134,7 @@ function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Eviden
     faults.push(`liveness: ${name} came in fine weather, and was executed ${executed} times`)
   if (!ledger) return faults
   const statusOf = (hash: string) => ledger.statuses.get(statusName(call, hash))?.status
-  // A call that reverted may be sent anew, and nobody may have heard that it was accepted then.
+  // A call that reverted can be sent again. Perhaps no caller received the answer that accepted it then.
   const wasAcceptedAgain =
     hashes.length > 1 || evidence.relays.filter((relay) => call.name.startsWith(callOf(relay))).length > 1
   for (const hash of hashes) {
@@ -157,11 +156,11 @@ function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Eviden
   return faults
 }
 
-/** What the name of a relay's call begins with: key manager, signer and nonce. */
+/** The beginning of the name of a relay's call: key manager, signer and nonce. */
 const callOf = ({ key_manager, signer, nonce }: Selectable<RelaysTable>) =>
   `${key_manager}:${signer}:${nonce}:`.toLowerCase()
 
-/** What a nonce of an account carries, as the nodes see it: the same calls or some of them. And whether each comes to be used. */
+/** All transactions of a nonce carry the same calls, or some of them, as the nodes see it. Every nonce is used in the end. */
 function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
   const faults: string[] = []
   const lives = new Map<string, { state: NonceState; calls: readonly string[]; readonly hashes: Set<string> }>()
@@ -170,14 +169,14 @@ function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
     const name = `${nonce} of ${from.slice(0, 8)}`
     const life = lives.get(`${from}/${nonce}`) ?? { state: 'free', calls, hashes: new Set() }
     lives.set(`${from}/${nonce}`, life)
-    // The same bytes again are no other transaction.
+    // The same bytes are the same transaction.
     if (life.hashes.has(hash)) continue
     const isPart = calls.every((call) => life.calls.includes(call)) || life.calls.every((call) => calls.includes(call))
     if (!isPart) faults.push(`nonce: ${name} was used for two calls`)
     life.hashes.add(hash)
     life.calls = [...new Set([...life.calls, ...calls])]
     try {
-      // What was signed first was perhaps never sent.
+      // The transaction that was signed first was perhaps never sent.
       if (life.state === 'free') life.state = nextNonceState('free', 'signed')
       else if (calls.length > 0) life.state = nextNonceState(life.state, 'replaced')
       if (calls.length === 0) life.state = nextNonceState(life.state, 'cancelled')
@@ -196,8 +195,9 @@ function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
 }
 
 /**
- * The follower uses up a nonce that no stored transaction has, so that what comes behind it is mined. That is for nonces
- * that somebody else has taken and a reorganisation has freed; one of our own that was never stored is a nonce lost.
+ * The follower uses up a nonce that no stored transaction has, so that the nonces after it are mined. This is meant for
+ * nonces that somebody else used and that a reorganisation has freed. If a server took the nonce itself and stored nothing,
+ * the nonce was lost, and that is a fault.
  */
 function auditFillers({ chain, sent, attempts }: Evidence): string[] {
   const stored = new Set(attempts.map(({ hash }) => hash))
@@ -209,13 +209,14 @@ function auditFillers({ chain, sent, attempts }: Evidence): string[] {
   return [...names].map((name) => `nonce: ${name} was taken, and given to no call`)
 }
 
-/** What revert data begins with when the nonce of a relay call is not the next one. */
+/** The selector of `InvalidRelayNonce`: the nonce of a relay call is not the next one (LSP6). */
 const INVALID_RELAY_NONCE = '0xc9bd9eb9'
 
 /**
- * Calls of a channel are executed in their order: none reverts since the one before it is missing. The one before it may
- * be missing for good: it reverts, or its time has run out, which is its profile's doing. And a call that had reverted, and
- * was accepted again, may be executed all the same when a reorganisation takes the revert back: then the second one reverts.
+ * The calls of a channel are executed in their order, so no call reverts because the call before it is missing. Two cases are
+ * allowed. The call before it can be missing for good, because it reverts or because its time has run out: that is up to its
+ * profile. And when a call reverted and was accepted again, a reorganisation can take the revert back. Then the first
+ * transaction executes the call, and the second one reverts.
  */
 function auditOrder({ plan, calls, relays }: Evidence, byCall: ReadonlyMap<string, readonly MinedCall[]>): string[] {
   if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind))) return []
@@ -237,14 +238,14 @@ function auditOrder({ plan, calls, relays }: Evidence, byCall: ReadonlyMap<strin
 }
 
 /**
- * An account whose nonce somebody else takes, or who cannot pay, has to give calls up, and others follow on them. So does one
- * whose fees the base fee has left behind, which here rises faster than EIP-1559 lets it.
+ * Faults after which an account has to give calls up, so that later calls of their channels revert: somebody else uses its
+ * nonce, it cannot pay, or the base fee rises above its fees. The base fee rises faster here than EIP-1559 allows.
  */
 const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor', 'fee'])
-/** What the payload of a simulated call reverts with. */
+/** The revert data of the payload of a simulated call. */
 const REVERTED_BY_ITSELF = '0x'
 
-/** The parts of a transaction's calls add up to the gas of its receipt, and none is more than the call would cost alone. */
+/** The parts of a transaction's calls add up to the gas of its receipt. No part exceeds the cost of the call alone. */
 function auditParts(mined: readonly Mined[]): string[] {
   return mined.flatMap(({ receipt: { transaction, gasUsed, outcomes } }) => {
     if (outcomes.length === 0) return []
@@ -258,13 +259,13 @@ function auditParts(mined: readonly Mined[]): string[] {
   })
 }
 
-/** What gas costs a profile, in the unit of its quota. */
+/** The cost of gas for a profile, in the unit of its quota. */
 function costsOf({ world: { quota } }: Plan) {
   const costOf = (gasUsed: bigint, gasPriceWei: bigint): bigint =>
     quota.model === 'gas' ? gasUsed : quota.model === 'lyx' ? gasUsed * gasPriceWei : 1n
   return {
     ofCall: ({ outcome, receipt }: MinedCall) => costOf(outcome.gasUsed, receipt.gasPriceWei),
-    /** Of a call whose nonce is used up, and so many others' with it. */
+    /** The cost of a call whose nonce is used up, when one transaction does so for several calls (`sharers`). */
     ofUse: ({ receipt: { gasUsed, gasPriceWei } }: Mined, sharers: number) => ({
       least: costOf(gasUsed / BigInt(sharers), gasPriceWei),
       most: costOf((gasUsed + BigInt(sharers) - 1n) / BigInt(sharers), gasPriceWei),
@@ -273,8 +274,8 @@ function costsOf({ world: { quota } }: Plan) {
 }
 
 /**
- * Whether the account of a profile may have been short when a reorganisation changed what its calls cost: others had taken
- * what was given back. Quota is never over-spent, so the relay bears the rest.
+ * Whether a profile may have had too little quota when a reorganisation changed the cost of its calls, because other calls had
+ * reserved the quota that was given back. No profile spends more than its quota, so the relay bears the difference.
  */
 function mayBeShort({ plan, calls }: Evidence, profile: string): boolean {
   const own = calls.filter((call) => call.profile.address === profile)
@@ -290,8 +291,8 @@ const isAllReserved = (
 ): boolean => quota.model === 'lyx' && charged === reserved
 
 /**
- * What relays are charged is what the receipts say. Where fees were raised, and the profile's account had no more to
- * reserve, they are charged all that was reserved: the relay bears the rest.
+ * Each relay is charged by its receipt. If fees were raised and the profile had no more quota to reserve, the relay is charged
+ * all that was reserved, and the relay server bears the difference.
  */
 function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
   const { plan, relays } = evidence
@@ -316,7 +317,7 @@ function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
   })
 }
 
-/** What profiles have used is what the receipts say, and never more than they may use. */
+/** Each profile has used what the receipts say, and never more than its allowance. */
 function auditProfiles(
   evidence: Evidence,
   mined: readonly Mined[],
@@ -333,7 +334,7 @@ function auditProfiles(
       const own = byCall.get(call.name) ?? []
       const succeeded = own.find(({ outcome }) => outcome.succeeded)
       const paid = (succeeded ? [succeeded] : own).map(costs.ofCall)
-      // One that reverted gave its nonce back, and may have been accepted anew.
+      // A call that reverted gave its nonce back, and may have been accepted again.
       const times = new Set(own.map(({ receipt }) => firstOf(receipt.transaction.hash))).size
       least +=
         succeeded && times < 2 ? (paid[0] ?? 0n) : paid.reduce((low, one) => (one < low ? one : low), paid[0] ?? 0n)

@@ -11,19 +11,19 @@ import {
 } from '../../server/ethereum/signature.ts'
 import { permissionBits } from '../../server/ethereum/contracts.ts'
 import { CHAIN_ID } from './chain.ts'
-import { callName, payloadOf, type ModelProfile } from './key-manager.ts'
+import { callName, payloadOf, type ModelProfile } from './contracts.ts'
 import type { CallPlan, Plan, Sending } from './plan.ts'
 import type { Random } from './random.ts'
 import type { SimulatedServer } from './server.ts'
 import { EPOCH_MS, type WorldTime } from './world-time.ts'
 
-/** What a caller has heard of a call. */
+/** One answer that a caller received about a call, or the fact that it received none. */
 export type Heard =
   | { readonly kind: 'accepted'; readonly hash: string; readonly atMs: number }
   | { readonly kind: 'refused'; readonly code: string; readonly mayBeSent: boolean; readonly atMs: number }
   | { readonly kind: 'nothing'; readonly atMs: number }
 
-/** A call as it was signed, and all that was heard of it. */
+/** A signed call, and all answers about it. */
 export interface SignedCall {
   readonly plan: CallPlan
   readonly profile: ModelProfile
@@ -32,25 +32,25 @@ export interface SignedCall {
   /** See `callName`. */
   readonly name: string
   readonly request: RelayRequest
-  /** Unix seconds; undefined: for ever. */
+  /** Unix seconds; undefined: the call is always valid. */
   readonly validUntil: number | undefined
   readonly heard: Heard[]
 }
 
 const ID_BITS = 128n
-/** Answers after which the same call may be taken later. */
+/** Refusals after which a relay may accept the same call later. */
 const PASSING = new Set(['UPSTREAM_UNAVAILABLE', 'SIGNERS_UNAVAILABLE', 'RATE_LIMITED', 'NONCE_GAP', 'QUOTA_EXCEEDED'])
 const MOST_TRIES = 12
-/** The call before it may never come. */
+/** The most tries of a call that is refused with `NONCE_GAP`, because the call before it may never come. */
 const MOST_GAPS = 3
 
-/** Keys that are the same in every run: to make them takes longer than all else. */
+/** Every run uses the same keys, because making keys takes longer than the rest of a run's start. */
 const keyOf = (name: string) => id(`touchstone simulation, ${name}`)
 const controllerKeys = Array.from({ length: 3 }, (_, index) => keyOf(`controller ${index}`))
 const controllers = controllerKeys.map((key) => computeAddress(key))
 export const signerKeys = Array.from({ length: 3 }, (_, index) => keyOf(`account ${index}`))
 export const signerAddresses = signerKeys.map((key) => computeAddress(key))
-/** The controller that may sign, and may not relay. */
+/** The index of the controller without EXECUTE_RELAY_CALL. */
 const NO_RELAY = 2
 const addressOf = (name: string) => computeAddress(keyOf(name))
 const everyProfile: readonly ModelProfile[] = Array.from({ length: 2 }, (_, index) => ({
@@ -90,7 +90,7 @@ export function signCall(plan: CallPlan): SignedCall {
   }
 }
 
-/** The same request in other letters: digits in upper case, v of 0 or 1, 64 bytes (EIP-2098). */
+/** The same request in another spelling: digits in upper case, v of 0 or 1, or a signature of 64 bytes (EIP-2098). */
 function spelt({ address, transaction }: RelayRequest, spelling: number): RelayRequest {
   const { abi, signature } = transaction
   const v = signature.endsWith('1b') ? 0 : 1
@@ -115,10 +115,10 @@ export interface CallersOptions {
 
 class Lost extends Error {}
 
-/** Sends calls as they are planned, and writes down what is heard of them. */
+/** Sends calls as they are planned, and records the answers. */
 export class Callers {
   readonly #options: CallersOptions
-  /** How many still mean to send. */
+  /** Callers that have not finished. */
   active = 0
 
   constructor(options: CallersOptions) {

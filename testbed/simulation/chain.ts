@@ -3,8 +3,16 @@ import type { BundlerCall } from '../../contracts/deploy/bundler.ts'
 import { divideGas } from '../../server/ethereum/bundle.ts'
 import { hexBytes, toHex, word, keccak, recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction.ts'
-import { BUNDLER_ADDRESS, bundledLog, bundleIn, executeBundle } from './bundler.ts'
-import { ContractsModel, type ContractState, type Execution, type ModelProfile } from './key-manager.ts'
+import {
+  BUNDLER_ADDRESS,
+  bundledLog,
+  bundleIn,
+  executeBundle,
+  ContractsModel,
+  type ContractState,
+  type Execution,
+  type ModelProfile,
+} from './contracts.ts'
 import type { Random } from './random.ts'
 
 export const CHAIN_ID = 4711n
@@ -32,19 +40,19 @@ export interface Receipt {
   readonly gasPriceWei: bigint
   /** One for each relay call that it carries. */
   readonly outcomes: readonly CallOutcome[]
-  /** What the bundler says. */
+  /** The logs of the bundler. */
   readonly logs: readonly { readonly address: string; readonly topics: readonly string[]; readonly data: string }[]
 }
 
-/** What became of a relay call in a transaction. */
+/** The outcome of a relay call in a transaction. */
 export interface CallOutcome {
   readonly call: string
   readonly succeeded: boolean
   /** Its part of the gas of the receipt. */
   readonly gasUsed: bigint
-  /** What a transaction of its own would have used. */
+  /** Gas that a transaction of its own would have used. */
   readonly gasAlone: bigint
-  /** First bytes of what it reverted with. */
+  /** The first bytes of its revert data. */
   readonly revertData: string
 }
 
@@ -62,7 +70,7 @@ export interface Block {
   readonly baseFeeWei: bigint
   readonly gasLimit: bigint
   readonly receipts: readonly Receipt[]
-  /** After the block. */
+  /** The state after the block. */
   readonly state: State
 }
 
@@ -80,21 +88,21 @@ export interface ChainOptions {
   readonly bundlerCode: string
 }
 
-/** The tree of blocks, and the one that all nodes will agree on in the end. */
+/** The tree of blocks, and the block on which all nodes agree at the end. */
 export class SimulatedChain {
   readonly contracts: ContractsModel
-  /** By address in lower case: what is asked for, and not only that there is one. */
+  /** The code of contracts, by address in lower case. The server compares the code, and not only whether there is any. */
   readonly codes: ReadonlyMap<string, string>
-  /** What stands in the end, if no reorganisation comes. */
+  /** The last block of the chain that stays, unless a reorganisation replaces it. */
   head: Block
-  /** By which the base fee is multiplied at the next block. */
+  /** The factor by which the base fee is multiplied at the next block. */
   feeFactor = 1
-  /** What nobody of ours has sent, and the next block holds all the same: somebody else has the key. */
+  /** Transactions that no server sent and that the next block holds all the same: somebody else has the key. */
   foreign: { readonly from: string }[] = []
   /** Accounts and nonces, `from/nonce`, that somebody else has used, if only in a block that is gone. */
   readonly stolen = new Set<string>()
   readonly #transactions = new Map<string, Transaction>()
-  /** What a mempool has taken, by sender and nonce. */
+  /** Transactions that a mempool accepted, by sender and nonce. */
   readonly #offered = new Map<string, Transaction[]>()
   #blocks = 0
 
@@ -121,13 +129,13 @@ export class SimulatedChain {
     return transaction
   }
 
-  /** Remembers what a mempool has taken: some miner has it, also when it is replaced. */
+  /** Remembers a transaction that a mempool accepted. Some miner has it, even after it is replaced. */
   offer(transaction: Transaction): void {
     const known = this.#offered.get(slotOf(transaction)) ?? []
     if (!known.includes(transaction)) this.#offered.set(slotOf(transaction), [...known, transaction])
   }
 
-  /** What was offered for the same nonce, this one among it. */
+  /** All transactions that were offered for the nonce, this one among them. */
   rivalsOf(transaction: Transaction): readonly Transaction[] {
     return this.#offered.get(slotOf(transaction)) ?? [transaction]
   }
@@ -169,7 +177,7 @@ export class SimulatedChain {
     if (chainId !== CHAIN_ID || nonce !== (state.nonces.get(from) ?? 0) || maxFeeWei < baseFeeWei) return undefined
     if (balance < gasLimit * maxFeeWei) return undefined
     const gasPriceWei = baseFeeWei + min(tipWei, maxFeeWei - baseFeeWei)
-    // Without the least gas per byte (EIP-7623), which is paid in the end and not before.
+    // Without the least gas per byte (EIP-7623), which is charged at the end of a transaction.
     const intrinsicGas = transactionGas(data, BLOCK_GAS) - BLOCK_GAS
     if (transactionGas(data, 0n) > gasLimit) return undefined
     state.nonces.set(from, nonce + 1)
@@ -180,7 +188,7 @@ export class SimulatedChain {
     return { transaction, gasPriceWei, ...done }
   }
 
-  /** A transaction to a key manager, or one that does nothing but use its nonce up. */
+  /** Executes a transaction to a key manager, or one that only uses its nonce up. */
   #runCall(
     state: State,
     { to, data, gasLimit, calls: [call] }: Transaction,
@@ -254,7 +262,7 @@ const outcomeOf = (
   gas: Pick<CallOutcome, 'gasUsed' | 'gasAlone'>,
 ): CallOutcome => ({ call, succeeded: success, revertData: success ? '0x' : returnData.slice(0, 10), ...gas })
 
-/** Where a transaction stands on the chain that ends with a block. */
+/** The block and the receipt of a transaction on the chain that ends with `head`. */
 export function findReceipt(head: Block, hash: string): { block: Block; receipt: Receipt } | undefined {
   for (let block: Block | undefined = head; block; block = block.parent) {
     const receipt = block.receipts.find(({ transaction }) => transaction.hash === hash)
@@ -263,14 +271,14 @@ export function findReceipt(head: Block, hash: string): { block: Block; receipt:
   return undefined
 }
 
-/** The block of a number on the chain that ends with a block. */
+/** The block with a number on the chain that ends with `head`. */
 export function blockAt(head: Block, number: number): Block | undefined {
   let block: Block | undefined = head
   while (block && block.number > number) block = block.parent
   return block?.number === number ? block : undefined
 }
 
-/** Every receipt on the chain that ends with a block, the first one first. */
+/** All receipts on the chain that ends with `head`, the oldest first. */
 export function receiptsUpTo(head: Block): { readonly block: Block; readonly receipt: Receipt }[] {
   const found: { block: Block; receipt: Receipt }[][] = []
   for (let block: Block | undefined = head; block; block = block.parent) {
@@ -281,7 +289,7 @@ export function receiptsUpTo(head: Block): { readonly block: Block; readonly rec
   return found.reverse().flat()
 }
 
-/** The base fee goes up and down by an eighth at most, as EIP-1559 has it. */
+/** The factor of the next base fee, which changes by an eighth at most (EIP-1559). */
 export const driftOf = (random: Random) => random.between(0.9, 1.12)
 
 export const cloneState = ({ nonces, balances, channels, switches }: State): State => ({

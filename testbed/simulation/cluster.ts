@@ -9,16 +9,16 @@ import { CHAIN_ID } from './chain.ts'
 import type { Random } from './random.ts'
 import type { Process, WorldTime } from './world-time.ts'
 
-/** The real database, which outlives runs: to make one takes as long as many runs. */
+/** The real database. All runs of a process share it, because making one takes as long as many runs. */
 export interface Storage {
-  /** Runs a statement at once. */
+  /** Runs a statement immediately. */
   run(text: string, values?: readonly unknown[]): Promise<QueryResult>
-  /** The same for what only looks, and belongs to no server. */
+  /** Runs a query that belongs to no server and changes nothing. */
   readonly db: Queries
 }
 
 const TABLES = ['profiles', 'budgets', 'signer_accounts', 'relays', 'attempts', 'facts']
-/** Runs after which the rows of earlier ones are cleared away. */
+/** After this number of runs, the rows of earlier runs are removed. */
 const CLEAR_EVERY = 100
 
 /** Opens PGlite in memory, with the tables of the server, and one connection to it. */
@@ -42,7 +42,7 @@ export async function openStorage(): Promise<Storage> {
   return {
     run: (text, values = []) => {
       if (values.length === 0) return client.query(text)
-      // To parse and to plan a statement takes longer than to execute it.
+      // Parsing and planning a statement takes longer than executing it.
       const name = names.get(text) ?? `statement${names.size}`
       names.set(text, name)
       return client.query({ name, text, values: [...values] })
@@ -53,7 +53,7 @@ export async function openStorage(): Promise<Storage> {
 
 let runs = 0
 
-/** Takes away what an earlier run has left. */
+/** Removes the rows that an earlier run has left. */
 export async function emptyStorage({ run }: Storage): Promise<void> {
   await run(TABLES.map((table) => `delete from ${table}`).join('; '))
   if (++runs % CLEAR_EVERY === 0) await run(`truncate ${TABLES.join(', ')}`)
@@ -70,51 +70,51 @@ interface Statement {
 interface Session {
   readonly process: Process
   isOver: boolean
-  /** Its server has lost the connection. The database may not know yet. */
+  /** Whether its server has lost the connection. The database may not know that yet. */
   isBroken: boolean
   isInTransaction: boolean
-  /** When it said something last: the server ends sessions that hold something and say nothing. */
+  /** Time of its last statement. The database ends sessions that hold locks and send nothing. */
   heardMs: number
   readonly keys: Set<string>
 }
 
 const BEGIN = 'begin'
 const ENDS: ReadonlySet<string> = new Set(['commit', 'rollback'])
-/** To wait for a lock that another one has; see `postgres-pool.ts`. */
+/** The longest wait for a lock that another session holds; see `postgres-pool.ts`. */
 const LOCK_WAIT_MS = 2_000
-/** Of a statement, and of its answer. */
+/** The slowest way of a statement, and of its answer. */
 const SLOWEST_MS = 2
 
 export interface ClusterOptions {
   readonly time: WorldTime
   readonly random: Random
   readonly storage: Storage
-  /** Whether several servers use it, as PostgreSQL; or one, as PGlite within it. */
+  /** Whether several servers use it, like PostgreSQL. Otherwise one server uses it, like an embedded PGlite. */
   readonly isShared: boolean
 }
 
 /**
- * The database as servers see it: the real SQL, with sessions that a crash ends between any two statements. What was
- * committed stays, what was not does not.
+ * The database as servers see it: real SQL, with sessions that a crash can end between any two statements. Committed changes
+ * stay, and uncommitted changes are lost.
  *
- * PGlite has one session. So a transaction has the database to itself, and the statements of others wait for its end: they
- * come before it or after it, never between. Advisory locks and the limits of `postgres-pool.ts` are modelled here.
+ * PGlite has one session. So a transaction has the database to itself, and the statements of other sessions wait for its end.
+ * They come before it or after it, and never in between. Advisory locks and the limits of `postgres-pool.ts` are modelled here.
  */
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #sessions = new Set<Session>()
   #owner: Session | undefined
   #waiting: { readonly session: Session; readonly run: () => Promise<void> }[] = []
-  /** By key: who holds it, and who waits, the first one first. */
+  /** By key: the holder of the lock, and those who wait, the first one first. */
   readonly #keys = new Map<string, { session: Session; waiting: { session: Session; grant: () => void }[] }>()
-  /** While it is cut off, statements get lost on their way there or back. */
+  /** While a server is cut off, statements get lost on their way to the database or back. */
   isCutOff = false
 
   constructor(options: ClusterOptions) {
     this.#options = options
   }
 
-  /** What a server opens in place of its database. */
+  /** Opens the database for a server. */
   open(process: Process): Database {
     const { isShared } = this.#options
     const pool = new SessionPool(isShared ? Infinity : 1, () => this.#connect(process))
@@ -152,14 +152,14 @@ export class Cluster {
     }
   }
 
-  /** The process is gone. The operating system closes its connections, behind what was sent by them. */
+  /** Ends the connections of a dead process. Statements that it sent before arrive before the end of the connection. */
   crashed(process: Process): void {
     this.#options.time.after(SLOWEST_MS, undefined, async () => {
       for (const session of [...this.#sessions].filter((one) => one.process === process)) await this.#end(session)
     })
   }
 
-  /** The process sleeps: what it holds, it loses after a while. */
+  /** The process sleeps, so it loses its locks after a while. */
   fellAsleep(process: Process, ms: number): void {
     const { time, isShared } = this.#options
     if (!isShared || ms < FROZEN_MS) return
@@ -175,7 +175,7 @@ export class Cluster {
     return this.#owner !== undefined
   }
 
-  /** Sessions that are open: what remains of a server that has nothing to do. */
+  /** The number of open sessions. */
   openSessions(): number {
     return this.#sessions.size
   }
@@ -194,7 +194,7 @@ export class Cluster {
     return session
   }
 
-  /** The statement of a session travels, waits for its turn, is executed, and its answer travels back. */
+  /** Sends a statement of a session, waits for its turn, executes it, and sends the answer back. */
   #query(session: Session, text: string, values: readonly unknown[]): Promise<QueryResult> {
     const { time, random } = this.#options
     return new Promise((resolve, reject) => {
@@ -202,7 +202,7 @@ export class Cluster {
       if (session.isBroken) return this.#answer(session, () => reject(away(false)))
       const isLost = this.isCutOff && random.chance(0.5)
       time.after(random.between(0.05, SLOWEST_MS), undefined, async () => {
-        // A statement that was on its way when its process died is executed all the same, or not.
+        // A statement that was on its way when its process died may be executed or not.
         if (!session.process.isAlive && random.chance(0.5)) return
         if (isLost) {
           this.#break(session)
@@ -242,7 +242,7 @@ export class Cluster {
     )
     time.log(`db ${session.process.name} ${text.replaceAll(/\s+/g, ' ').slice(0, 60)} ${summary(outcome)}`)
     if (ENDS.has(text)) await this.#releaseTransaction(session)
-    // The answer of what was done may still get lost.
+    // The statement is executed, but its answer may still get lost.
     if (this.isCutOff && random.chance(0.5)) {
       await this.#end(session)
       return this.#answer(session, () => reject(away(true)))
@@ -268,7 +268,7 @@ export class Cluster {
     }
   }
 
-  /** The server has lost the connection. The database hears of it at once, or when it looks. */
+  /** The server has lost the connection. The database notices that immediately, or at its next check. */
   #break(session: Session): void {
     const { time, random } = this.#options
     session.isBroken = true
@@ -335,7 +335,7 @@ export class Cluster {
   }
 }
 
-/** The sessions of one server: those that are free are taken again. */
+/** The sessions of one server. A free session is used again. */
 class SessionPool {
   readonly #most: number
   readonly #open: () => Session
@@ -366,7 +366,7 @@ class SessionPool {
 
 const away = (isUnknown: boolean) => new DatabaseAwayError(new Error('the connection is gone'), isUnknown)
 
-/** Where a statement asks for no order, the order of its rows is chance. */
+/** If a statement asks for no order, its rows come in a random order. */
 function inAnyOrder(text: string, result: QueryResult, random: Random): QueryResult {
   if (!text.startsWith('select') || text.includes('order by') || (result.rows?.length ?? 0) < 2) return result
   const keyed = (result.rows as object[]).map((row) => ({ row, key: JSON.stringify(row) }))

@@ -4,29 +4,29 @@ import type { SimulatedNode } from './node.ts'
 import type { Random } from './random.ts'
 import type { Process, WorldTime } from './world-time.ts'
 
-/** What the network does to one call, and what the node says of it. */
+/** What the network does to one call, and what the node answers. */
 export type Trouble =
-  /** Answered late, after other calls perhaps. */
+  /** The answer comes late, perhaps after those of later calls. */
   | 'slow'
-  /** The node does not hear it. */
+  /** The call gets lost on its way to the node. */
   | 'unheard'
-  /** The node does it, and the answer gets lost. */
+  /** The node executes the call, and the answer gets lost. */
   | 'unanswered'
-  /** The connection breaks when the node has done it. */
+  /** The connection breaks after the node has executed the call. */
   | 'broken'
-  /** The node gets it twice. */
+  /** The node gets the call twice. */
   | 'doubled'
-  /** The node takes a transaction, and answers that it does not. */
+  /** The node accepts a transaction, and answers that it refuses it. */
   | 'denies'
-  /** The node drops a transaction, and answers that it has it. */
+  /** The node drops a transaction, and answers that it accepts it. */
   | 'pretends'
 
-/** How a node is to be reached now; changed by the weather. */
+/** The state of the line to a node. The weather changes it. */
 export interface Line {
-  /** Milliseconds of one way. */
+  /** Milliseconds that one way takes. */
   readonly fastMs: number
   readonly slowMs: number
-  /** The probability of each trouble, of one call. */
+  /** The probability that a call meets each trouble. */
   readonly troubles: ReadonlyMap<Trouble, number>
 }
 
@@ -41,7 +41,7 @@ export interface NetworkOptions {
   readonly node: SimulatedNode
   readonly line: () => Line
   readonly read: (raw: string) => { readonly hash: string }
-  /** Told of each transaction that a node is given, whatever becomes of it. */
+  /** Called for each transaction that reaches a node, whatever the node does with it. */
   readonly onSent: (raw: string, answer: string) => void
 }
 
@@ -49,7 +49,7 @@ export interface NetworkOptions {
 export function connectTo(options: NetworkOptions): NodeConnection {
   const { time, random, process, node } = options
 
-  /** @param heardMs when the node hears it at the earliest */
+  /** @param heardMs the earliest time at which the node gets the call */
   function ask(method: string, params: readonly unknown[], timeoutMs: number, heardMs: number) {
     const line = options.line()
     const trouble = pickTrouble(line, random, method)
@@ -102,7 +102,7 @@ export function connectTo(options: NetworkOptions): NodeConnection {
   }
 }
 
-/** At the node: it does what it is asked, even when whoever asked is gone. @returns what gives its answer, or throws it */
+/** Executes a call at the node, even if its sender is gone by then. @returns a function that returns the answer or throws it */
 function atNode(
   { node, read, onSent }: NetworkOptions,
   method: string,
@@ -133,7 +133,7 @@ function atNode(
   }
 }
 
-/** Nobody hears the second answer. */
+/** Gives the node the same call again. Nobody receives the second answer. */
 function answerAgain(node: SimulatedNode, method: string, params: readonly unknown[]): void {
   try {
     node.answer(method, params)

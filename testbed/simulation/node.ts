@@ -11,26 +11,26 @@ import {
 } from './chain.ts'
 import type { Random } from './random.ts'
 
-/** What differs between kinds of nodes. */
+/** The rules in which kinds of nodes differ. */
 export interface NodeRules {
-  /** Whether a transaction is kept whose nonce is not the next one. */
+  /** Whether the mempool keeps a transaction whose nonce is not the next one. */
   readonly keepsGaps: boolean
-  /** Whether transactions of blocks that a reorganisation drops come back into the mempool. */
+  /** Whether transactions return to the mempool when a reorganisation drops their block. */
   readonly bringsBack: boolean
-  /** Whether a transaction is refused that offers less than the base fee. */
+  /** Whether the node refuses a transaction that offers less than the base fee. */
   readonly wantsBaseFee: boolean
 }
 
 /** The most bytes of a transaction. */
 const MOST_BYTES = 131_072
-/** Of what was offered before, for the same nonce. */
+/** The least fees of a replacement, in per cent of the fees that were offered before for the same nonce. */
 const REPLACEMENT_PERCENT = 110n
 
 const refused = (message: string, code = -32000) => new UpstreamRpcError({ code, message })
 
 /**
- * A node: what it holds to be the chain, and its mempool. It answers at once and truthfully; what the network makes of
- * that is not its business.
+ * A node, with its view of the chain and its mempool. It answers immediately and truthfully. Delays and lies are made by
+ * `network.ts`.
  */
 export class SimulatedNode {
   readonly name: string
@@ -38,7 +38,7 @@ export class SimulatedNode {
   head: Block
   /** By sender, then by nonce. */
   readonly pool = new Map<string, Map<number, Transaction>>()
-  /** Told what the mempool has taken: other nodes get it. */
+  /** Called for each transaction that the mempool accepts, so that other nodes get it. */
   onTaken: (transaction: Transaction) => void = () => {}
   readonly #chain: SimulatedChain
 
@@ -84,7 +84,7 @@ export class SimulatedNode {
     }
   }
 
-  /** @returns why the mempool does not take it; undefined: it does, or has it already */
+  /** @returns why the mempool refuses the transaction; undefined: it accepts it, or has it already */
   take(transaction: Transaction): string | undefined {
     const { from, nonce, hash, gasLimit, maxFeeWei, tipWei } = transaction
     const own = this.pool.get(from) ?? new Map<number, Transaction>()
@@ -110,7 +110,7 @@ export class SimulatedNode {
     return undefined
   }
 
-  /** Holds another block to be the head. What the chain has mined, or made void, leaves the mempool. */
+  /** Takes another block as the head. Transactions that are mined or void leave the mempool. */
   adopt(head: Block): void {
     const before = this.head
     this.head = head
@@ -126,7 +126,7 @@ export class SimulatedNode {
     }
   }
 
-  /** What the next block could hold, in an order that respects the nonces. */
+  /** The transactions that the next block could hold, in an order that respects the nonces. */
   executable(random: Random): Transaction[] {
     const senders = random.shuffled([...this.pool.keys()].sort())
     return senders.flatMap((from) => {
@@ -144,7 +144,7 @@ export class SimulatedNode {
     return this.head.state.nonces.get(address.toLowerCase()) ?? 0
   }
 
-  /** With what the mempool has without a gap. */
+  /** The next nonce after those of the mempool, up to the first gap. */
   #nextNonce(address: string): number {
     const own = this.pool.get(address.toLowerCase())
     let nonce = this.#nonce(address)
@@ -192,7 +192,7 @@ export class SimulatedNode {
     }
   }
 
-  /** Runs what `server/services/simulator/sequences.yul` runs, which defines the format. */
+  /** Does the work of `server/services/simulator/sequences.yul`, which defines the format. */
   #call({ data }: { data: string }, overrides: Overrides): string {
     const input = Buffer.from(data.slice(2), 'hex')
     const results: Buffer[] = []
@@ -238,7 +238,7 @@ export class SimulatedNode {
 
 type Overrides = Readonly<Record<string, { readonly stateDiff?: Readonly<Record<string, string>> }>>
 
-/** The blocks from one down to where it meets the chain of another, the first one first. */
+/** The blocks up to `from` that the chain of `to` does not have, the oldest first. */
 function blocksBetween(from: Block, to: Block): Block[] {
   const found: Block[] = []
   for (let block: Block | undefined = from; block; block = block.parent) {

@@ -1,32 +1,32 @@
 import type { Timings } from '../../server/compose.ts'
-import type { Effect } from './key-manager.ts'
+import type { Effect } from './contracts.ts'
 import type { Trouble } from './network.ts'
 import type { NodeRules } from './node.ts'
 import { createRandom, type Random } from './random.ts'
 
-/** What a seed decides before a run begins. */
+/** Everything that a seed decides before a run begins. */
 export interface Plan {
   readonly seed: number
   readonly world: WorldPlan
   readonly calls: readonly CallPlan[]
   readonly faults: readonly Fault[]
-  /** When the weather is fine again: every fault is over, and every call was sent. */
+  /** The time from which the weather is fine: every fault is over, and every call was sent. */
   readonly calmFromMs: number
 }
 
 export interface WorldPlan {
-  /** Servers on one PostgreSQL; one with PGlite when it is not shared. */
+  /** The number of servers on one PostgreSQL. A database that is not shared is PGlite, with one server. */
   readonly servers: number
   readonly isShared: boolean
   readonly nodes: readonly NodeRules[]
   readonly blockMs: number
   readonly confirmations: number
-  /** Accounts that pay, of all servers. */
+  /** The number of accounts that pay. All servers use them. */
   readonly accounts: number
   readonly profiles: number
   readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
   readonly timings: Timings
-  /** Most calls in one transaction; null: each has one of its own. */
+  /** The most calls in one transaction; null: each call has a transaction of its own. */
   readonly bundleCalls: number | null
   /** Probability that a transaction gets into the next block. */
   readonly inclusion: number
@@ -35,17 +35,17 @@ export interface WorldPlan {
 export type Cheat = 'signature' | 'other-payload' | 'no-permission' | 'expired'
 
 export interface CallPlan {
-  /** What its payload holds, and no other. */
+  /** The number of the call, which its payload contains. */
   readonly number: number
   readonly profile: number
   readonly controller: number
   readonly channel: bigint
   readonly id: bigint
   readonly effect: Effect
-  /** Seconds for which it is valid, from its first sending; null: for ever. */
+  /** Seconds for which the call is valid, from its first sending; null: it is always valid. */
   readonly validSeconds: number | null
   readonly cheat: Cheat | undefined
-  /** Whether nothing but its profile's limits may keep it from being executed. */
+  /** Whether the call has to be executed, unless its profile has reached a limit. */
   readonly isProbe?: boolean
   readonly sendings: readonly Sending[]
 }
@@ -54,9 +54,9 @@ export interface CallPlan {
 export interface Sending {
   readonly atMs: number
   readonly server: number
-  /** Closes the connection after this time; Infinity: waits for the answer. */
+  /** The caller closes the connection after this time; Infinity: it waits for the answer. */
   readonly patienceMs: number
-  /** Whether it sends the call again when there was no answer, or one that says so. */
+  /** Whether the caller sends the call again when it gets no answer, or a refusal after which it may try again. */
   readonly isStubborn: boolean
   readonly spelling: number
 }
@@ -79,7 +79,7 @@ export type Fault = { readonly atMs: number } & (
       readonly kind: 'reorganisation'
       readonly depth: number
       readonly keeps: number
-      /** Whether the first new block also holds what was offered meanwhile. */
+      /** Whether the first new block also holds transactions from the mempool of a node. */
       readonly takesOffered?: boolean
     }
   | { readonly kind: 'rivals'; readonly forMs: number }
@@ -90,7 +90,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'cut'; readonly forMs: number }
 )
 
-/** When callers begin, at the latest, and faults as well. */
+/** The latest time at which a caller or a fault begins. */
 export const ACTIVE_MS = 20_000
 /** The longest that a fault lasts. */
 const LONGEST_MS = 12_000
@@ -105,20 +105,23 @@ const QUOTAS = [
 const TROUBLES: readonly Trouble[] = ['slow', 'unheard', 'unanswered', 'broken', 'doubled', 'denies', 'pretends']
 
 /**
- * What makes something frequent that is rare otherwise. `order`: calls whose end depends on which of them comes first.
- * `expiry`: calls whose time runs out before a block takes them. `depth`: reorganisations of what is final. `rivals`: blocks
- * hold what has been replaced, since a miner has not heard of the replacement. `turns`: each call of a channel comes when
- * the one before it is mined, and reorganisations take several of them back. `returns`: the nonce of a call is used up
- * since its time has run out, and a reorganisation goes back to before that.
+ * A theme makes rare things frequent.
+ *
+ * - `order`: calls whose result depends on which of them is executed first.
+ * - `expiry`: calls whose time runs out before a block holds them.
+ * - `depth`: reorganisations of final blocks.
+ * - `rivals`: blocks hold transactions that were replaced, because a miner has not received the replacement.
+ * - `turns`: each call of a channel is sent when the call before it is mined, and reorganisations drop several of them.
+ * - `returns`: the nonce of a call is used up because its time has run out, and a reorganisation goes back to before that.
  */
 type Theme = 'order' | 'expiry' | 'depth' | 'rivals' | 'turns' | 'returns'
 type Themes = ReadonlySet<Theme>
 /** Half of the seeds have some of these. */
 const COMMON_THEMES: readonly Theme[] = ['order', 'expiry', 'depth', 'rivals']
-/** One seed in five has one of these, and none of the others. */
+/** One seed in five has one of these, and no other theme. */
 const SELDOM_THEMES: readonly Theme[] = ['turns', 'returns']
 
-/** What a seed stands for. Every seed has weather of its own: some kinds of faults, and none of the others. */
+/** The plan of a seed. Each seed has some kinds of faults, and none of the other kinds. */
 export function planOf(seed: number): Plan {
   const random = createRandom(seed, 'plan')
   const themes = planThemes(random)
@@ -173,7 +176,7 @@ function planCalls(random: Random, world: WorldPlan, themes: Themes): CallPlan[]
   const { profiles, servers, bundleCalls } = world
   const calls: CallPlan[] = []
   const channels = bundleCalls === null ? random.integer(1, 4) : random.integer(3, 8)
-  // What shares a transaction comes at the same time.
+  // Calls share a transaction only when they come at the same time.
   const burstMs = random.stream('bundles').between(500, ACTIVE_MS * 0.8)
   for (let channel = 0; channel < channels; channel++) {
     const [profile, controller] = [random.integer(0, profiles - 1), random.integer(0, 1)]
@@ -209,7 +212,7 @@ function planCalls(random: Random, world: WorldPlan, themes: Themes): CallPlan[]
   return calls
 }
 
-/** How many calls are plain ones, whose end depends on no other. */
+/** The share of plain calls, whose result depends on no other call. */
 function plainShareOf(themes: Themes): number {
   if (themes.has('turns')) return 1
   return themes.has('order') ? 0.2 : 0.75
@@ -221,11 +224,11 @@ function planValidity(random: Random, themes: Themes): number | null {
   return random.chance(isShort ? 0.7 : 0.2) ? random.integer(11, isShort ? 13 : 25) : null
 }
 
-/** When the weather has been fine for this time, calls are taken as if there had been no faults. */
+/** When the weather has been fine for this time, servers accept calls as if there had been no faults. */
 const PROBE_AFTER_MS = 10_000
 const PROBE_CHANNEL = 100n
 
-/** Calls in fine weather, as many as there are accounts: each of these has to be taken, and executed. */
+/** Calls in fine weather, one for each account. Each of them has to be accepted and executed. */
 export function probesOf({ world, calls, calmFromMs }: Plan): CallPlan[] {
   return Array.from({ length: world.accounts }, (_, index) => ({
     number: calls.length + 1 + index,
@@ -258,9 +261,9 @@ const planSendings = (random: Random, atMs: number, servers: number): Sending[] 
     spelling: random.integer(0, 3),
   }))
 
-/** How long after a call was sent it is on its way to be stored and sent. */
+/** Time after the sending of a call in which a server verifies, stores and sends it. */
 const ON_ITS_WAY_MS = 80
-/** Faults that hit most where something is just being done. */
+/** Faults that do most harm while a call is being stored and sent. */
 const HITS_WORK: ReadonlySet<string> = new Set(['crash', 'sleep', 'cut'])
 
 function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[], themes: Themes): Fault[] {
@@ -271,7 +274,7 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
       : random.between(0, ACTIVE_MS)
   const makers = faultMakers(random, world, themes)
   const kinds = random.shuffled(Object.keys(makers)).slice(0, random.integer(0, 5))
-  // Much goes wrong only when the chain goes back.
+  // Many mistakes show only when the chain goes back.
   if (random.chance(0.3)) kinds.push('reorganisation', 'reorganisation')
   const count = kinds.length === 0 ? 0 : random.integer(1, 8)
   const faults = Array.from({ length: count }, () => {
@@ -282,7 +285,7 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
   return [...faults, ...themed].toSorted((one, other) => one.atMs - other.atMs)
 }
 
-/** What belongs to themes: no blocks until calls have run out of time, and reorganisations of what came of them. */
+/** Faults of the themes: full blocks until calls have run out of time, and then reorganisations. */
 function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<string, Maker>>): Fault[] {
   if (themes.size === 0 || themes.has('returns')) return []
   const reorganisation = (fromMs: number, toMs: number): Fault => ({
@@ -310,8 +313,8 @@ function themedFaults(random: Random, themes: Themes, makers: Readonly<Record<st
 }
 
 /**
- * A call is in no block until its time has run out and its nonce is used up; then the chain goes back to before that, and
- * blocks hold what comes of it or what was there first.
+ * Faults of the theme `returns`. No block holds the call until its time has run out and its nonce is used up. Then the chain
+ * goes back to before that, and its new blocks hold the first transaction of the nonce or a later one.
  */
 function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], themes: Themes): Fault[] {
   const call = calls.find(({ validSeconds, cheat }) => validSeconds !== null && cheat === undefined)
@@ -340,7 +343,7 @@ function faultMakers(random: Random, world: WorldPlan, themes: Themes): Readonly
   const account = () => random.integer(0, world.accounts - 1)
   const forMs = () => random.between(500, LONGEST_MS)
   const one = (fault: Omit<Fault, 'atMs'> & Readonly<Record<string, unknown>>) => fault
-  // What is final keeps its order; what goes deeper may change it.
+  // A reorganisation that goes deeper than the final blocks may change the order of calls.
   const deepShare = themes.has('turns') ? 0 : themes.has('depth') ? 0.8 : 0.25
   const makers: Record<string, Maker> = {
     crash: () => one({ kind: 'crash', server: server(), forMs: random.between(100, 5_000) }),

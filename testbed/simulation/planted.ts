@@ -3,15 +3,15 @@ import { registerHooks } from 'node:module'
 /** A change of the sources that breaks a promise. */
 export interface PlantedFault {
   readonly id: string
-  /** What somebody might have got wrong. */
+  /** The mistake that the change makes. */
   readonly mistake: string
   readonly edits: readonly Edit[]
 }
 
 interface Edit {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string
-  /** Stands in the file exactly once. */
+  /** The text to replace, which the file contains exactly once. */
   readonly find: string
   readonly replace: string
 }
@@ -20,7 +20,7 @@ const relayer = 'server/services/relayer'
 const ledger = 'server/services/ledger'
 const follower = 'server/services/follower'
 
-/** What the simulation has to find. Each is a mistake that systems of this kind are known for. */
+/** The faults that the simulation has to find. Each is a known mistake of systems of this kind. */
 export const plantedFaults: readonly PlantedFault[] = [
   {
     id: 'nonce-before-commit',
@@ -199,7 +199,7 @@ export const plantedFaults: readonly PlantedFault[] = [
 const root = new URL('../../', import.meta.url).href
 
 /**
- * Plants a fault: from now on Node loads the files with the mistake in them. What lies on the disk is not touched.
+ * Plants a fault: from now on Node loads the files with the mistake in them. The files on the disk stay as they are.
  *
  * @throws RangeError there is no such fault, or the sources have changed so that it cannot be planted
  */
@@ -218,7 +218,7 @@ export function plant(id: string): void {
   })
 }
 
-/** @throws RangeError the text that is to be replaced does not stand there exactly once */
+/** @throws RangeError the file does not contain the text exactly once */
 export function edited(source: string, { file, find, replace }: Edit): string {
   const parts = source.split(find)
   if (parts.length !== 2) throw new RangeError(`${file} holds ${parts.length - 1} times: ${find}`)

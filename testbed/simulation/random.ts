@@ -1,6 +1,6 @@
 /** Chance that a seed decides. */
 export interface Random {
-  /** From 0, below 1. */
+  /** A number from 0, below 1. */
   next(): number
   /** An integer from `least` to `most`, both included. */
   integer(least: number, most: number): number
@@ -9,9 +9,9 @@ export interface Random {
   chance(probability: number): boolean
   /** @throws RangeError nothing to pick from */
   pick<Item>(items: readonly Item[]): Item
-  /** In another order. */
+  /** The items in a random order. */
   shuffled<Item>(items: readonly Item[]): Item[]
-  /** A stream of its own: what is drawn from one does not shift what others give. */
+  /** A stream of its own. Drawing from it does not change what other streams give. */
   stream(name: string): Random
 }
 

@@ -10,32 +10,31 @@ import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/accounts.ts'
 import { openAccount, createPlans } from '../../server/services/quotas/plans.ts'
 import { acceptedAs, audit, MOST_PLANNED, statusName, type Evidence } from './audit.ts'
-import { BUNDLER_ADDRESS } from './bundler.ts'
+import { BUNDLER_ADDRESS } from './contracts.ts'
 import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
 import { receiptsUpTo, SimulatedChain } from './chain.ts'
 import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
-import { StoredJobs } from './job-queue.ts'
+import { StoredJobs, SimulatedServer } from './server.ts'
 import { connectTo } from './network.ts'
 import { SimulatedNode } from './node.ts'
 import { probesOf, type Plan } from './plan.ts'
 import { createRandom } from './random.ts'
-import { SimulatedServer } from './server.ts'
 import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
 import { enter, takeOverGlobals, WorldTime } from './world-time.ts'
 
-/** What is made once, and used by every run of a process. */
+/** Things that a process makes once and uses in every run. */
 export interface Laboratory {
   readonly storage: Storage
   readonly registry: Registry
   readonly config: Config
-  /** Of the contract `Bundler.sol`, hex. */
+  /** Code of the contract `Bundler.sol`, hex. */
   readonly bundlerCode: string
 }
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Outcome {
   readonly seed: number
-  /** What was promised and not kept; none: the run is good. */
+  /** The promises that were broken. Empty: the run is good. */
   readonly faults: readonly string[]
   readonly story: readonly string[]
   readonly trace: readonly string[]
@@ -51,7 +50,7 @@ export interface Outcome {
 
 const transitionName = (from: string, event: string) => `${from} > ${event}`
 
-/** After the weather is fine, everything has to end within this time; where miners leave much out, within so many blocks. */
+/** Once the weather is fine, every call has to be settled within this time, or within so many blocks if that is longer. */
 const LIMIT_MS = 120_000
 const LIMIT_BLOCKS = 60
 const LOOK_MS = 2_000
@@ -65,7 +64,7 @@ export async function openLaboratory(): Promise<Laboratory> {
   return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }
 }
 
-/** Lives through a plan, and judges it. */
+/** Runs a plan, and audits the run. */
 export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> {
   const { storage } = laboratory
   await emptyStorage(storage)
@@ -161,7 +160,7 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   return askAtTheEnd(evidence, servers, time, profiles)
 }
 
-/** Whether nothing is open, and the chain has used every nonce that was given out. */
+/** Whether no call is open, and the chain has used every nonce that was given to a transaction. */
 async function isAtRest({ db }: Storage, chain: SimulatedChain, addresses: readonly string[]): Promise<boolean> {
   const open = await db.selectFrom('relays').select('hash').where('final', '=', false).limit(1).execute()
   if (open.length > 0) return false
@@ -243,7 +242,7 @@ async function register(plan: Plan, { storage, registry }: Laboratory): Promise<
   await storage.db.insertInto('profiles').values(rows).execute()
 }
 
-/** Asks a server what became of the calls, as callers do. */
+/** Asks a server for the status of the calls, as callers do. */
 async function askAtTheEnd(
   evidence: Evidence,
   servers: readonly SimulatedServer[],
@@ -275,7 +274,7 @@ async function askAtTheEnd(
     )
     .then(
       (answer) => (ledger = answer),
-      // The audit says so: no server answers in the end.
+      // The audit reports that no server answers at the end.
       (error: Error) => time.tell(`asked at the end: ${error.message}`),
     )
     .finally(() => (isAnswered = true))

@@ -2,19 +2,19 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What a worker is to do. */
+/** An order for a worker. */
 export interface Order {
   readonly seed: number
-  /** Whether everything that happens is wanted. */
+  /** Whether to return the whole trace. */
   readonly isTraced: boolean
-  /** Whether a run that fails is to be made smaller. */
+  /** Whether to make a run that fails smaller. */
   readonly isShrunk: boolean
 }
 
-/** What came of a seed. */
+/** The result of a seed. */
 export interface Found {
   readonly seed: number
-  /** What was promised and not kept; none: the run is good. */
+  /** The promises that were broken. Empty: the run is good. */
   readonly faults: readonly string[]
   readonly digest: string
   readonly virtualMs: number
@@ -25,7 +25,7 @@ export interface Found {
   /** Transactions that carry several calls, and are mined. */
   readonly bundles: number
   readonly cpuMs: number
-  /** Of a run that failed, after it was made smaller; or everything, where it is traced. */
+  /** The story of a run that failed, after it was made smaller. With `isTraced`, the whole trace. */
   readonly story?: string
 }
 
@@ -39,7 +39,7 @@ export interface SimulateOptions {
   readonly planted?: string
   readonly isTraced?: boolean
   readonly isShrunk?: boolean
-  /** Told of each seed. @returns whether that is enough */
+  /** Called with the result of each seed. @returns true to stop */
   readonly onFound: (found: Found) => boolean | void
 }
 

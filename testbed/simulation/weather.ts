@@ -18,20 +18,20 @@ export interface WeatherOptions {
   readonly cluster: Cluster
 }
 
-/** What every account has, and what it has while it is poor. */
+/** The balance of an account, usually and while it is poor. */
 export const RICH_WEI = 10n ** 20n
 const POOR_WEI = 10n ** 13n
 
-/** Makes blocks, and the faults that are planned. */
+/** Makes blocks and the planned faults. */
 export class Weather {
   readonly #options: WeatherOptions
   readonly #lines = new Map<number, Line>()
   readonly #lagging = new Set<SimulatedNode>()
   #inclusion: number
-  /** Whether miners hold what has been replaced. */
+  /** Whether miners may put transactions into blocks that were replaced. */
   #hasRivals = false
   #feeFactors: number[] = []
-  /** What accounts were given last, in wei. */
+  /** The last balance that each account was given, in wei. */
   readonly #funds = new Map<number, bigint>()
 
   constructor(options: WeatherOptions) {
@@ -66,7 +66,7 @@ export class Weather {
     cluster.isCutOff = false
     this.#inclusion = plan.world.inclusion
     this.#hasRivals = false
-    // A reorganisation may have taken back what ended their poverty.
+    // A reorganisation may have dropped the transfer that ended an account's poverty.
     for (let account = 0; account < plan.world.accounts; account++) this.#fund(account, RICH_WEI)
     for (const server of servers) if (!server.process.isAlive) server.start()
     for (const node of nodes) this.#propagateTo(node)
@@ -139,7 +139,7 @@ export class Weather {
     })
   }
 
-  /** As by a transfer to or from the account, in the latest block. */
+  /** Sets the balance of an account in the latest block, as a transfer would. */
   #fund(account: number, wei: bigint): void {
     this.#funds.set(account, wei)
     this.#options.chain.head.state.balances.set(addressOf(account), wei)
@@ -162,13 +162,13 @@ export class Weather {
     for (const node of nodes) this.#propagateTo(node)
   }
 
-  /** The same transactions, or others with the same nonces, where miners have not heard of the replacement. */
+  /** The same transactions, or rivals with the same nonces when miners have not received the replacement. */
   #heldInstead(transactions: readonly Transaction[]): Transaction[] {
     const { chain, random } = this.#options
     return transactions.map((one) => (this.#hasRivals && random.chance(0.5) ? random.pick(chain.rivalsOf(one)) : one))
   }
 
-  /** @param nowSeconds of the block; absent: the present time */
+  /** @param nowSeconds the time of the block; absent: the present time */
   #extend(parent: Block, offered: readonly Transaction[], nowSeconds?: number): void {
     const { time, chain } = this.#options
     chain.head = chain.mine(parent, offered, nowSeconds ?? Math.floor(time.nowMs / 1000) + CHAIN_BEGINS)
@@ -188,7 +188,7 @@ export class Weather {
     })
   }
 
-  /** Blocks are replaced by one more than they were; some of their transactions are in the new ones. */
+  /** Replaces blocks by one block more. The new blocks hold some transactions of the old ones. */
   #reorganise({ depth, keeps, takesOffered }: Extract<Fault, { kind: 'reorganisation' }>): void {
     const { chain, nodes, random } = this.#options
     let parent = chain.head
@@ -200,10 +200,10 @@ export class Weather {
     const transactions = dropped.flatMap(({ receipts }) => receipts.map(({ transaction }) => transaction))
     const kept = random.shuffled(transactions).filter(() => random.chance(keeps))
     const offered = takesOffered ? random.pick(nodes).executable(random) : []
-    // The new blocks are as old as those that they replace.
+    // The first new block has the time of the first block that it replaces.
     this.#extend(parent, this.#heldInstead([...kept, ...offered]), dropped[0]?.timestamp)
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
-    // The transfers were in blocks that are gone, and come back.
+    // The transfers were in blocks that are gone, so the balances are set again.
     for (const [account, wei] of this.#funds) this.#fund(account, wei)
     for (const node of nodes) this.#propagateTo(node)
   }

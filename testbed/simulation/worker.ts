@@ -1,16 +1,16 @@
 import { plant } from './planted.ts'
 import type { Found, Order } from './simulate.ts'
 
-/** A process that does nothing but simulate: it replaces its clocks. The argument names a fault to plant in the code. */
+// A process that does nothing but simulate, because a simulation replaces the clocks of its process. The argument names a
+// fault to plant in the code.
 
 const [planted] = process.argv.slice(2)
 if (planted) plant(planted)
-// Whatever is planted has to be there before the code is.
-const [{ openLaboratory, run }, { planOf }, { shrink }, { tellStory }] = await Promise.all([
+// A fault is planted before the code is loaded, so the code is imported here.
+const [{ openLaboratory, run }, { planOf }, { shrink, tellStory }] = await Promise.all([
   import('./run.ts'),
   import('./plan.ts'),
-  import('./shrink.ts'),
-  import('./story.ts'),
+  import('./failure.ts'),
 ])
 const laboratory = await openLaboratory()
 

@@ -2,15 +2,15 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { createRandom, type Random } from './random.ts'
 
-/** A server as the clock knows it: what it has planned ends with it, and waits while it sleeps. */
+/** A server process, as the clock knows it. Its planned events wait while it sleeps, and are dropped when it dies. */
 export interface Process {
   readonly name: string
   isAlive: boolean
-  /** Virtual milliseconds until which it does nothing, and hears nothing. */
+  /** Virtual milliseconds until which the process sleeps: it does nothing and receives nothing. */
   sleepsUntilMs: number
-  /** What its calendar says more than the true time, in milliseconds. */
+  /** Milliseconds by which its calendar is ahead of the true time. */
   aheadMs: number
-  /** Timers that are set, and answers that are on their way to it. */
+  /** The number of its timers, and of answers on their way to it. */
   planned: number
 }
 
@@ -22,7 +22,7 @@ interface Event {
   isCancelled: boolean
 }
 
-/** The calendar when a run begins: Unix milliseconds, in the middle of a day and of a month. */
+/** Unix milliseconds at which a run begins, in the middle of a day and of a month. */
 export const EPOCH_MS = Date.UTC(2026, 0, 14, 9)
 
 const real = {
@@ -32,17 +32,17 @@ const real = {
 }
 
 /**
- * The time of a run, and everything that is planned in it. One event runs at a time, and the next one begins when all
- * promises have come to rest: what happens, and in which order, is decided by the seed alone.
+ * The time of a run, and its planned events. One event runs at a time, and the next event begins when all promises have come
+ * to rest. So the seed alone decides what happens, and in which order.
  */
 export class WorldTime {
   /** Milliseconds since the run began. */
   nowMs = 0
-  /** Whose code runs now. */
+  /** The process whose code runs now. */
   current: Process | undefined
-  /** Everything that happened, one line each. */
+  /** Everything that happened, one line for each thing. */
   readonly trace: string[] = []
-  /** What a reader of a failure wants to know of it. */
+  /** The lines of the trace that the reader of a failure needs. */
   readonly story: string[] = []
   readonly #random: Random
   readonly #seed: number
@@ -55,7 +55,7 @@ export class WorldTime {
     this.#random = createRandom(seed, 'time')
   }
 
-  /** Plans an event. It belongs to a process, which has to be there and awake; or to the world. */
+  /** Plans an event of a process, which runs when the process is alive and awake, or an event of the world. */
   at(atMs: number, process: Process | undefined, run: Event['run']): Event {
     const event: Event = {
       atMs: Math.max(atMs, this.nowMs),
@@ -78,13 +78,13 @@ export class WorldTime {
     event.isCancelled = true
   }
 
-  /** The next turn of the event loop: in order within a process, in any order between processes. */
+  /** Plans an event for the next turn of the event loop. The order is kept within a process, and random between processes. */
   nextTurn(process: Process, run: Event['run']): Event {
     this.#immediateMs = Math.max(this.#immediateMs, this.nowMs) + this.#random.between(0.001, 0.01)
     return this.at(this.#immediateMs, process, run)
   }
 
-  /** A timer is late by a part of a millisecond; those of one process that are due together fire in their order. */
+  /** A timer fires a part of a millisecond late. Timers of a process that are due together fire in their order. */
   timer(process: Process, ms: number, run: Event['run']): Event {
     const dueMs = Math.ceil(this.nowMs + Math.max(1, ms))
     return this.at(dueMs + createRandom(this.#seed, `${process.name}/${dueMs}`).next() / 2, process, run)
@@ -99,7 +99,7 @@ export class WorldTime {
     this.story.push(`${(this.nowMs / 1000).toFixed(3).padStart(8)} s  ${line}`)
   }
 
-  /** @returns when nothing is planned before this moment any more */
+  /** Runs events. @returns when no event is planned up to this time any more */
   async runUntil(endMs: number): Promise<void> {
     for (;;) {
       const next = this.#heap[0]
@@ -128,7 +128,7 @@ export class WorldTime {
     this.current = process
     try {
       await run()
-      // Every promise that this has resolved comes to rest before the next event.
+      // Promises that this event has resolved come to rest before the next event.
       await new Promise<void>((resolve) => real.setImmediate(resolve))
     } finally {
       this.current = undefined
@@ -175,7 +175,7 @@ function swap(heap: Event[], one: number, other: number): void {
 
 let world: WorldTime | undefined
 
-/** From now on the clocks and timers of this process are those of the run; undefined: the real ones again. */
+/** Switches the clocks and timers of this process to those of the run; undefined: to the real ones. */
 export function enter(time: WorldTime | undefined): void {
   world = time
 }
@@ -213,10 +213,10 @@ class VirtualTimer {
 }
 
 /**
- * Replaces the clocks, timers and random ids of this process by those of the run while one is entered. The code of the
- * server is left as it is: it takes most times from a `Clock`, and the rest (`setTimeout`, `setImmediate`,
- * `performance.now`, `Date.now`, the clock inside PGlite, `randomUUID`) from the globals that are replaced here. Once for
- * a process, which does nothing but simulate.
+ * Replaces the clocks, timers and random ids of this process by those of the run, while a run is entered. The code of the
+ * server stays as it is: it takes most times from a `Clock`, and the rest (`setTimeout`, `setImmediate`, `performance.now`,
+ * `Date.now`, the clock inside PGlite, `randomUUID`) from the globals that are replaced here. It is called once in a process,
+ * which does nothing but simulate.
  */
 export function takeOverGlobals(): void {
   const [realNow, realPerformanceNow] = [Date.now.bind(Date), performance.now.bind(performance)]
@@ -247,7 +247,7 @@ export function takeOverGlobals(): void {
   const replaced = {
     setTimeout: (callback: Callback, ms = 0, ...given: unknown[]) => {
       const timer = virtual(false, callback, ms, given)
-      // PGlite sets an alarm now and then, by clocks that differ in and between runs: nothing that it does here takes so long.
+      // PGlite sets alarms now and then, by clocks that differ between runs. No statement here takes long enough for one.
       return timer ?? (world ? { unref: () => {} } : setTimeout(callback, ms, ...given))
     },
     setInterval: (callback: Callback, ms = 0, ...given: unknown[]) =>

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyManagerInterface, profileInterface } from '../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../contracts/lsp25.ts'
-import { connect } from '../../contracts/signer.ts'
+import { connect } from '../../contracts/chain.ts'
 import { validatorOf } from '../../server/core/validate.ts'
 import { startTestbed, type Testbed } from '../testbed.ts'
 

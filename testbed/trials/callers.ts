@@ -1,39 +1,39 @@
 import { createPoster, signedCall } from '../relay-world.ts'
 
-/** Clients that send one call after the other, each in a channel of its own, and try again until they are answered. */
+/** Clients that send one call after the other. Each uses a channel of its own, and repeats a call until it is accepted. */
 export interface Callers {
-  /** What the relay has taken. */
+  /** The calls that the relay has accepted. */
   readonly acknowledged: readonly Acknowledged[]
-  /** Answers that were no success, by code. */
+  /** The number of refusals, by code. */
   readonly refusals: Readonly<Record<string, number>>
-  /** Attempts that got no answer. */
+  /** The number of attempts without an answer. */
   readonly unanswered: number
-  /** Takes no new calls; resolves when those begun are answered. @throws Error when one was not, for a minute */
+  /** Begins no new calls, and waits for those under way. @throws Error when a call is not accepted within three minutes */
   finish(): Promise<void>
 }
 
 export interface Acknowledged {
-  /** That the relay answered with. */
+  /** The hash in the relay's answer. */
   readonly hash: string
-  /** Of the relay call. */
+  /** The nonce of the relay call. */
   readonly nonce: bigint
 }
 
 export interface CallersOptions {
   readonly world: Parameters<typeof signedCall>[0]
   readonly workers: number
-  /** First channel; the workers take the ones after it. */
+  /** The channel of the first worker. The other workers use the channels after it. */
   readonly firstChannel: bigint
-  /** The relay to ask now; it may change from call to call. */
+  /** The URL of the relay for an attempt. It may change from attempt to attempt. */
   readonly url: (worker: number, id: number, acknowledged: number) => string
-  /** Told of each answer, and how long it took. */
+  /** Called for each answer, with its time in milliseconds. */
   readonly onAnswer?: (url: string, ms: number) => void
-  /** Calls of each worker; absent: until `finish`. */
+  /** The number of calls of each worker; absent: each sends calls until `finish`. */
   readonly callsEach?: number
 }
 
 const RETRY_MS = 20
-/** A server that is killed again and again may live for a second in twenty. */
+/** A long time, because a server that is killed again and again may live for one second in twenty. */
 const GIVE_UP_MS = 180_000
 
 export function startCallers(options: CallersOptions): Callers {
@@ -42,14 +42,14 @@ export function startCallers(options: CallersOptions): Callers {
   const refusals: Record<string, number> = {}
   let unanswered = 0
   let isFinishing = false
-  /** One has given up: so do the others. */
+  /** One worker has given up, so the others give up too. */
   let isFailing = false
 
   async function send(worker: number, id: number): Promise<void> {
     const { body, nonce } = signedCall(world, firstChannel + BigInt(worker), BigInt(id))
     const end = performance.now() + GIVE_UP_MS
     while (performance.now() < end && !isFailing) {
-      // A connection of its own each time: those to a process that was killed are of no use.
+      // Each attempt opens a connection, because connections to a killed process are dead.
       const relayUrl = url(worker, id, acknowledged.length)
       const poster = createPoster(relayUrl, 1)
       const begunMs = performance.now()
@@ -78,7 +78,7 @@ export function startCallers(options: CallersOptions): Callers {
       for (let id = 0; id < callsEach && !isFinishing; id++) await send(worker, id)
     }),
   )
-  // `finish` tells.
+  // `finish` reports the failure.
   running.catch(() => {})
   return {
     acknowledged,

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startCallers } from './callers.ts'
-import { waitUntilSettled } from './invariants.ts'
-import { auditFromOutside, type OutsideAudit } from './outside-audit.ts'
+import { waitUntilSettled, auditFromOutside, type OutsideAudit } from './audit.ts'
 import { startNode, startServerProcess, type Started } from '../processes.ts'
-import { bundling, provisionWorld } from '../relay-world.ts'
-import { createRpcClient, type RpcClient } from '../rpc.ts'
+import { bundling, provisionWorld, createRpcClient, type RpcClient } from '../relay-world.ts'
 
 export interface ReorganisationOptions {
   readonly databaseUrl: string | null
@@ -20,20 +18,20 @@ export interface ReorganisationResult extends OutsideAudit {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-/** Depths 1 to this one, in turn. */
+/** Reorganisations have the depths from 1 to this one, in turn. */
 const DEEPEST = 6
 const BLOCK_MS = 500
 /** Blocks between two reorganisations. */
 const BLOCKS_BETWEEN = 3
-/** Deeper than every reorganisation. */
+/** More blocks than any reorganisation drops. */
 const CONFIRMATIONS = 12
-/** Until the server has seen what happened last. */
+/** Time in which the server notices the last blocks. */
 const SETTLE_MS = 5_000
 const SETTLE_DEADLINE_MS = 120_000
 
 /**
- * A server with four signers on a chain whose last 1 to 6 blocks are replaced by empty ones again and again, under load;
- * audited by the chain and by HTTP in the end. By anvil: Hardhat does not reorganise.
+ * Runs a server with four signers under load, on a chain whose last 1 to 6 blocks are replaced by empty ones again and again.
+ * Audits it by the chain and by HTTP at the end. The node is anvil, because Hardhat does not reorganise.
  */
 export async function runReorganisationTest(options: ReorganisationOptions): Promise<ReorganisationResult> {
   const { databaseUrl, reorganisations, workers = 8, bundles = false } = options
@@ -57,7 +55,7 @@ export async function runReorganisationTest(options: ReorganisationOptions): Pro
     going.done.catch(() => {})
     const callers = startCallers({ world, workers, firstChannel: 1_000n, url: () => url })
     await going.done
-    // A call that is never answered is a fault like others: the audit tells what has become of those before it.
+    // A call that is never answered is a fault beside others, so the audit of the calls before it follows.
     const unanswered = await callers.finish().then(
       () => [],
       (error: unknown) => [String(error)],
@@ -81,7 +79,7 @@ export async function runReorganisationTest(options: ReorganisationOptions): Pro
   }
 }
 
-/** Blocks and reorganisations come one after the other: anvil loses blocks when it does both at the same time. */
+/** Makes blocks and reorganisations one after the other, because anvil loses blocks when it does both at the same time. */
 function goOn(chain: RpcClient, reorganisations: number, isOver: () => boolean) {
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   const mine = async () => {

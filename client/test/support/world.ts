@@ -1,5 +1,5 @@
 import { BrowserProvider, Wallet } from 'ethers'
-import { deployTarget, targetInterface } from '../../../contracts/deploy/target.ts'
+import { deployTarget, targetInterface } from '../../../contracts/deploy/targets.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/library/index.ts'
 import { serve, type TestServer } from '../../../conformance/test/support/serve.ts'

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { startTestbed, testbedConfig, type Testbed } from '../../../testbed/testbed.ts'
 import { startServer } from '../../../server/start.ts'
-import { axeViolations } from '../../../testbed/test/support/axe.ts'
-import { launchBrowser, type Browser } from '../../../testbed/test/support/browser.ts'
+import { axeViolations, launchBrowser, type Browser } from '../../../testbed/test/support/browser.ts'
 
 describe('the page /try of the testbed in a browser', function () {
   let testbed: Testbed

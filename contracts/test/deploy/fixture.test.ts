@@ -1,10 +1,14 @@
 import { expect } from 'chai'
 import { Contract, id } from 'ethers'
-import { startChain, type RunningChain } from '../../chain.ts'
+import { startChain, type RunningChain, connect, testSigner } from '../../chain.ts'
 import { provisionFixture, type Fixture, type ProvisionOptions, type ProvisionState } from '../../deploy/fixture.ts'
-import { permissionSets, permissionsKey } from '../../deploy/permissions.ts'
-import { keyManagerInterface, profileInterface } from '../../deploy/profile.ts'
-import { connect, testSigner } from '../../signer.ts'
+import {
+  permissionSets,
+  permissionsKey,
+  keyManagerInterface,
+  profileInterface,
+  controllerData,
+} from '../../deploy/profile.ts'
 
 const INTERFACE_ID_LSP25 = '0x5ac79908'
 
@@ -148,3 +152,41 @@ function countBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key):
   for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1)
   return counts
 }
+
+describe('permissions', () => {
+  it('full is every permission, also those that ALL_PERMISSIONS of LSP6 leaves out', () => {
+    expect(permissionSets.full).to.equal(0x7fffffn)
+  })
+
+  it('the others lack one', () => {
+    expect(permissionSets.full ^ permissionSets.noSign).to.equal(0x200000n)
+    expect(permissionSets.full ^ permissionSets.noRelay).to.equal(0x400000n)
+  })
+
+  it('writes the data keys of LSP6', () => {
+    const one = '0x' + '11'.repeat(20)
+    const two = '0x' + '22'.repeat(20)
+    expect(permissionsKey(one)).to.equal('0x4b80742de2bf82acb3630000' + '11'.repeat(20))
+    expect(
+      controllerData([
+        { address: one, permissions: 1n },
+        { address: two, permissions: 0x7fffffn },
+      ]),
+    ).to.deep.equal({
+      keys: [
+        '0xdf30dba06db6a30e65354d9a64c609861f089545ca58c6b4dbe31a5f338cb0e3',
+        '0xdf30dba06db6a30e65354d9a64c60986' + '00'.repeat(16),
+        '0x4b80742de2bf82acb3630000' + '11'.repeat(20),
+        '0xdf30dba06db6a30e65354d9a64c60986' + '00'.repeat(15) + '01',
+        '0x4b80742de2bf82acb3630000' + '22'.repeat(20),
+      ],
+      values: [
+        '0x' + '00'.repeat(15) + '02',
+        one,
+        '0x' + '00'.repeat(31) + '01',
+        two,
+        '0x' + '00'.repeat(29) + '7fffff',
+      ],
+    })
+  })
+})

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A process of its own that holds connections to a server and is of no use to it: `crowd.ts <url> <kind>=<count>,…`.
- * Those that the server cuts off come back.
+ * A process that holds useless connections to a server: `crowd.ts <url> <kind>=<count>,…`. When the server closes one of them,
+ * the process opens another one.
  */
 const [, , url = '', wanted = ''] = process.argv
 const { hostname, port } = new URL(url)
@@ -11,14 +11,14 @@ const SLOW_MS = 100
 const head = (length: number) =>
   `POST /api/eth-rpc HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-/** What one of them does once it is connected. */
+/** What a connection of each kind does. */
 const kinds: Readonly<Record<string, (socket: Socket) => void>> = {
-  /** Has nothing to say, as clients that keep connections for later. */
+  /** Sends nothing, like clients that keep connections for later. */
   idle: (socket) => {
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'
     socket.write(head(body.length) + body)
   },
-  /** Has sent half of a request, and is gone without a word. */
+  /** Sends half of a request, and nothing more. */
   halfOpen: (socket) => socket.write(head(1_000) + '{"jsonrpc":'),
   /** Sends its headers, then its body, byte by byte. */
   slowSender: (socket) => {
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, (socket: Socket) => void>> = {
     const timer = setInterval(() => socket.write(request.charAt(at++)), SLOW_MS)
     socket.on('close', () => clearInterval(timer))
   },
-  /** Asks for much, and reads nothing. */
+  /** Requests a lot, and reads no answer. */
   slowReader: (socket) => {
     socket.pause()
     socket.write(`GET /docs/openapi.json HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(10))

@@ -1,23 +1,26 @@
 import { JsonRpcProvider, Wallet } from 'ethers'
+import { readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
-import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
-import { testKey } from '../../../testbed/relay-world.ts'
-import { fire, type CannonResult } from '../support/autocannon.ts'
+import { testKey, rpcBody } from '../../../testbed/relay-world.ts'
 import { startNode, startScript, startServerProcess, type Started } from '../../../testbed/processes.ts'
-import { rpcBody } from '../../../testbed/rpc.ts'
-import { median } from '../support/statistics.ts'
-import type { Aim } from '../support/aim.ts'
+import { median, type Aim } from '../support/figures.ts'
+import { startPostgres } from '../../../testbed/postgres.ts'
+import { optionalCommand } from '../../../server/core/optional-package.ts'
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly connections: number
   readonly seconds: number
   readonly rounds: number
 }
 
 /**
- * Answered from memory: a chain's id for good, a receipt that is final once the head is seen to be the same. The others
- * are asked of a development node each time, whose tools change them without a block: once for all who wait.
+ * The methods that the server answers from memory: the chain's id, and a final receipt while the head stays the same. For the
+ * other methods it asks a development node each time, because the node's tools change them without a block. Requests that
+ * wait at the same time share one call.
  */
 const CACHED = ['eth_chainId', 'eth_getTransactionReceipt']
 const FLOOR_SHARE = 0.6
@@ -79,7 +82,7 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
   }
 }
 
-/** Measures one target after the other, round by round, so that a disturbance of the machine meets all of them. */
+/** Measures the targets in turn, round by round, so that a disturbance of the machine affects all of them. */
 async function measure(
   urls: Record<Target, string>,
   body: Record<'hardhat' | 'anvil', string>,
@@ -103,7 +106,7 @@ function medianRatio(results: Results, target: Target, other: Target): number {
   return median(results[target].map(({ perSecond }, round) => perSecond / (results[other][round]?.perSecond ?? NaN)))
 }
 
-/** Logs of the transaction whose receipt is asked for: as many as a relay call makes. */
+/** The number of logs of the transaction whose receipt is requested, as many as those of a relay call. */
 const LOGS = 4
 
 /** A chain with a transaction that lies deep enough to be final, and the four bodies. */
@@ -130,5 +133,128 @@ async function prepare(nodeUrl: string): Promise<Record<string, string>> {
 }
 
 function startFloor(): Promise<Started> {
-  return startScript('scripts/bench/support/koa-floor', [], { environment: { NODE_ENV: 'production' } })
+  return startScript('scripts/bench/support/floor', ['eth-rpc'], { environment: { NODE_ENV: 'production' } })
+}
+
+const WORKERS = 2
+const RATIO = 1.6
+const METHODS = ['eth_chainId', 'eth_blockNumber']
+
+/**
+ * Compares two workers with one process, at the same number of callers. The figure is the number of requests for each second of
+ * CPU of the busiest process. That is the rate on a machine where each worker has a core of its own, and node, database and
+ * load generator have other cores.
+ */
+export async function measureWorkers({ connections, seconds, rounds }: LoadOptions): Promise<Aim[]> {
+  const started: { close(): Promise<unknown> }[] = []
+  const keep = <T extends { close(): Promise<unknown> }>(one: T): T => {
+    started.push(one)
+    return one
+  }
+  try {
+    const postgres = keep(await startPostgres())
+    const node = keep(await startNode('anvil'))
+    const serve = async (workers: number) =>
+      keep(
+        await startServerProcess({
+          rpcUrl: node.url,
+          signerKeys: [testKey(16)],
+          databaseUrl: await postgres.createDatabase(),
+          workers,
+        }),
+      )
+    const servers = [await serve(1), await serve(WORKERS)] as const
+    console.log(
+      `\n${connections} connections for each process, median of ${rounds} rounds of ${seconds} s: requests/s of the busiest core\n`,
+    )
+    console.log(`| method | one process | ${WORKERS} workers | times |\n|---|---|---|---|`)
+    const aims: Aim[] = []
+    for (const method of METHODS) {
+      const rates: number[][] = []
+      for (let round = 0; round <= rounds; round++) {
+        const both = [await rateOf(servers[0], 1), await rateOf(servers[1], WORKERS)]
+        // The first round warms up.
+        if (round > 0) rates.push(both)
+      }
+      const [one, all] = [0, 1].map((at) => median(rates.map((both) => both[at] ?? NaN)))
+      const times = median(rates.map(([alone = NaN, together = NaN]) => together / alone))
+      console.log(`| ${method} | ${one?.toFixed(0)} | ${all?.toFixed(0)} | ${times.toFixed(2)} |`)
+      aims.push({ name: `${method}: ${WORKERS} workers, times one process`, value: times, atLeast: RATIO })
+
+      async function rateOf({ url, pid }: Started, workers: number): Promise<number> {
+        const before = await cpuSeconds(pid)
+        const { perSecond } = await fire({
+          url: `${url}/api/eth-rpc`,
+          body: rpcBody(method, []),
+          connections: connections * workers,
+          seconds,
+        })
+        const after = await cpuSeconds(pid)
+        return (perSecond * seconds) / Math.max(...[...after].map(([one, used]) => used - (before.get(one) ?? 0)))
+      }
+    }
+    return aims
+  } finally {
+    for (const one of started.reverse()) await one.close()
+  }
+}
+
+/** Clock ticks a second on Linux. */
+const TICKS = 100
+
+/** Seconds of CPU of a process, and of each of its children, since their start. */
+async function cpuSeconds(pid: number): Promise<Map<number, number>> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').filter(Boolean)
+  const used = [pid, ...children.map(Number)].map(async (one) => {
+    // The name of the command, which may hold anything, ends with the last parenthesis.
+    const stat = await readFile(`/proc/${one}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return [one, (Number(fields[11]) + Number(fields[12])) / TICKS] as const
+  })
+  return new Map(await Promise.all(used))
+}
+
+interface CannonResult {
+  readonly perSecond: number
+  readonly p99Ms: number
+}
+
+interface CannonOptions {
+  readonly url: string
+  readonly body: string
+  readonly connections: number
+  readonly seconds: number
+}
+
+/**
+ * Posts one body again and again, from a process of its own.
+ *
+ * @throws Error when an answer is another one than the first
+ */
+async function fire({ url, body, connections, seconds }: CannonOptions): Promise<CannonResult> {
+  const headers = { 'content-type': 'application/json' }
+  const expected = await (await fetch(url, { method: 'POST', headers, body })).text()
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      optionalCommand('autocannon'),
+      ...['--json', '--connections', String(connections), '--duration', String(seconds)],
+      ...['--method', 'POST', '--headers', 'content-type=application/json', '--body', body],
+      ...['--expectBody', expected, url],
+    ],
+    { maxBuffer: 64 * 1024 * 1024 },
+  )
+  const result = JSON.parse(stdout) as {
+    readonly duration: number
+    readonly mismatches: number
+    readonly errors: number
+    readonly non2xx: number
+    readonly requests: { readonly total: number }
+    readonly latency: { readonly p99: number }
+  }
+  const { mismatches, errors, non2xx } = result
+  if (mismatches + errors + non2xx > 0) {
+    throw new Error(`${url}: ${mismatches} other answers, ${errors} errors, ${non2xx} without 2xx`)
+  }
+  return { perSecond: result.requests.total / result.duration, p99Ms: result.latency.p99 }
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { JsonRpcProvider, Wallet } from 'ethers'
 import { walkLogs } from '../../../server/walk-logs.ts'
 import { startServerProcess } from '../../../testbed/processes.ts'
-import { testKey } from '../../../testbed/relay-world.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
-import { median } from '../support/statistics.ts'
-import type { Aim } from '../support/aim.ts'
-import type { LogWorld } from './log-world.ts'
+import { testKey, createRpcClient } from '../../../testbed/relay-world.ts'
+import { median, type Aim } from '../support/figures.ts'
+import { loadArtifact } from '../../../contracts/artifacts.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 
 const FETCHED_OVER_DELIVERED = 1.05
 const TIME_RATIO = 11
@@ -61,7 +61,7 @@ async function walk(proxy: CountingProxy, world: LogWorld, toBlock: number): Pro
   const request = ({ method, params }: { method: string; params: readonly unknown[] }) => client.call(method, ...params)
   try {
     const range = { fromBlock: `0x${world.fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }
-    // The process has to warm up on other answers than those that are measured.
+    // The process warms up on other answers than those that are measured.
     for await (const log of walkLogs(request, { ...range, topics: [`0x${'00'.repeat(32)}`] })) void log
     const warmUp = { fromBlock: range.fromBlock, toBlock: `0x${world.tenthBlock.toString(16)}` }
     for await (const log of walkLogs(request, warmUp)) void log
@@ -84,7 +84,7 @@ interface CountingProxy {
   close(): Promise<void>
 }
 
-/** Stands between server and node, and counts the logs that pass. */
+/** Starts a proxy between server and node, which counts the logs that pass. */
 async function startCountingProxy(nodeUrl: string): Promise<CountingProxy> {
   const node = createRpcClient(nodeUrl, 16)
   let logs = 0
@@ -112,5 +112,61 @@ async function startCountingProxy(nodeUrl: string): Promise<CountingProxy> {
       server.close()
       await node.close()
     },
+  }
+}
+
+/** A chain with very many logs of one contract. */
+export interface LogWorld {
+  readonly emitter: string
+  readonly fromBlock: number
+  /** Last block of the first tenth of the logs. */
+  readonly tenthBlock: number
+  readonly toBlock: number
+  readonly count: number
+  readonly tenthCount: number
+}
+
+const BLOCKS = 1000
+const LOGS = 100_000
+const LARGE_BLOCK = 500
+const LARGE_LOGS = 5000
+const FEES = { type: 2, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n } as const
+const GAS_PER_LOG = 3000n
+
+/** 100,000 logs in 1,000 blocks, one of them with 5,000: a transaction per block. */
+export async function seedLogWorld(rpcUrl: string): Promise<LogWorld> {
+  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
+  try {
+    const wallet = new Wallet(testKey(0), provider)
+    const { bytecode } = await loadArtifact('LogEmitter')
+    let nonce = await wallet.getNonce()
+    const gasLimit = 3_000_000n
+    const creation = await wallet.sendTransaction({ data: bytecode, nonce: nonce++, gasLimit, ...FEES })
+    const emitter = (await creation.wait(1, 10_000))?.contractAddress ?? ''
+    const first = (await provider.getBlockNumber()) + 1
+
+    let left = LOGS - LARGE_LOGS
+    let count = 0
+    let tenth = { block: 0, count: 0 }
+    for (let block = 0; block < BLOCKS; block++) {
+      const share = Math.ceil(left / (BLOCKS - block - (block < LARGE_BLOCK ? 1 : 0)))
+      const logs = block === LARGE_BLOCK ? LARGE_LOGS : share
+      if (block !== LARGE_BLOCK) left -= share
+      const data = logEmitterInterface.encodeFunctionData('emitLogs', [logs])
+      const gas = 100_000n + GAS_PER_LOG * BigInt(logs)
+      await wallet.sendTransaction({ to: emitter, data, nonce: nonce++, gasLimit: gas, ...FEES })
+      count += logs
+      if (count <= LOGS / 10) tenth = { block: first + block, count }
+    }
+    return {
+      emitter,
+      fromBlock: first,
+      tenthBlock: tenth.block,
+      toBlock: first + BLOCKS - 1,
+      count,
+      tenthCount: tenth.count,
+    }
+  } finally {
+    provider.destroy()
   }
 }

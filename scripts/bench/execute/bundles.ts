@@ -1,9 +1,9 @@
 import { hexlify, JsonRpcProvider, randomBytes, Wallet } from 'ethers'
-import { deployFalseProfile, impostorInterface } from '../../../contracts/deploy/impostor.ts'
+import { deployFalseProfile, impostorInterface } from '../../../contracts/deploy/targets.ts'
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
 import type { Profile } from '../../../contracts/deploy/profile.ts'
 import { bundleResults, transactionFor } from '../../../server/ethereum/bundle.ts'
-import { waitUntilSettled } from '../../../testbed/trials/invariants.ts'
+import { waitUntilSettled } from '../../../testbed/trials/audit.ts'
 import { startNode, startServerProcess, type NodeKind } from '../../../testbed/processes.ts'
 import {
   bundling,
@@ -12,30 +12,30 @@ import {
   signedCall,
   testKey,
   type RelayWorld,
+  createRpcClient,
 } from '../../../testbed/relay-world.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
 import type { TransactionStatus } from '../../../specs/index.ts'
-import type { Aim } from '../support/aim.ts'
+import type { Aim } from '../support/figures.ts'
 import { runLoad } from '../support/load.ts'
 
-/** An account of the chain that nobody else uses, by its number. */
+/** Index of an account of the chain that nobody else uses. */
 const SENDER = 15
 const TOGETHER = 10
-/** Suffices for every call here. */
+/** Enough for every call here. */
 const GAS_LIMIT = 200_000n
 const CALLS = 300
 const WORKERS = 100
-/** Every so many calls one is poisoned. */
+/** One of so many calls is poisoned. */
 const POISONED_EACH = 10
-/** From the fourth on the relay slows the profile of calls that revert. */
+/** Each poisoned profile sends so few calls, because the relay slows a profile down from its fourth call that reverts. */
 const POISONED_BY_ONE = 3
-/** The most that a good call may come later than without poison. */
+/** The most blocks by which poison may delay a good call. */
 const LATE_BLOCKS = 1
 const SETTLED_WITHIN_MS = 60_000
 
 /**
- * The gas of a call that shares its transaction with nine others, below that of one that is alone. The aims are for calls that
- * set the same data key. Where each fills a slot of its own, it is the storage that costs, and no bundle saves that.
+ * Measures the gas that a call saves when it shares its transaction with nine others. The aims are for calls that set the same
+ * data key. If each call fills a new slot, the storage costs most, and a bundle does not save that.
  */
 export async function measureBundleGas(): Promise<Aim[]> {
   const node = await startNode('hardhat')
@@ -56,8 +56,8 @@ export async function measureBundleGas(): Promise<Aim[]> {
 /**
  * Sends the transactions that the relay would send.
  *
- * @param firstChannel that nobody has used
- * @param dataKey of each call; undefined: always the same
+ * @param firstChannel a channel that nobody has used
+ * @param dataKey gives the data key of each call; undefined: all calls set the same one
  */
 async function measureSaved(
   world: RelayWorld,
@@ -75,7 +75,7 @@ async function measureSaved(
   const gasOf = (calls: readonly ReturnType<typeof callOf>[]) => gasPerCall(world, wallet, calls)
   const many = (call: (at: number) => ReturnType<typeof callOf>) =>
     Array.from({ length: TOGETHER }, (_, at) => call(at))
-  // The first call of all fills slots that the others find filled.
+  // The very first call fills slots that later calls find filled.
   await gasOf([callOf(channel++, 0n)])
   const own = [await gasOf([callOf(channel++, 0n)]), await gasOf(many(() => callOf(channel++, 0n)))] as const
   await gasOf([callOf(channel, 0n)])
@@ -99,7 +99,7 @@ async function gasPerCall(
   wallet: Wallet,
   calls: Parameters<typeof transactionFor>[0],
 ): Promise<number> {
-  // With its own gas limit: an estimate would be for as few calls as possible.
+  // The gas limit is given, because an estimate would be for a bundle that makes as few calls as possible.
   const { hash } = await wallet.sendTransaction(transactionFor(calls, world.bundler))
   const receipt = await wallet.provider?.waitForTransaction(hash)
   const results = receipt && calls.length > 1 ? bundleResults(receipt.logs, world.bundler) : [{ succeeded: true }]
@@ -108,7 +108,7 @@ async function gasPerCall(
   return Number(receipt.gasUsed) / calls.length
 }
 
-/** Works with an account of the chain that nobody else uses. */
+/** Runs `work` with an account of the chain that nobody else uses. */
 async function withWallet<Result>(rpcUrl: string, work: (wallet: Wallet) => Promise<Result>): Promise<Result> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
   try {
@@ -118,9 +118,9 @@ async function withWallet<Result>(rpcUrl: string, work: (wallet: Wallet) => Prom
   }
 }
 
-/** What became of the calls of a run. */
+/** The outcome of the calls of a run. */
 interface CallsResult {
-  /** Good ones that were refused, or have not succeeded. */
+  /** Good calls that were refused or have not succeeded. */
   readonly lost: number
   readonly reverted: number
   /** The most blocks between the answer and the block of a good call. */
@@ -128,8 +128,8 @@ interface CallsResult {
 }
 
 /**
- * One call in ten passes its simulation and reverts in the block. Of the others none is lost, and none comes later than it
- * would without them, by more than a block.
+ * Runs calls of which one in ten passes its simulation and reverts in the block. No other call may be lost, or come more than one
+ * block later than without these calls.
  */
 export async function measurePoison(kind: NodeKind): Promise<Aim[]> {
   const node = await startNode(kind, { blockTimeSeconds: 1 })
@@ -171,7 +171,7 @@ async function deployPoison(sender: Sender): Promise<Profile[]> {
   return profiles
 }
 
-/** @param poison profiles to which one call in ten goes; absent: none */
+/** @param poison the profiles that one call in ten goes to; absent: no call is poisoned */
 async function runCalls(
   world: RelayWorld,
   url: string,

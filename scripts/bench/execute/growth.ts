@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, schemaOf } from '../../../server/services/database/database.ts'
 import { signerFromKey } from '../../../server/services/signers/signers.ts'
-import type { Aim } from '../support/aim.ts'
+import { type Aim, median } from '../support/figures.ts'
 import { runLoad } from '../support/load.ts'
 import { startNode, startServerProcess, type Started } from '../../../testbed/processes.ts'
-import { createPoster, provisionWorld, signedCall, type RelayWorld } from '../../../testbed/relay-world.ts'
-import { createRpcClient } from '../../../testbed/rpc.ts'
-import { median } from '../support/statistics.ts'
+import {
+  createPoster,
+  provisionWorld,
+  signedCall,
+  type RelayWorld,
+  createRpcClient,
+} from '../../../testbed/relay-world.ts'
 
 const WORKERS = 20
 /** Rows of one statement, which the server's time limit for statements has to allow. */
@@ -20,17 +24,17 @@ const MOST = 1.2
 export interface GrowthOptions {
   readonly calls: number
   readonly rounds: number
-  /** Relays that the grown ledger has settled before. */
+  /** The number of settled relays in the grown ledger. */
   readonly pastRelays: number
-  /** Profiles to which they belong. */
+  /** The number of profiles to which these relays belong. */
   readonly profiles: number
-  /** Accounts of the server with the grown ledger. The other one has as many, so that the ledger alone is compared. */
+  /** The number of accounts of each server. Both have the same number, so that only the ledgers differ. */
   readonly signers: number
   /** A PostgreSQL database for each server; absent: the embedded one. */
   readonly createDatabase?: () => Promise<string>
 }
 
-/** The cost of a relay in a grown ledger, over that in an empty ledger; the two take turns. */
+/** Compares the time of a relay in a grown ledger with that in an empty ledger. Both are measured in turn. */
 export async function measureGrowth(options: GrowthOptions): Promise<Aim[]> {
   const { calls, rounds, pastRelays, profiles, signers, createDatabase } = options
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-growth-'))
@@ -43,7 +47,7 @@ export async function measureGrowth(options: GrowthOptions): Promise<Aim[]> {
       if (isGrown) await seed(world, place, options)
       const server = await startServerProcess({
         rpcUrl: node.url,
-        // Accounts of their own: two ledgers cannot share any.
+        // Each ledger has accounts of its own, because two ledgers cannot share one.
         signerKeys: await fundedKeys(world, name, signers),
         ...(place.folder !== undefined && { config: { database: { folder: place.folder } } }),
         ...(place.url !== null && { databaseUrl: place.url }),
@@ -59,7 +63,7 @@ export async function measureGrowth(options: GrowthOptions): Promise<Aim[]> {
     console.log(`\n${database}, ${signers} signers each\n`)
     console.log(`| round | past relays | ms per relay | with ${ledger}: ms per relay | ratio |`)
     console.log('|---|---|---|---|---|')
-    // A first round warms up both alike.
+    // The first round warms up both servers.
     for (let round = 0; round <= rounds; round++) {
       const emptyMs = await msPerRelay(world, empty, calls, round * 2)
       const grownMs = await msPerRelay(world, grown, calls, round * 2 + 1)
@@ -76,7 +80,7 @@ export async function measureGrowth(options: GrowthOptions): Promise<Aim[]> {
   }
 }
 
-/** Keys of accounts with native coin, the same ones for a name. */
+/** Private keys of accounts with native coin. The same name gives the same keys. */
 async function fundedKeys({ rpcUrl }: RelayWorld, name: string, count: number): Promise<string[]> {
   const node = createRpcClient(rpcUrl, 1)
   const keys = Array.from({ length: count }, (_, index) => keccak256(toUtf8Bytes(`growth ${name} ${index}`)))
@@ -99,7 +103,7 @@ async function msPerRelay(world: RelayWorld, url: string, calls: number, round: 
   return (seconds * 1000) / done
 }
 
-/** Settled relays of another signer, as long as real ones, which belong to the world's profile and to others in turn. */
+/** Inserts settled relays of another signer. They are as long as real ones, and belong to the world's and other profiles in turn. */
 async function seed(
   { chainId, fixture }: RelayWorld,
   place: { readonly url: string | null; readonly folder?: string },
@@ -141,7 +145,7 @@ async function seed(
     for (let first = 1; first <= pastRelays; first += SEEDED_TOGETHER) {
       await seedRows(first, Math.min(first + SEEDED_TOGETHER - 1, pastRelays))
     }
-    // The planner knows the tables, as it does where they have grown over months.
+    // The planner gets statistics, as it has them for tables that have grown over months.
     await sql`analyze`.execute(database.db)
   } finally {
     await database.close()

@@ -1,13 +1,9 @@
-import { byWebSocket } from '../../../contracts/by-websocket.ts'
-import type { Aim } from '../support/aim.ts'
-import { waitUntilSettled } from '../../../testbed/trials/invariants.ts'
-import type { LoadResult } from '../support/load.ts'
-import { startNode, startServerProcess, type NodeKind, type Started } from '../../../testbed/processes.ts'
-import { bundling, provisionWorld } from '../../../testbed/relay-world.ts'
-import { median } from '../support/statistics.ts'
-import { createSenders, runFloor } from './floor.ts'
-import { createLoadNonces } from './relay-load.ts'
-import { runRelays } from './relays.ts'
+import { byWebSocket, startNode, startServerProcess, type NodeKind, type Started } from '../../../testbed/processes.ts'
+import { type Aim, median } from '../support/figures.ts'
+import { waitUntilSettled } from '../../../testbed/trials/audit.ts'
+import { type LoadResult, runLoad, countedBy, runUntilMined } from '../support/load.ts'
+import { bundling, provisionWorld, createPoster, signedCall } from '../../../testbed/relay-world.ts'
+import { createSenders, runFloor, createLoadNonces, runRelays } from './loads.ts'
 
 export interface ThroughputOptions {
   readonly inFlight: readonly number[]
@@ -17,36 +13,36 @@ export interface ThroughputOptions {
   readonly createDatabase?: () => Promise<string>
   /** Whether calls share transactions; the floor's do not. */
   readonly bundles?: boolean
-  /** That the nodes have for themselves; absent: they share all cores with the rest. */
+  /** The core that the nodes have for themselves; absent: they share all cores with the other processes. */
   readonly core: number | undefined
 }
 
 /** The number in flight for which the aim is set. */
 const AIM_IN_FLIGHT = 20
 const FLOOR_SHARE = 0.8
-/** With bundles, where many calls wait. */
+/** The number in flight with bundles, at which many calls wait. */
 const BUNDLES_IN_FLIGHT = 100
 const BUNDLES_SHARE = 1.5
 
-/** The most calls of a round: on anvil each takes a channel and an account, and a block longer the more there are. */
+/** The most calls of a round. On anvil each call needs a channel and an account, and more of them make its blocks slower. */
 const MAX_CALLS: Readonly<Record<NodeKind, number>> = { hardhat: Infinity, anvil: 600 }
-/** V8 has compiled a server for good after some thousand calls. */
+/** After some thousand calls V8 has compiled the server's code. */
 const WARM_UP_ROUNDS = 4
 const WARM_UP_WORKERS = 20
 const SETTLED_WITHIN_MS = 60_000
 
-/** What a round came to, with one number in flight. */
+/** The results of a round, for one number in flight. */
 interface Round {
   readonly floor: LoadResult
   readonly relays: LoadResult
 }
 
 /**
- * Relays per second through `POST /execute`, beside the floor. Both ask the node by WebSocket, which takes half of what
- * HTTP does. Both are timed until all is mined: anvil answers before it mines, and falls behind. Each has a chain of its
- * own and does the same on it, since a block costs a node more the more its state holds.
+ * Measures relays per second through `POST /execute`, and compares them with the floor. Both ask the node by WebSocket, which
+ * takes half the time of HTTP. Both are timed until all calls are mined, because anvil answers before it mines and falls
+ * behind. Each has a chain of its own with the same calls, because a block takes longer when the state is larger.
  *
- * They take turns of a few seconds: a machine that others share may be twice as fast a minute later.
+ * They take turns of a few seconds, because a shared machine may be twice as fast a minute later.
  */
 export async function measureThroughput(kind: NodeKind, options: ThroughputOptions): Promise<Aim[]> {
   const { inFlight, createDatabase, core, bundles = false } = options
@@ -72,11 +68,11 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
         ...(databaseUrl !== undefined && { databaseUrl }),
       }),
     )
-    // So many that nobody waits for another one's nonce. anvil loses a transaction that arrives just while it mines the
-    // account's one before: there none has a second one in a round.
+    // So many senders that no worker waits for the nonce of another worker. anvil loses a transaction that arrives while it
+    // mines the one before of the same account. So there no sender has a second transaction in a round.
     const count = kind === 'anvil' ? Math.max(calls, ...inFlight) : Math.max(WARM_UP_WORKERS, ...inFlight)
     const senders = await createSenders(floor, count)
-    // Of no use there, but the states of both chains shall be alike.
+    // Only the floor needs the senders, but both chains get them, so that their states are alike.
     await createSenders(world, count)
     const [floorNonces, relayNonces] = [createLoadNonces(), createLoadNonces()]
     const measure = async (workers: number, tasks: number): Promise<Round> => {
@@ -85,7 +81,7 @@ export async function measureThroughput(kind: NodeKind, options: ThroughputOptio
         floor: await runFloor(floor, senders, floorNonces, load),
         relays: await runRelays(world, url, relayNonces, load, bundles),
       }
-      // Work that the server has left would take time from the floor.
+      // Otherwise work that the server has still to do would take time from the floor.
       await waitUntilSettled(url, SETTLED_WITHIN_MS)
       return round
     }
@@ -143,4 +139,46 @@ function row(of: readonly (string | number)[], rounds: readonly Round[], share: 
     failed,
   ]
   return `| ${cells.join(' | ')} |`
+}
+
+const CHANNELS = 100
+const CALLS_EACH = 10
+
+/**
+ * Measures 100 channels at once on a chain with one block in a second. Each channel sends 10 calls one after the other, and no
+ * call may wait for a block.
+ */
+export async function measureBlocks(kind: NodeKind): Promise<Aim[]> {
+  const node = await startNode(kind, { blockTimeSeconds: 1 })
+  try {
+    const world = await provisionWorld(node.url)
+    const server = await startServerProcess({ rpcUrl: node.url, signerKeys: world.signerKeys })
+    try {
+      const bodies = Array.from({ length: CHANNELS }, (_, channel) =>
+        Array.from({ length: CALLS_EACH }, (_, id) => signedCall(world, BigInt(1_000 + channel), BigInt(id)).body),
+      )
+      const hashes: string[] = []
+      const relay = createPoster(server.url, CHANNELS)
+      const send = async (channel: number, id: number) => {
+        const { transactionHash } = await relay.execute(bodies[channel]?.[id] ?? '')
+        hashes.push(String(transactionHash))
+      }
+      const load = { workers: CHANNELS, tasks: CHANNELS * CALLS_EACH }
+      const result = await runUntilMined(node.url, () => runLoad(load, send), countedBy(world.signers))
+      await relay.close()
+      console.log(
+        `\n${kind}, a block per second: ${result.done} of ${CHANNELS * CALLS_EACH} calls on ${CHANNELS} channels answered ` +
+          `(p50 ${result.p50Ms.toFixed(0)} ms, p99 ${result.p99Ms.toFixed(0)} ms) and mined in ${result.seconds.toFixed(1)} s`,
+      )
+      for (const [reason, count] of Object.entries(result.failures).slice(0, 3)) console.log(`  ${count} x ${reason}`)
+      return [
+        { name: `${kind}, a block per second: calls refused`, value: result.failed, atMost: 0 },
+        { name: `${kind}, a block per second: different hashes`, value: new Set(hashes).size, atLeast: hashes.length },
+      ]
+    } finally {
+      await server.close()
+    }
+  } finally {
+    await node.close()
+  }
 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 
 /**
- * Loaded into a server (`node --import`): it tells on `127.0.0.1:$STALL_PORT` how long the longest turn of the event loop was
- * since it was asked last, in milliseconds of CPU time of the main thread, so that other processes do not count.
+ * A server loads this module by `node --import`. It answers at `127.0.0.1:$STALL_PORT` with the longest turn of the event loop
+ * since the last request, in milliseconds of CPU time of the main thread, so that other processes do not count.
  */
 const now = () => {
   const { user, system } = process.threadCpuUsage()
@@ -24,7 +24,7 @@ const { STALL_PORT } = process.env
 if (STALL_PORT !== undefined) {
   createServer((_request, response) => {
     response.end(JSON.stringify(longestMs))
-    // Its own turn is no part of what comes next.
+    // The turn of this answer does not count for the next one.
     setImmediate(() => setImmediate(() => (longestMs = 0)))
   })
     .listen(Number(STALL_PORT), '127.0.0.1')

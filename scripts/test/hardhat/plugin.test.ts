@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startChain } from '../../../contracts/chain.ts'
 import type { Fixture } from '../../../contracts/deploy/fixture.ts'
-import type { Report } from '../../../conformance/index.ts'
+import type { Report } from '../../../conformance/lib/report-types.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const hardhat = join(root, 'node_modules/hardhat/dist/src/cli.js')

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { NamedLawful } from '../../../conformance/altered/load.ts'
-import type { ClauseResult, Report } from '../../../conformance/index.ts'
+import type { ClauseResult, Report } from '../../../conformance/lib/report-types.ts'
 import { type ClauseId, clauses } from '../../../specs/index.ts'
-import { judgeLawful, judgeMutant } from '../../prove/judge.ts'
+import { judgeLawful, judgeMutant, type LawfulResult, type MutantResult, matrix } from '../../prove/judge.ts'
 
 type Statuses = Readonly<Partial<Record<ClauseId, ClauseResult['status']>>>
 
@@ -82,5 +82,44 @@ describe('the judge of lawful servers', () => {
   it('trusts no run that judged nothing, nor an alteration that failed', () => {
     expect(judged({})).to.include({ spared: false, why: 'nothing was judged' })
     expect(judged({ 'relay.quota.unit': 'passed' }, {}, [new Error('oops')])).to.include({ spared: false })
+  })
+})
+
+describe('the matrix', () => {
+  const caught: MutantResult = {
+    name: 'relay.quota.unit--x',
+    clause: 'relay.quota.unit',
+    fault: 'a fault',
+    caught: true,
+    others: [],
+    durationMs: 1,
+  }
+  const missed: MutantResult = {
+    ...caught,
+    name: 'relay.execute.post',
+    clause: 'relay.execute.post',
+    caught: false,
+    why: 'it is passed',
+  }
+  const lawful: LawfulResult = {
+    name: 'differs',
+    clauses: ['relay.quota.unit'],
+    allowedBy: 'a silence',
+    spared: false,
+    accusations: [{ clause: 'relay.quota.post', level: 'required', status: 'failed', message: 'm' }],
+    durationMs: 1,
+  }
+
+  it('shows clauses with their mutants and lawful servers in the order of the documents', () => {
+    expect(matrix([caught, missed], [lawful])).to.equal(
+      [
+        'relay.execute.post (required)',
+        '  ✗ a fault — it is passed',
+        'relay.quota.unit (required)',
+        '  ✓ --x a fault',
+        '  ✗ spared: differs — relay.quota.post failed',
+        '',
+      ].join('\n'),
+    )
   })
 })

@@ -7,7 +7,7 @@ import { createPublicClient, http, type Address, type Hash, type PublicClient } 
 import { hardhat } from 'viem/chains'
 import { Web3 } from 'web3'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
-import { logEmitterInterface } from '../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { walkLogs, type WalkedLog } from '../../walk-logs.ts'
 import { nodeKinds, type TestNode } from '../support/nodes.ts'

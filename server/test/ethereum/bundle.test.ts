@@ -1,14 +1,13 @@
 import { expect } from 'chai'
 import { hexlify, keccak256, randomBytes, Wallet, type TransactionReceipt } from 'ethers'
 import { loadArtifact } from '../../../contracts/artifacts.ts'
-import { startChain, type RunningChain } from '../../../contracts/chain.ts'
+import { startChain, type RunningChain, testSigner } from '../../../contracts/chain.ts'
 import {
   bundleResults as referenceResults,
   deployBundler,
   encodeBundle as referenceEncoding,
 } from '../../../contracts/deploy/bundler.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
-import { testSigner } from '../../../contracts/signer.ts'
 import {
   bundled,
   BUNDLER_CODE_HASH,

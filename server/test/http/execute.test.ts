@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Signature, Wallet } from 'ethers'
 import { deployProfile, keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
-import { targetInterface } from '../../../contracts/deploy/target.ts'
+import { targetInterface } from '../../../contracts/deploy/targets.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
 import { lsp25Form, relayDigest, toHex, type RelayMessage } from '../../ethereum/signature.ts'
 import {

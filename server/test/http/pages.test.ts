@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { axeViolations } from '../../../testbed/test/support/axe.ts'
-import { launchBrowser, type Browser } from '../../../testbed/test/support/browser.ts'
+import { axeViolations, launchBrowser, type Browser } from '../../../testbed/test/support/browser.ts'
 import { startTestbed, type Testbed } from '../../../testbed/testbed.ts'
 
 describe('the pages of the server in a browser', function () {

@@ -1,7 +1,5 @@
 import { expect } from 'chai'
-import { runCrashTest } from '../../../testbed/trials/crash.ts'
-import { runFreezeTest } from '../../../testbed/trials/freeze.ts'
-import { runSharingTest } from '../../../testbed/trials/sharing.ts'
+import { runCrashTest, runFreezeTest, runSharingTest } from '../../../testbed/trials/servers.ts'
 import { runReorganisationTest } from '../../../testbed/trials/reorganisations.ts'
 import { startPostgres, type PostgresServer } from '../../../testbed/postgres.ts'
 

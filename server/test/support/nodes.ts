@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChain } from '../../../contracts/chain.ts'
-import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/anvil.ts'
+import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
 
 /** A real development node of its own for a test. */
 export interface TestNode {

@@ -8,12 +8,13 @@ import {
   profileInterface,
   setControllers,
   type Profile,
+  permissionSets,
+  controllerData,
 } from '../../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
-import { permissionSets, controllerData } from '../../../contracts/deploy/permissions.ts'
 import { deployBundler } from '../../../contracts/deploy/bundler.ts'
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
-import { deployTarget } from '../../../contracts/deploy/target.ts'
+import { deployTarget } from '../../../contracts/deploy/targets.ts'
 import { nodeKinds, type TestNode } from './nodes.ts'
 import { createRelayClient, type KeyPair, type RelayClient } from './relay-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { profileInterface } from '../../../contracts/deploy/profile.ts'
-import { targetInterface } from '../../../contracts/deploy/target.ts'
+import { targetInterface } from '../../../contracts/deploy/targets.ts'
 import { relayNonce, signQuota, signRelayCall } from '../../../contracts/lsp25.ts'
 
 /** An answer of the relay. */

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { schemas, type Config } from '../../index.ts'
-import { altered, exampleOf, judge, lacking } from './judge.ts'
+import { altered, exampleOf, judge, lacking } from '../judge.ts'
 
 const config = exampleOf('config')
 const chain = config['chain'] as Record<string, unknown>
@@ -108,7 +108,7 @@ describe('config', () => {
         basePaths: ['/', '/api', '/v1', '/v1/relayer', '/api/v1'],
         trustedProxies: 0,
       },
-      chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12 },
+      chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12, headMaxAgeMs: 0 },
       database: { folder: '.touchstone/database' },
       signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },
       relay: {

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { clauses } from '../../index.ts'
-import { compiler } from '../ajv.ts'
-import { altered, exampleOf, judge, lacking } from './judge.ts'
+import { compiler, altered, exampleOf, judge, lacking } from '../judge.ts'
 
 const method = exampleOf('plugin/rpc-method')
 judge('plugin/rpc-method', {

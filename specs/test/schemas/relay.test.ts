@@ -1,4 +1,4 @@
-import { altered, exampleOf, judge, lacking, without } from './judge.ts'
+import { altered, exampleOf, judge, lacking, without } from '../judge.ts'
 
 const request = exampleOf('relay/execute#/properties/request')
 const transaction = request['transaction'] as Record<string, unknown>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { isRelayError } from '../../../client/index.ts'
-import { permissionSets } from '../../../contracts/deploy/permissions.ts'
+import { permissionSets } from '../../../contracts/deploy/profile.ts'
 import { startTestbed, type Testbed } from '../../library/index.ts'
 
 const to = `0x${'77'.repeat(20)}`

@@ -10,7 +10,8 @@ import {
   Wallet,
 } from 'ethers'
 import type { RunningChain } from '../../../../contracts/chain.ts'
-import { check, type Report } from '../../../index.ts'
+import { check } from '../../../index.ts'
+import type { Report } from '../../../lib/report-types.ts'
 import type { Fixture } from '../../../lib/fixture.ts'
 import { keyManagerAbi, profileAbi } from '../../../lib/relay/contracts.ts'
 import { type ProvisionedChain, startProvisionedChain } from '../../support/provisioned-chain.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Log, LogFilter } from '../../../../specs/index.ts'
 import { createSender, type Sender } from '../../../../contracts/deploy/sender.ts'
-import { logEmitterInterface } from '../../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../../contracts/deploy/seeds.ts'
 import { loadArtifact } from '../../../../contracts/artifacts.ts'
 import { nodeKinds, type TestNode } from '../../support/nodes.ts'
 import { until } from '../../support/until.ts'

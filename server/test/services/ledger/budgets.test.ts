@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { keccak256, Wallet } from 'ethers'
 import { readFile } from 'node:fs/promises'
-import { permissionSets } from '../../../../contracts/deploy/permissions.ts'
+import { permissionSets } from '../../../../contracts/deploy/profile.ts'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { createKeyManagerCodes, publishedCodes } from '../../../services/ledger/budgets.ts'
-import { deployImpostor } from '../../../../contracts/deploy/impostor.ts'
+import { deployImpostor } from '../../../../contracts/deploy/targets.ts'
 import { deployOlderProfile, startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 
 describe('what key managers run', () => {

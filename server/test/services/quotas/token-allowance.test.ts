@@ -3,7 +3,7 @@ import { AbiCoder, computeAddress, concat, getCreateAddress, Interface } from 'e
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSender } from '../../../../contracts/deploy/sender.ts'
-import { testSigner } from '../../../../contracts/signer.ts'
+import { testSigner } from '../../../../contracts/chain.ts'
 import { testKey } from '../../../../testbed/relay-world.ts'
 import { startTestbed, type Testbed } from '../../../../testbed/testbed.ts'
 import { createRelayClient } from '../../support/relay-client.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { byWebSocket } from '../../../../contracts/by-websocket.ts'
+import { byWebSocket } from '../../../../testbed/processes.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'

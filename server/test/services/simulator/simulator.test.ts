@@ -11,11 +11,11 @@ import { createNonceSlots } from '../../../services/simulator/nonce-slot.ts'
 import { createSequenceRunner, type SequenceRunner } from '../../../services/simulator/sequences.ts'
 import { createSimulator, permissionsIn, type Simulator } from '../../../services/simulator/simulator.ts'
 import { transactionGas } from '../../../ethereum/transaction.ts'
-import { Wallet } from 'ethers'
-import { permissionSets } from '../../../../contracts/deploy/permissions.ts'
-import { targetInterface } from '../../../../contracts/deploy/target.ts'
+import { permissionSets } from '../../../../contracts/deploy/profile.ts'
+import { targetInterface } from '../../../../contracts/deploy/targets.ts'
 import { deployOlderProfile, startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { callTarget, createRelayClient, setSomeData } from '../../support/relay-client.ts'
+import { Wallet } from 'ethers'
 
 const GAS_CAP = 10_000_000n
 

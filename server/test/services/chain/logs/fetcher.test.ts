@@ -1,7 +1,7 @@
 import type { Log, LogFilter } from '../../../../../specs/index.ts'
 import { expect } from 'chai'
 import { loadArtifact } from '../../../../../contracts/artifacts.ts'
-import { logEmitterInterface } from '../../../../../contracts/deploy/logs.ts'
+import { logEmitterInterface } from '../../../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../../../contracts/deploy/sender.ts'
 import {
   startLimitedProvider,
