@@ -1,4 +1,13 @@
-import { HDNodeWallet, type Eip1193Provider, BrowserProvider, Wallet } from 'ethers'
+import {
+  BrowserProvider,
+  HDNodeWallet,
+  JsonRpcSigner,
+  Wallet,
+  type Eip1193Provider,
+  type Signer,
+  type TransactionRequest,
+  type TransactionResponse,
+} from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
 import { once } from 'node:events'
@@ -91,6 +100,20 @@ export function testSigner(chain: RunningChain, index = 0): Wallet {
   const account = chain.accounts[index]
   if (!account) throw new RangeError(`the chain has no account ${index}`)
   return new Wallet(account.privateKey, connect(chain))
+}
+
+/**
+ * The same account, for which the node signs: that takes a tenth of the CPU which signing and encoding take in JavaScript.
+ * Of a sent transaction it tells the hash alone.
+ */
+export function unlockedSigner(chain: RunningChain, index: number): Signer {
+  return new UnlockedSigner(connect(chain), testSigner(chain, index).address)
+}
+
+class UnlockedSigner extends JsonRpcSigner {
+  override async sendTransaction(transaction: TransactionRequest): Promise<TransactionResponse> {
+    return { hash: await this.sendUncheckedTransaction(transaction) } as TransactionResponse
+  }
 }
 
 /** An ethers provider for the node in this process. It caches nothing, so its answers are never stale. */

@@ -6,7 +6,7 @@ import {
   type ChainOptions,
   type RunningChain,
   assertPortIsFree,
-  testSigner,
+  unlockedSigner,
 } from '../contracts/chain.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
@@ -130,7 +130,7 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
 /** The members of the server's configuration, with the bundler's address where calls share transactions. */
 async function configOf(chain: RunningChain, { bundles = false, config }: TestbedOptions): Promise<typeof config> {
   if (!bundles) return config
-  const contract = await deployBundler(await createSender(testSigner(chain, BUNDLER_DEPLOYER)))
+  const contract = await deployBundler(await createSender(unlockedSigner(chain, BUNDLER_DEPLOYER)))
   return { ...config, relay: { bundle: { contract }, ...(config?.['relay'] as object | undefined) } }
 }
 
@@ -180,7 +180,7 @@ export function developmentTree({ rpcUrl, port, config = {} }: Omit<DevelopmentO
 
 /** Deploys the fixture with the chain's known accounts, so that addresses are the same each time. */
 export function provisionTestbed(chain: RunningChain): Promise<Fixture> {
-  return provisionFixture(testSigner(chain, FUNDER), {
+  return provisionFixture(unlockedSigner(chain, FUNDER), {
     rpcUrl: chain.rpcUrl,
     // The URLs are known only when the server listens.
     relayUrl: '',

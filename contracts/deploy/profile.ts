@@ -1,8 +1,8 @@
-import { AbiCoder, concat, Interface, type TransactionReceipt, toBeHex, zeroPadValue } from 'ethers'
+import { AbiCoder, concat, Interface, toBeHex, zeroPadValue } from 'ethers'
 import keyManagerArtifact from '../generated/LSP6KeyManager.json' with { type: 'json' }
 import profileArtifact from '../generated/UniversalProfile.json' with { type: 'json' }
 import { relayNonce, signRelayCall } from '../lsp25.ts'
-import type { Sender } from './sender.ts'
+import type { MinedTransaction, Sender } from './sender.ts'
 
 /** A profile (LSP0, as published by LUKSO) and its key manager (LSP6 with LSP25). */
 export interface Profile {
@@ -29,7 +29,7 @@ export async function setControllers(
   sender: Sender,
   profile: Profile,
   controllers: readonly Controller[],
-): Promise<TransactionReceipt> {
+): Promise<MinedTransaction> {
   const { keys, values } = controllerData(controllers)
   const data = profileInterface.encodeFunctionData('setDataBatch', [keys, values])
   return sender.mined(await sender.send({ to: profile.address, data }))

@@ -1,14 +1,6 @@
-import {
-  Interface,
-  type TransactionReceipt,
-  parseEther,
-  type Provider,
-  type Signer,
-  type TransactionRequest,
-} from 'ethers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Interface, parseEther, type Signer, type TransactionRequest } from 'ethers'
 import { loadArtifact } from '../artifacts.ts'
-import type { Sender } from './sender.ts'
+import { minedTransaction, type MinedTransaction, type Sender } from './sender.ts'
 
 /** All logs of one contract, which lie between two blocks, both included. */
 export interface SeededLogs {
@@ -67,7 +59,7 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
   const { bytecode } = await loadArtifact('LogEmitter')
   const [{ address: emitter, deployed }, stranger] = [sender.deploy(bytecode), sender.deploy(bytecode)]
   await Promise.all([deployed, stranger.deployed])
-  const receipts: TransactionReceipt[] = []
+  const receipts: MinedTransaction[] = []
   for (const [index, counts] of SEED_GROUPS.entries()) {
     // A server that forgets the address on later pages includes this log of another contract.
     if (index === SEED_GROUPS.length - 1) await emit(stranger.address, 1)
@@ -81,7 +73,7 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
     count: SEED_GROUPS.flat().reduce((sum, count) => sum + count, 0),
   }
 
-  async function emit(to: string, count: number): Promise<TransactionReceipt> {
+  async function emit(to: string, count: number): Promise<MinedTransaction> {
     const data = logEmitterInterface.encodeFunctionData('emitLogs', [count])
     return sender.mined(await sender.send({ to, data }))
   }
@@ -123,7 +115,6 @@ export type SeededTransactions = {
 
 type Kind = keyof SeededTransactions
 
-const MINING_TIMEOUT_MS = 180_000
 /** More than enough for a call that the contract refuses. */
 const CALL_GAS = 100_000n
 
@@ -135,16 +126,6 @@ function largeValue(balance: bigint): bigint | undefined {
   const most = parseEther('1.234567890123456789')
   const value = balance / 4n < most ? (balance / 4n) | 1n : most
   return BigInt(Number(value)) === value ? undefined : value
-}
-
-async function minedReceipt(provider: Provider, hash: string): Promise<TransactionReceipt> {
-  const deadline = Date.now() + MINING_TIMEOUT_MS
-  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-    const receipt = await provider.getTransactionReceipt(hash)
-    if (receipt) return receipt
-    if (Date.now() > deadline) throw new Error(`transaction ${hash} was not mined in ${MINING_TIMEOUT_MS / 1000} s`)
-    await sleep(pauseMs)
-  }
 }
 
 /**
@@ -180,7 +161,7 @@ export async function seedTransactions(signer: Signer, contract: string): Promis
     const sent = await signer.sendTransaction({ ...transaction, nonce }).catch(() => undefined)
     if (!sent) continue
     nonce += 1
-    hashes[kind] = (await minedReceipt(provider, sent.hash)).hash
+    hashes[kind] = (await minedTransaction(provider, sent.hash)).hash
   }
   return hashes
 }

@@ -1,9 +1,9 @@
 import {
   getCreateAddress,
   type FeeData,
+  type JsonRpcApiProvider,
   type Provider,
   type Signer,
-  type TransactionReceipt,
   type TransactionRequest,
 } from 'ethers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,6 +15,14 @@ const FEES_VALID_MS = 5_000
 /** The state can change between the estimate and the block, so the gas limit is higher by so much. */
 const GAS_MARGIN_PERCENT = 25n
 
+/** A transaction in its block. */
+export interface MinedTransaction {
+  readonly hash: string
+  readonly blockNumber: number
+  readonly gasUsed: bigint
+  readonly succeeded: boolean
+}
+
 /** Sends the transactions of one account, in the order of the calls. */
 export interface Sender {
   readonly address: string
@@ -22,9 +30,9 @@ export interface Sender {
   /** Broadcasts a transaction, and does not wait for its receipt. @returns the hash */
   send(transaction: TransactionRequest): Promise<string>
   /** Broadcasts the creation of a contract. Its address is known immediately; `deployed` settles when it is mined. */
-  deploy(creationCode: string, valueWei?: bigint): { address: string; deployed: Promise<TransactionReceipt> }
+  deploy(creationCode: string, valueWei?: bigint): { address: string; deployed: Promise<MinedTransaction> }
   /** @throws Error if the transaction reverted or was not mined in time */
-  mined(hash: string): Promise<TransactionReceipt>
+  mined(hash: string): Promise<MinedTransaction>
 }
 
 /**
@@ -55,7 +63,11 @@ export async function createSender(signer: Signer): Promise<Sender> {
     return sending
   }
 
-  const mined = (hash: string) => waitForReceipt(provider, hash)
+  const mined = async (hash: string) => {
+    const transaction = await minedTransaction(provider, hash)
+    if (!transaction.succeeded) throw new Error(`transaction ${hash} reverted`)
+    return transaction
+  }
   return {
     address,
     provider,
@@ -68,18 +80,32 @@ export async function createSender(signer: Signer): Promise<Sender> {
   }
 }
 
-/** Polls for a receipt. `wait()` of ethers would ask only every four seconds. */
-async function waitForReceipt(provider: Provider, hash: string): Promise<TransactionReceipt> {
+/**
+ * Waits until a transaction is mined. `wait()` of ethers would ask only every four seconds. The receipt is read as the node
+ * tells it: ethers checks and converts each of its logs, of which a fixture has thousands.
+ *
+ * @throws Error it was not mined in time
+ */
+export async function minedTransaction(provider: Provider, hash: string): Promise<MinedTransaction> {
+  const rpc = provider as Provider & Pick<JsonRpcApiProvider, 'send'>
   const deadline = Date.now() + MINING_TIMEOUT_MS
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-    const receipt = await provider.getTransactionReceipt(hash)
+    const receipt = (await rpc.send('eth_getTransactionReceipt', [hash])) as Receipt | null
     if (receipt) {
-      if (receipt.status === 0) throw new Error(`transaction ${hash} reverted`)
-      return receipt
+      const { blockNumber, gasUsed, status } = receipt
+      return { hash, blockNumber: Number(blockNumber), gasUsed: BigInt(gasUsed), succeeded: status !== '0x0' }
     }
     if (Date.now() > deadline) throw new Error(`transaction ${hash} was not mined in ${MINING_TIMEOUT_MS / 1000} s`)
     await sleep(pauseMs)
   }
+}
+
+/** As much of a node's receipt as is read here. */
+interface Receipt {
+  readonly blockNumber: string
+  readonly gasUsed: string
+  /** Absent before the fork Byzantium. */
+  readonly status?: string
 }
 
 function cachedFees(provider: Provider): () => Promise<TransactionRequest> {
