@@ -95,19 +95,24 @@ function testAccounts(): RunningChain['accounts'] {
   })
 }
 
-/** A signer for one of the chain's test accounts, connected to the node in this process. */
-export function testSigner(chain: RunningChain, index = 0): Wallet {
+/** One of the chain's test accounts. @throws RangeError it has none with this index */
+export function accountOf(chain: RunningChain, index: number): RunningChain['accounts'][number] {
   const account = chain.accounts[index]
   if (!account) throw new RangeError(`the chain has no account ${index}`)
-  return new Wallet(account.privateKey, connect(chain))
+  return account
+}
+
+/** A signer for one of the chain's test accounts, connected to the node in this process. */
+export function testSigner(chain: RunningChain, index = 0): Wallet {
+  return new Wallet(accountOf(chain, index).privateKey, connect(chain))
 }
 
 /**
- * The same account, for which the node signs: that takes a tenth of the CPU which signing and encoding take in JavaScript.
- * Of a sent transaction it tells the hash alone.
+ * A signer for the same account that lets the node sign, because signing and encoding in JavaScript take longer. Of a
+ * transaction that it has sent, it tells the hash alone.
  */
 export function unlockedSigner(chain: RunningChain, index: number): Signer {
-  return new UnlockedSigner(connect(chain), testSigner(chain, index).address)
+  return new UnlockedSigner(connect(chain), accountOf(chain, index).address)
 }
 
 class UnlockedSigner extends JsonRpcSigner {

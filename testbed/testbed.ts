@@ -6,6 +6,7 @@ import {
   type ChainOptions,
   type RunningChain,
   assertPortIsFree,
+  accountOf,
   unlockedSigner,
 } from '../contracts/chain.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
@@ -193,12 +194,6 @@ export function provisionTestbed(chain: RunningChain): Promise<Fixture> {
     },
     funder: accountOf(chain, FUNDER),
   })
-}
-
-function accountOf(chain: RunningChain, index: number): RunningChain['accounts'][number] {
-  const account = chain.accounts[index]
-  if (!account) throw new RangeError(`the chain has no account ${index}`)
-  return account
 }
 
 function settledValue<Value>(result: PromiseSettledResult<Value>): Value {
