@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
+import { until } from '../support/until.ts'
 
 /** Calls that the test ends, one after the other. */
 function controlledCalls() {
@@ -13,9 +14,7 @@ function controlledCalls() {
   const beginOf = (key: string) => () =>
     new Promise<string>((resolve, reject) => void begun.push({ key, end: resolve, fail: reject }))
   /** Resolves when so many calls have begun. */
-  const untilBegun = async (count: number) => {
-    while (begun.length < count) await nextTurn()
-  }
+  const untilBegun = (count: number) => until(() => begun.length >= count)
   return {
     begun,
     untilBegun,
@@ -106,7 +105,7 @@ describe('SingleFlight', () => {
     await sleep(5)
     const later = fresh('head')
     const turns: number[] = []
-    while (begun.length < 3) {
+    while (begun.length < 3 && turns.length < 100) {
       await nextTurn()
       turns.push(turns.length)
     }
