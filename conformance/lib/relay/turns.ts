@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,9 +32,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ageMs(path: string): Promise<number> {
+/** Undefined: there is no such file, or no more. */
+async function ageMs(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined)
-  return found ? Date.now() - found.mtimeMs : Infinity
+  return found && Date.now() - found.mtimeMs
 }
 
 /** @param path the lock file; runs with the same path take turns */
@@ -46,10 +47,28 @@ export function createTurns(path: string): Turns {
   async function isFree(): Promise<boolean> {
     const holder = await readFile(path, 'utf8').catch(() => undefined)
     if (holder === undefined) return true
-    const isStale = !isAlive(Number(holder.split(' ')[0])) || (await ageMs(path)) > staleMs
+    const age = await ageMs(path)
+    // A lock that is gone by now is free. Its run may take it again at once, so nothing is removed.
+    if (age === undefined) return true
+    const isStale = !isAlive(Number(holder.split(' ')[0])) || age > staleMs
     // Another run may have taken the lock since, so the file is removed only if it is still the stale one.
     if (isStale && (await readFile(path, 'utf8').catch(() => undefined)) === holder) await rm(path, { force: true })
     return isStale
+  }
+
+  /** @returns false when another run has the lock */
+  async function takeLock(): Promise<boolean> {
+    // A link appears with its content, so that no run ever reads a lock without its holder.
+    const own = `${path}.${process.pid}.${randomUUID()}`
+    try {
+      await writeFile(own, token)
+      await link(own, path)
+      return true
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== 'EEXIST'
+    } finally {
+      await rm(own, { force: true })
+    }
   }
 
   async function acquire(): Promise<boolean> {
@@ -61,16 +80,10 @@ export function createTurns(path: string): Turns {
   async function waitForLock(): Promise<boolean> {
     // A run that is waiting already goes first.
     const next = await readFile(waiting, 'utf8').catch(() => undefined)
-    if (next !== undefined && next !== token && (await ageMs(waiting)) < waiterMs) await delay(3 * pollMs)
+    if (next !== undefined && next !== token && ((await ageMs(waiting)) ?? Infinity) < waiterMs) await delay(3 * pollMs)
     const deadline = performance.now() + longestWaitMs
     while (performance.now() < deadline) {
-      if (await isFree()) {
-        const isTaken = await writeFile(path, token, { flag: 'wx' }).then(
-          () => false,
-          (error: NodeJS.ErrnoException) => error.code === 'EEXIST',
-        )
-        if (!isTaken) return true
-      }
+      if ((await isFree()) && (await takeLock())) return true
       await writeFile(waiting, token).catch(() => undefined)
       await delay(pollMs * (0.5 + Math.random()))
     }

@@ -63,7 +63,12 @@ describe('turns of several runs', () => {
     const [one, same, other] = await Promise.all(['0x0a', '0x0a', '0x0b'].map((hash) => turnsOf(runOn(hash))))
     const order: string[] = []
     const { promise: isDone, resolve: end } = Promise.withResolvers<void>()
-    const first = one?.take(() => isDone)
+    const { promise: hasBegun, resolve: begin } = Promise.withResolvers<void>()
+    const first = one?.take(() => {
+      begin()
+      return isDone
+    })
+    await hasBegun
     const second = same?.take(async () => order.push('same'))
     await other?.take(async () => order.push('other'))
     end()
