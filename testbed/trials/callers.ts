@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { createPoster, signedCall } from '../relay-world.ts'
 
 /** Clients that send one call after the other. Each uses a channel of its own, and repeats a call until it is accepted. */
@@ -8,6 +9,12 @@ export interface Callers {
   readonly refusals: Readonly<Record<string, number>>
   /** The number of attempts without an answer. */
   readonly unanswered: number
+  /**
+   * Waits until the relay has accepted `count` more calls.
+   *
+   * @throws Error when a call is not accepted within three minutes, or when no worker is left
+   */
+  more(count: number): Promise<void>
   /** Begins no new calls, and waits for those under way. @throws Error when a call is not accepted within three minutes */
   finish(): Promise<void>
 }
@@ -39,6 +46,7 @@ const GIVE_UP_MS = 180_000
 export function startCallers(options: CallersOptions): Callers {
   const { world, workers, firstChannel, url, callsEach = Infinity, onAnswer = () => {} } = options
   const acknowledged: Acknowledged[] = []
+  const events = new EventEmitter<{ accepted: [] }>()
   const refusals: Record<string, number> = {}
   let unanswered = 0
   let isFinishing = false
@@ -58,6 +66,7 @@ export function startCallers(options: CallersOptions): Callers {
         onAnswer(relayUrl, performance.now() - begunMs)
         if (status === 200) {
           acknowledged.push({ hash: String(json['transactionHash']), nonce })
+          events.emit('accepted')
           return
         }
         const code = String(json['code'])
@@ -85,6 +94,12 @@ export function startCallers(options: CallersOptions): Callers {
     refusals,
     get unanswered() {
       return unanswered
+    },
+    more: async (count) => {
+      const over = running.then(() => Promise.reject(new Error('the callers have sent all their calls')))
+      over.catch(() => {})
+      const goal = acknowledged.length + count
+      while (acknowledged.length < goal) await Promise.race([once(events, 'accepted'), over])
     },
     finish: async () => {
       if (callsEach === Infinity) isFinishing = true

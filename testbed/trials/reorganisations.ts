@@ -23,6 +23,8 @@ const DEEPEST = 6
 const BLOCK_MS = 500
 /** Blocks between two reorganisations. */
 const BLOCKS_BETWEEN = 3
+/** The load goes on until so many calls are accepted, on a slow machine after the last reorganisation. */
+const LEAST_CALLS = 21
 /** More blocks than any reorganisation drops. */
 const CONFIRMATIONS = 12
 /** Time in which the server notices the last blocks. */
@@ -54,12 +56,16 @@ export async function runReorganisationTest(options: ReorganisationOptions): Pro
     const going = goOn(chain, reorganisations, () => isOver)
     going.done.catch(() => {})
     const callers = startCallers({ world, workers, firstChannel: 1_000n, url: () => url })
+    const enough = callers.more(LEAST_CALLS)
+    enough.catch(() => {})
     await going.done
     // A call that is never answered is a fault beside others, so the audit of the calls before it follows.
-    const unanswered = await callers.finish().then(
-      () => [],
-      (error: unknown) => [String(error)],
-    )
+    const unanswered = await enough
+      .then(() => callers.finish())
+      .then(
+        () => [],
+        (error: unknown) => [String(error)],
+      )
     await sleep(SETTLE_MS)
     await waitUntilSettled(url, SETTLE_DEADLINE_MS)
     isOver = true

@@ -21,7 +21,7 @@ export interface CrashOptions {
   readonly workers?: number
   /** Whether calls share transactions. The servers then have one signer. */
   readonly bundles?: boolean
-  /** A server lives for a random time up to this one before it is killed. Default 1,000. */
+  /** A server that has accepted some calls lives for a random time up to this one before it is killed. Default 1,000. */
   readonly lifeMs?: number
   readonly onProgress?: (line: string) => void
 }
@@ -32,6 +32,12 @@ export interface CrashResult extends LedgerCheck {
   readonly refusals: Readonly<Record<string, number>>
   readonly seconds: number
 }
+
+/** Calls that a server accepts before its life can end. A slow machine then kills under load, too. */
+const CALLS_A_LIFE = 4
+
+/** Calls that the other servers accept before a frozen server goes on. They never come when it holds what the others need. */
+const CALLS_A_FREEZE = 21
 
 /** Whether one of `events` events belongs to the kill with this number, when they are spread evenly over `kills` kills. */
 const isTurn = (kill: number, kills: number, events: number) =>
@@ -74,6 +80,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
       url: (worker) => running[worker % running.length]?.url ?? '',
     })
     for (let kill = 0; kill < kills; kill++) {
+      await callers.more(CALLS_A_LIFE)
       await sleep(Math.random() * lifeMs)
       if (database && isTurn(kill, kills, database.kills)) {
         await database.postgres.kill()
@@ -86,7 +93,7 @@ export async function runCrashTest(options: CrashOptions): Promise<CrashResult> 
       running[victim] = await start()
       onProgress(`killed ${kill + 1} of ${kills}, ${callers.acknowledged.length} calls acknowledged`)
     }
-    await sleep(lifeMs / 2)
+    await callers.more(CALLS_A_LIFE)
     await callers.finish()
     const location = { url: databaseUrl, folder: join(folder, 'ledger') }
     return {
@@ -110,7 +117,7 @@ export interface FreezeOptions {
   readonly servers?: number
   /** How often a server stands still (SIGSTOP); the servers take turns. */
   readonly freezes: number
-  /** How long a server stands still each time. */
+  /** How long a server stands still each time, at least. */
   readonly frozenMs: number
   readonly workers?: number
 }
@@ -155,7 +162,7 @@ export async function runFreezeTest(options: FreezeOptions): Promise<FreezeResul
       if (frozen) process.kill(frozen.pid, 'SIGSTOP')
       await sleep(frozenMs / 2)
       const before = callers.acknowledged.length
-      await sleep(frozenMs / 2)
+      await Promise.all([sleep(frozenMs / 2), callers.more(CALLS_A_FREEZE)])
       fewestWhileFrozen = Math.min(fewestWhileFrozen, callers.acknowledged.length - before)
       if (frozen) process.kill(frozen.pid, 'SIGCONT')
     }
