@@ -18,6 +18,9 @@ interface Opened {
 
 const WEI_DIGITS = 18
 
+const description = `Registers profiles with the reference server. The embedded database takes one process at a time: stop the
+server first, or use PostgreSQL (DATABASE_URL).`
+
 /**
  * The command `profiles`: whom the server relays for, on what plan, with how much left.
  *
@@ -25,10 +28,7 @@ const WEI_DIGITS = 18
  */
 export async function run(argv: readonly string[]): Promise<number> {
   const program = new Command('touchstone profiles')
-    .description(
-      'Registers profiles with the reference server. The embedded database takes one process at a time: stop the\n' +
-        'server first, or use PostgreSQL (DATABASE_URL).',
-    )
+    .description(description)
     .option('--config <file>', 'the configuration of the server')
     .option('--chain-id <id>', 'of the ledger; absent: the node is asked')
     .option('--json', 'prints JSON')

@@ -12,6 +12,19 @@ export interface MicroBatchOptions {
   readonly gatherMs?: number
 }
 
+interface Waiting<Item, Answer> {
+  readonly item: Item
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: unknown) => void
+  /** The context of the caller, kept for the first item of a run. */
+  readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
+}
+
+function hand<Answer>({ resolve, reject }: Waiting<unknown, Answer>, answer: Answer | Error): void {
+  if (answer instanceof Error) reject(answer)
+  else resolve(answer)
+}
+
 /**
  * Turns calls for one item each into runs for many items: items that come while the runs are busy go along with the next
  * run. A call that comes alone is run alone, without delay. Under load, many calls share the cost of a round trip.
@@ -23,14 +36,7 @@ export function microBatch<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly (Answer | Error)[]>,
   { maxItems, maxRuns = 1, gatherMs = 0 }: MicroBatchOptions,
 ): (item: Item) => Promise<Answer> {
-  interface Waiting {
-    readonly item: Item
-    readonly resolve: (answer: Answer) => void
-    readonly reject: (error: unknown) => void
-    /** The context of the caller, kept for the first item of a run. */
-    readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
-  }
-  let waiting: Waiting[] = []
+  let waiting: Waiting<Item, Answer>[] = []
   let running = 0
   /** Items of the runs that are under way. */
   let underWay = 0
@@ -49,11 +55,7 @@ export function microBatch<Item, Answer>(
       const items = taken.map(({ item }) => item)
       // The run belongs to the trace of a caller, and not to that of the run before, which started it.
       const answers = await (taken[0]?.inContext ? taken[0].inContext(run, items) : run(items))
-      taken.forEach(({ resolve, reject }, index) => {
-        const answer = answers[index]
-        if (answer instanceof Error) reject(answer)
-        else resolve(answer as Answer)
-      })
+      taken.forEach((one, index) => hand(one, answers[index] as Answer | Error))
     } catch (error) {
       for (const { reject } of taken) reject(error)
     } finally {

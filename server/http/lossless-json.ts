@@ -148,7 +148,6 @@ function endOfString(text: string, start: number): number {
  * ten times as long: a microsecond for each value.
  */
 function readExactly(text: string): Json {
-  const number = /[-+.eE0-9]+/y
   let at = 0
   const skipSpace = () => {
     while (text.charCodeAt(at) <= 0x20) at++
@@ -156,19 +155,21 @@ function readExactly(text: string): Json {
   const readString = (): string => {
     const start = at
     at = endOfString(text, start) + 1
-    const raw = text.slice(start + 1, at - 1)
-    return raw.includes('\\') ? (JSON.parse(text.slice(start, at)) as string) : raw
+    return stringIn(text, start, at)
+  }
+  const readWord = <Value>(word: Value): Value => {
+    at += String(word).length
+    return word
   }
   /** Calls `readMember` for each member up to the closing bracket. */
   const readMembers = (close: number, readMember: () => void) => {
     at++
     skipSpace()
     if (text.charCodeAt(at) === close) return void at++
-    for (;;) {
+    do {
       readMember()
       skipSpace()
-      if (text.charCodeAt(at++) === close) return
-    }
+    } while (text.charCodeAt(at++) !== close)
   }
   const readValue = (): Json => {
     skipSpace()
@@ -191,24 +192,34 @@ function readExactly(text: string): Json {
         })
         return object
       }
-      case 0x74: // true
-        at += 4
-        return true
-      case 0x66: // false
-        at += 5
-        return false
-      case 0x6e: // null
-        at += 4
-        return null
+      case 0x74:
+        return readWord(true)
+      case 0x66:
+        return readWord(false)
+      case 0x6e:
+        return readWord(null)
       default: {
-        number.lastIndex = at
-        const [source = ''] = number.exec(text) ?? []
+        const source = numberAt(text, at)
         at += source.length
         return numberOf(source)
       }
     }
   }
   return readValue()
+}
+
+/** The string whose quotes stand at `start` and before `end`. */
+function stringIn(text: string, start: number, end: number): string {
+  const raw = text.slice(start + 1, end - 1)
+  return raw.includes('\\') ? (JSON.parse(text.slice(start, end)) as string) : raw
+}
+
+const number = /[-+.eE0-9]+/y
+
+/** The number that is spelt at an index. */
+function numberAt(text: string, index: number): string {
+  number.lastIndex = index
+  return number.exec(text)?.[0] ?? ''
 }
 
 function setMember(object: { [key: string]: Json }, key: string, value: Json): void {

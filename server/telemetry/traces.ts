@@ -33,8 +33,7 @@ export function traceRelays(tracing: Tracing): RelayTracing {
   const stored = new Map<string, Remembered>()
   /** The relays of transactions that are to be sent. */
   const relaysOf = new Map<string, readonly string[]>()
-  const parentsOf = (calls: readonly object[]) =>
-    calls.map((call) => contexts.get(call)).filter((context) => context !== undefined)
+  const parentsOf = (calls: readonly object[]) => known(calls.map((call) => contexts.get(call)))
 
   function remember({ relay, hash }: { relay: string; hash: string }, context: TraceContext | undefined): void {
     if (!context) return
@@ -72,7 +71,7 @@ export function traceRelays(tracing: Tracing): RelayTracing {
       send: (hashes, work) => {
         const relays = hashes.flatMap((hash) => relaysOf.get(hash) ?? [])
         for (const hash of hashes) relaysOf.delete(hash)
-        const parents = relays.map((relay) => stored.get(relay)?.context).filter((context) => context !== undefined)
+        const parents = known(relays.map((relay) => stored.get(relay)?.context))
         return tracing.span('broadcast', { parents, attributes: count(hashes) }, work)
       },
     },
@@ -88,6 +87,8 @@ export function traceRelays(tracing: Tracing): RelayTracing {
     },
   }
 }
+
+const known = (contexts: readonly (TraceContext | undefined)[]) => contexts.filter((context) => context !== undefined)
 
 /** Sets an entry, and forgets the oldest one when there are too many. */
 function keep<Value>(all: Map<string, Value>, key: string, value: Value): void {

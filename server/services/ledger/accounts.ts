@@ -188,39 +188,19 @@ export interface Registrations {
 
 const UINT256_END = 1n << 256n
 
-export function createRegistrations({
-  db,
-  plans,
-  clock,
-}: {
+export interface RegistrationsOptions {
   readonly db: Queries
   readonly plans: Plans
   readonly clock: Clock
-}): Registrations {
+}
+
+export function createRegistrations({ db, plans, clock }: RegistrationsOptions): Registrations {
   const nowSeconds = () => Math.floor(clock.nowMs() / 1000)
 
   const planNamed = (name: string) => planIn(plans, name)
 
-  /** Locks an account, changes it and stores it. */
-  async function change(anyCase: string, decide: (account: Account) => Account): Promise<Account> {
-    const address = profileAddress(anyCase)
-    return whenOpened(() =>
-      db.transaction().execute(async (transaction) => {
-        const options = { plans, registration: 'registered', nowSeconds: nowSeconds() } as const
-        const account = (await lockAccounts(transaction, [address], options)).get(address)
-        if (!account) throw notKnown(address)
-        const changed = decide(account)
-        await saveAccounts(transaction, [changed]).execute()
-        const { registered, suspended } = changed
-        await transaction
-          .updateTable('profiles')
-          .set({ registered, suspended })
-          .where('address', '=', address)
-          .execute()
-        return changed
-      }),
-    )
-  }
+  const change = (anyCase: string, decide: (account: Account) => Account) =>
+    changeAccount(db, anyCase, { plans, nowSeconds: nowSeconds() }, decide)
 
   const moveTo = (account: Account, plan: Plan): Account =>
     plan.name === account.plan ? account : nextPeriod(account, plan, nowSeconds())
@@ -265,6 +245,31 @@ export function createRegistrations({
       return change(address, (account) => moveTo(account, plan))
     },
   }
+}
+
+/**
+ * Locks an account, changes it and stores it.
+ *
+ * @throws OperatorError the profile is not known
+ */
+async function changeAccount(
+  db: Queries,
+  anyCase: string,
+  now: { readonly plans: Plans; readonly nowSeconds: number },
+  decide: (account: Account) => Account,
+): Promise<Account> {
+  const address = profileAddress(anyCase)
+  return whenOpened(() =>
+    db.transaction().execute(async (transaction) => {
+      const account = (await lockAccounts(transaction, [address], { ...now, registration: 'registered' })).get(address)
+      if (!account) throw notKnown(address)
+      const changed = decide(account)
+      await saveAccounts(transaction, [changed]).execute()
+      const { registered, suspended } = changed
+      await transaction.updateTable('profiles').set({ registered, suspended }).where('address', '=', address).execute()
+      return changed
+    }),
+  )
 }
 
 /** @throws OperatorError there is no such plan */

@@ -119,44 +119,9 @@ export interface Draft extends NewRelays {
  * @param acceptances calls of one channel stand in the order of their nonces
  */
 export function createDraft(options: DraftOptions, acceptances: readonly Acceptance[]): Draft {
-  const { taken } = options
   const spending = createSpending(options)
-  const accepted = new Map<string, Accepted>()
-  const brokenChannels = new Set<string>()
-
-  /** @returns the outcome; or the call to be signed, which is the same object for every acceptance of the same call */
-  function decide(acceptance: Acceptance): Exclude<Committed, { kind: 'stored' }> | Accepted {
-    const { keyManager, signer, nonce } = acceptance.call
-    const channel = `${keyManager}:${signer}:${nonce >> 128n}`
-    const same = taken.byIdentity.get(acceptance.identity)
-    if (same !== undefined) {
-      // Another process has stored it, perhaps for another account of the relayer. The calls behind it in the channel are
-      // `orphaned`, so that they choose their account again.
-      brokenChannels.add(channel)
-      return { kind: 'known', hash: same }
-    }
-    const twin = accepted.get(acceptance.identity)
-    if (twin) return twin
-    if (brokenChannels.has(channel)) return { kind: 'orphaned' }
-    try {
-      if (taken.nonces.has(nonceKeyOf(keyManager, signer, nonce))) {
-        throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
-          details: { expectedNonce: String(nonce + 1n) },
-        })
-      }
-      const one = { acceptance, quota: spending.reserve(acceptance) }
-      accepted.set(acceptance.identity, one)
-      taken.nonces.add(nonceKeyOf(keyManager, signer, nonce))
-      return one
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      brokenChannels.add(channel)
-      return { kind: 'refused', error }
-    }
-  }
-
-  const decided = acceptances.map(decide)
-  const { relays, stored, nextNonces } = signAll([...accepted.values()], options)
+  const { decided, accepted } = decideAll(acceptances, options.taken, spending.reserve)
+  const { relays, stored, nextNonces } = signAll(accepted, options)
   const told = new Set<Accepted>()
   const outcomes = decided.map((one): Committed => {
     if ('kind' in one) return one
@@ -186,6 +151,50 @@ export function createDraft(options: DraftOptions, acceptances: readonly Accepta
 interface Accepted {
   readonly acceptance: Acceptance
   readonly quota: Reserved
+}
+
+/**
+ * Decides which acceptances are to be signed.
+ *
+ * @param taken the nonces of accepted calls are added
+ * @returns for each acceptance its outcome, or the call to be signed, which is the same object for every acceptance of the same
+ *   call; and these calls, each once
+ */
+function decideAll(acceptances: readonly Acceptance[], taken: Taken, reserve: (acceptance: Acceptance) => Reserved) {
+  const accepted = new Map<string, Accepted>()
+  const brokenChannels = new Set<string>()
+
+  function decide(acceptance: Acceptance): Exclude<Committed, { kind: 'stored' }> | Accepted {
+    const { keyManager, signer, nonce } = acceptance.call
+    const channel = `${keyManager}:${signer}:${nonce >> 128n}`
+    const same = taken.byIdentity.get(acceptance.identity)
+    if (same !== undefined) {
+      // Another process has stored it, perhaps for another account of the relayer. The calls behind it in the channel are
+      // `orphaned`, so that they choose their account again.
+      brokenChannels.add(channel)
+      return { kind: 'known', hash: same }
+    }
+    const twin = accepted.get(acceptance.identity)
+    if (twin) return twin
+    if (brokenChannels.has(channel)) return { kind: 'orphaned' }
+    try {
+      if (taken.nonces.has(nonceKeyOf(keyManager, signer, nonce))) {
+        throw new ServiceError('NONCE_CONFLICT', 'another payload was accepted with this nonce', {
+          details: { expectedNonce: String(nonce + 1n) },
+        })
+      }
+      const one = { acceptance, quota: reserve(acceptance) }
+      accepted.set(acceptance.identity, one)
+      taken.nonces.add(nonceKeyOf(keyManager, signer, nonce))
+      return one
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      brokenChannels.add(channel)
+      return { kind: 'refused', error }
+    }
+  }
+
+  return { decided: acceptances.map(decide), accepted: [...accepted.values()] }
 }
 
 /** Signs calls with the next nonces of their signers. Calls that may share a transaction get one. */

@@ -46,8 +46,38 @@ export const END_OF_NONCES = 1n << 256n
 
 /** Answers many questions by two statements, in the order of the questions. */
 export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
-  const keys = questions.map(({ key }) => key)
   const identities = questions.flatMap((question) => question.identities)
+  const [pending, known] = await Promise.all([
+    pendingRows(db, questions),
+    identities.length === 0
+      ? []
+      : db
+          .selectFrom('relays')
+          .where('status', '<>', 'abandoned')
+          .where('identity', '=', anyOf(identities))
+          .orderBy('created_at_ms')
+          .select(['identity', transactionOf.as('hash'), 'status'])
+          .execute(),
+  ])
+  const hashesOf = (wanted: (status: RelayStatus) => boolean) =>
+    new Map(known.filter(({ status }) => wanted(status)).map(({ identity, hash }) => [identity, hash]))
+  const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
+  const callOf = createCallReader()
+  const byQuestion = Map.groupBy(pending, ({ at }) => at)
+  return questions.map((_, at) => ({
+    pending: (byQuestion.get(at) ?? []).map(({ nonce, raw, place, account }) => ({
+      nonce: BigInt(nonce),
+      callData: callOf(raw, place).data,
+      account,
+    })),
+    known: live,
+    reverted,
+  }))
+}
+
+/** The pending calls that questions ask for, each with the index of its question, in the order of their nonces. */
+async function pendingRows(db: Queries, questions: readonly ChannelQuestion[]) {
+  const keys = questions.map(({ key }) => key)
   const asked = sql<{
     at: number
     key_manager: string
@@ -62,7 +92,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
     ${questions.map(({ from }) => String(from))}::numeric[],
     ${keys.map(({ channel }) => String(((channel + 1n) << 128n) - 1n))}::numeric[],
     ${questions.map(({ alsoMined = false }) => alsoMined)}::boolean[])`
-  const [pending, known] = await Promise.all([
+  return (
     db
       .selectFrom('relays')
       .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, first, last, also_mined)`), (join) =>
@@ -83,31 +113,8 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
       )
       .orderBy('relays.nonce')
       .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.place', 'relays.account'])
-      .execute(),
-    identities.length === 0
-      ? []
-      : db
-          .selectFrom('relays')
-          .where('status', '<>', 'abandoned')
-          .where('identity', '=', anyOf(identities))
-          .orderBy('created_at_ms')
-          .select(['identity', transactionOf.as('hash'), 'status'])
-          .execute(),
-  ])
-  const hashesOf = (wanted: (status: RelayStatus) => boolean) =>
-    new Map(known.filter(({ status }) => wanted(status)).map(({ identity, hash }) => [identity, hash]))
-  const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
-  const callOf = createCallReader()
-  const byQuestion = Map.groupBy(pending, ({ at }) => at)
-  return keys.map((_, at) => ({
-    pending: (byQuestion.get(at) ?? []).map(({ nonce, raw, place, account }) => ({
-      nonce: BigInt(nonce),
-      callData: callOf(raw, place).data,
-      account,
-    })),
-    known: live,
-    reverted,
-  }))
+      .execute()
+  )
 }
 
 /** The place of a call in its channel. */

@@ -87,15 +87,8 @@ export function createSimulator({ runner, gasCap: highest }: { runner: SequenceR
     async simulate({ pending, calls, gasCap = highest }) {
       const [first] = calls
       if (!first) throw new TypeError('no call to simulate')
-      const { profile, keyManager } = first
-      const relay = (data: string, gasLimit: bigint): Step => ({ to: keyManager, gasLimit, data })
-      const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
-      const owners = [read(profile, profileCalls.owner), read(keyManager, keyManagerCalls.target)]
-      const reads = [
-        ...owners,
-        read(keyManager, first.nonceCallData),
-        read(profile, profileCalls.permissions(first.signer)),
-      ]
+      const { owners, reads } = readsFor(first)
+      const relay = (data: string, gasLimit: bigint): Step => ({ to: first.keyManager, gasLimit, data })
       const steps = [
         ...pending.map((data) => relay(data, highest)),
         ...calls.map(({ callData }) => relay(callData, gasCap)),
@@ -135,6 +128,14 @@ export function createSimulator({ runner, gasCap: highest }: { runner: SequenceR
       }
     },
   }
+}
+
+/** The reads of the owner and the target; and these, the channel's next nonce and the signer's permissions. */
+function readsFor({ profile, keyManager, signer, nonceCallData }: SimulatedCall) {
+  const read = (to: string, data: string): Step => ({ to, gasLimit: GAS_FOR_A_READ, data })
+  const owners = [read(profile, profileCalls.owner), read(keyManager, keyManagerCalls.target)]
+  const reads = [...owners, read(keyManager, nonceCallData), read(profile, profileCalls.permissions(signer))]
+  return { owners, reads }
 }
 
 function callResult(

@@ -209,16 +209,13 @@ export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[]
     asked.add(node)
     const begunMs = performance.now()
     const slowAfterMs = Math.min(latencies.slowAfterMs(SEND), timeoutMs / 4)
-    let timer = setTimeout(() => setImmediate(() => isSlow(node, begunMs, again)), slowAfterMs)
-    const again = () => {
-      timer = setTimeout(() => setImmediate(() => isSlow(node, begunMs)), LOST_FACTOR * slowAfterMs)
-    }
+    const stop = lookTwice(slowAfterMs, (again) => isSlow(node, begunMs, again))
     const outcomes = node.callTogether(calls, timeoutMs, traceparent)
     for (const [index, asking] of outcomes.entries()) {
       waiting[index]?.add(node)
       void asking.then((outcome) => hear(index, node, outcome, begunMs))
     }
-    void Promise.all(outcomes).then(() => clearTimeout(timer))
+    void Promise.all(outcomes).then(stop)
   }
   const isSlow = (node: Node, begunMs: number, again?: () => void) => {
     if (open.size === 0) return
@@ -250,6 +247,21 @@ export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[]
   }
   return results.map(({ promise }) => promise)
 }
+/**
+ * Calls `look` when a call is slow. `look` gets a function that has it called once more, without such a function, when the
+ * call is lost.
+ *
+ * @returns ends the looks
+ */
+function lookTwice(slowAfterMs: number, look: (again?: () => void) => void): () => void {
+  // The answer may have arrived while this process was busy: let it be read first.
+  const lookAfter = (afterMs: number, again?: () => void) => setTimeout(() => setImmediate(() => look(again)), afterMs)
+  let timer = lookAfter(slowAfterMs, () => {
+    timer = lookAfter(LOST_FACTOR * slowAfterMs)
+  })
+  return () => clearTimeout(timer)
+}
+
 /** Samples per method: enough for a 95th percentile, few enough to follow a change within seconds. */
 const SAMPLES = 128
 /** With fewer samples a constant is used in place of the percentile. */
