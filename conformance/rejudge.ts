@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { packageVersion } from '../specs/index.ts'
 import { check, type CheckOptions } from './index.ts'
 import { UsageError } from './lib/outcome.ts'
@@ -17,6 +16,7 @@ import { scopeOfCheck } from './lib/run-suites.ts'
 import { type LoadedSuite, loadSuitesOf } from './lib/suites.ts'
 import { allClauses } from './lib/verdict.ts'
 import { inWorld } from './lib/world.ts'
+import { runReportCommand, type Streams } from './report-command.ts'
 
 const usage = `Usage: touchstone rejudge [--suite <package>] [--report <format=file>] <report.json>
 
@@ -36,11 +36,6 @@ Exit codes:
   1  something is judged in another way
   2  wrong usage, or a report that cannot be judged again, or not all of it
 `
-
-interface Streams {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
 
 interface Flags {
   readonly report?: readonly string[] | undefined
@@ -73,31 +68,18 @@ async function judgeAgain(path: string, flags: Flags, stdout: Streams['stdout'])
  * @param argv the arguments behind the word: a JSON report of `check --record`
  * @returns the exit code: 0 the same, 1 changed, 2 wrong usage, or not everything can be judged again
  */
-export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        report: { type: 'string', multiple: true },
-        suite: { type: 'string', multiple: true },
-      },
-      allowPositionals: true,
-    })
-    if (values.help) {
-      stdout.write(usage)
-      return 0
-    }
-    const [path] = positionals
-    if (path === undefined || positionals.length > 1) throw new UsageError('name one report')
-    return await judgeAgain(path, values, stdout)
-  } catch (error) {
-    const isTheirs =
-      error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
-    if (!isTheirs) throw error
-    stderr.write(`touchstone rejudge: ${(error as Error).message}\n`)
-    return 2
-  }
+export function run(argv: readonly string[], streams: Streams = process): Promise<number> {
+  return runReportCommand(
+    {
+      word: 'rejudge',
+      usage,
+      options: { report: { type: 'string', multiple: true }, suite: { type: 'string', multiple: true } },
+      names: ['one report', 1],
+      work: ([path = ''], flags, stdout) => judgeAgain(path, flags, stdout),
+    },
+    argv,
+    streams,
+  )
 }
 
 /** A recorded run that was judged again. */

@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util'
 import { curlOf } from './lib/report/exchange-text.ts'
 import { readReport } from './lib/report/files.ts'
 import { statusSign } from './lib/report/words.ts'
 import { visibleControls } from './lib/report/escape.ts'
 import { UsageError } from './lib/outcome.ts'
 import { allClauses } from './lib/verdict.ts'
+import { runReportCommand, type Streams } from './report-command.ts'
 
 const usage = `Usage: touchstone reproduce <report.json> <clause>
 
@@ -19,11 +19,6 @@ Exit codes:
   0  printed
   2  wrong usage, no report, or a clause that the report does not have
 `
-
-interface Streams {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
 
 async function reproduce(path: string, id: string): Promise<string> {
   const clause = allClauses(await readReport(path)).find((one) => one.id === id)
@@ -50,28 +45,19 @@ async function reproduce(path: string, id: string): Promise<string> {
  * @param argv the arguments behind the word: a JSON report of `check`, and the id of a clause
  * @returns the exit code: 0, or 2 when there is nothing to print
  */
-export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: { help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-    })
-    if (values.help) {
-      stdout.write(usage)
-      return 0
-    }
-    const [path, id] = positionals
-    if (path === undefined || id === undefined || positionals.length > 2) {
-      throw new UsageError('name a report and one clause')
-    }
-    stdout.write(await reproduce(path, id))
-    return 0
-  } catch (error) {
-    const isTheirs =
-      error instanceof UsageError || String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
-    if (!isTheirs) throw error
-    stderr.write(`touchstone reproduce: ${(error as Error).message}\n`)
-    return 2
-  }
+export function run(argv: readonly string[], streams: Streams = process): Promise<number> {
+  return runReportCommand(
+    {
+      word: 'reproduce',
+      usage,
+      options: {},
+      names: ['a report and one clause', 2],
+      work: async ([path = '', id = ''], _values, stdout) => {
+        stdout.write(await reproduce(path, id))
+        return 0
+      },
+    },
+    argv,
+    streams,
+  )
 }

@@ -1,5 +1,4 @@
 import { hashMessage, recoverAddress, Signature } from 'ethers'
-import { parseArgs } from 'node:util'
 import { packageVersion } from '../specs/index.ts'
 import { type ChainComparison, compareWithChain } from './lib/chain-comparison.ts'
 import { type ChainTruth, connectChain } from './lib/chain-truth.ts'
@@ -12,6 +11,7 @@ import { readReport } from './lib/report/files.ts'
 import { type LoadedSuite, loadSuitesOf } from './lib/suites.ts'
 import { allClauses } from './lib/verdict.ts'
 import { compareJudgements, rejudge, suitesOf } from './rejudge.ts'
+import { runReportCommand, type Streams } from './report-command.ts'
 
 const usage = `Usage: touchstone verify <report.json> --rpc-url <node> [--suite <package>]
 
@@ -28,11 +28,6 @@ Exit codes:
   1  the report is not true
   2  nobody can tell: wrong usage, a report without a record or of a version that asked otherwise, a node that does not answer
 `
-
-interface Streams {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
 
 /** What agrees, in lines. */
 function agreements(clauses: number, { signer, signatures, chain }: Verification): string {
@@ -79,35 +74,22 @@ async function verdictOn(
  * @param argv the arguments behind the word: a JSON report of `check --record`, and `--rpc-url`
  * @returns the exit code: 0 true, 1 not true, 2 nobody can tell
  */
-export async function run(argv: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...argv],
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        'rpc-url': { type: 'string' },
-        suite: { type: 'string', multiple: true },
+export function run(argv: readonly string[], streams: Streams = process): Promise<number> {
+  return runReportCommand(
+    {
+      word: 'verify',
+      usage,
+      options: { 'rpc-url': { type: 'string' }, suite: { type: 'string', multiple: true } },
+      names: ['one report', 1],
+      work: async ([path = ''], values, stdout) => {
+        const { text, code } = await verdictOn(path, values['rpc-url'], values.suite ?? [])
+        stdout.write(text)
+        return code
       },
-      allowPositionals: true,
-    })
-    if (values.help) {
-      stdout.write(usage)
-      return 0
-    }
-    const [path] = positionals
-    if (path === undefined || positionals.length > 1) throw new UsageError('name one report')
-    const { text, code } = await verdictOn(path, values['rpc-url'], values.suite ?? [])
-    stdout.write(text)
-    return code
-  } catch (error) {
-    const isTheirs =
-      error instanceof UsageError ||
-      error instanceof Untestable ||
-      String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS')
-    if (!isTheirs) throw error
-    stderr.write(`touchstone verify: ${(error as Error).message}\n`)
-    return 2
-  }
+    },
+    argv,
+    streams,
+  )
 }
 
 /** What was compared, and what was found to be untrue. */
