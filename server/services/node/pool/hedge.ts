@@ -60,7 +60,8 @@ export async function askHedged<T>(hedged: Hedged<T>): Promise<T> {
 class HedgedCall<T> {
   readonly #hedged: Hedged<T>
   readonly #asked = new Set<Node>()
-  readonly #timers = new Map<Node, NodeJS.Timeout>()
+  /** What ends the looks at a node. */
+  readonly #watches = new Map<Node, () => void>()
   readonly #underWay = new Set<Node>()
   readonly #settling = Promise.withResolvers<T>()
   #isOver = false
@@ -84,7 +85,7 @@ class HedgedCall<T> {
 
   #end(): void {
     this.#isOver = true
-    for (const timer of this.#timers.values()) clearTimeout(timer)
+    for (const stop of this.#watches.values()) stop()
   }
 
   /** @returns false: no node is left to ask */
@@ -99,7 +100,12 @@ class HedgedCall<T> {
     const begunMs = performance.now()
     this.#asked.add(node)
     this.#underWay.add(node)
-    this.#watch(node, begunMs, Math.min(latencies.slowAfterMs(method), (deadlineMs - begunMs) / 4))
+    const slowAfterMs = Math.min(latencies.slowAfterMs(method), (deadlineMs - begunMs) / 4)
+    const look = (again?: () => void) => {
+      if (this.#isOver || !this.#underWay.has(node)) return
+      if (!this.#isSlow(node, begunMs, again === undefined)) again?.()
+    }
+    this.#watches.set(node, lookTwice(slowAfterMs, look))
     ask(node, Math.max(1, Math.ceil(deadlineMs - begunMs))).then(
       (answer) => {
         if (this.#isOver) return
@@ -109,26 +115,11 @@ class HedgedCall<T> {
         this.#settling.resolve(answer)
       },
       (error: unknown) => {
-        clearTimeout(this.#timers.get(node))
+        this.#watches.get(node)?.()
         this.#underWay.delete(node)
         this.#hasFailed(node, error as Error)
       },
     )
-  }
-
-  /** Checks a node when its call is slow, and again when its call is lost. */
-  #watch(node: Node, begunMs: number, slowAfterMs: number): void {
-    const lookAfter = (afterMs: number, isLost: boolean) => {
-      const timer = setTimeout(() => {
-        // The answer may have arrived while this process was busy: let it be read first.
-        setImmediate(() => {
-          if (this.#isOver || !this.#underWay.has(node)) return
-          if (!this.#isSlow(node, begunMs, isLost)) lookAfter(LOST_FACTOR * slowAfterMs, true)
-        })
-      }, afterMs)
-      this.#timers.set(node, timer)
-    }
-    lookAfter(slowAfterMs, false)
   }
 
   /** @returns whether another node was asked, or none is left to ask */
@@ -247,6 +238,7 @@ export function sendTogether(sending: SendTogether): readonly Promise<Outcome>[]
   }
   return results.map(({ promise }) => promise)
 }
+
 /**
  * Calls `look` when a call is slow. `look` gets a function that has it called once more, without such a function, when the
  * call is lost.
