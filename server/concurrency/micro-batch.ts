@@ -20,6 +20,7 @@ interface Waiting<Item, Answer> {
   readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot> | undefined
 }
 
+/** Gives a caller its answer. */
 function hand<Answer>({ resolve, reject }: Waiting<unknown, Answer>, answer: Answer | Error): void {
   if (answer instanceof Error) reject(answer)
   else resolve(answer)
