@@ -179,7 +179,12 @@ interface Nodes {
 
 /** @throws ServiceError UPSTREAM_UNAVAILABLE no node answers */
 async function openNodes({ config, metrics, tracing, log, edges }: ComposeOptions, closers: Closers): Promise<Nodes> {
-  const pool = createUpstream({ ...config.chain, log, ...(edges?.connect && { connect: edges.connect }) })
+  const pool = createUpstream({
+    ...config.chain,
+    watchesHeads: config.chain.headMaxAgeMs > 0,
+    log,
+    ...(edges?.connect && { connect: edges.connect }),
+  })
   const metered = meterUpstream(checkResults(pool), metrics)
   const upstream = tracing ? traceUpstream(metered, tracing) : metered
   closers.push(() => upstream.close())
@@ -193,6 +198,7 @@ async function openNodes({ config, metrics, tracing, log, edges }: ComposeOption
     onReorganised: () => nodes.onReorganised(),
   })
   pool.onReorganised = () => chain.forget()
+  pool.onHead = () => chain.headIsOld()
   const confirmed: Upstream = {
     ...upstream,
     request: (method, params, given) => upstream.request(method, params, { ...given, confirm: true }),

@@ -101,7 +101,7 @@ export interface components {
                  */
                 readonly confirmations: number;
                 /**
-                 * @description How old the head may be that answers eth_blockNumber, and by which other answers are given from memory, in milliseconds. 0: never older than the question.
+                 * @description How old what answers a read may be, in milliseconds; a node by WebSocket ends it with each new head. 0: never older than the question.
                  * @default 0
                  */
                 readonly headMaxAgeMs: number;

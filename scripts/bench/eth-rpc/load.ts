@@ -6,7 +6,7 @@ import { loadArtifact } from '../../../contracts/artifacts.ts'
 import { logEmitterInterface } from '../../../contracts/deploy/seeds.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { testKey, rpcBody } from '../../../testbed/relay-world.ts'
-import { startNode, startScript, startServerProcess, type Started } from '../../../testbed/processes.ts'
+import { byWebSocket, startNode, startScript, startServerProcess, type Started } from '../../../testbed/processes.ts'
 import { median, type Aim } from '../support/figures.ts'
 import { startPostgres } from '../../../testbed/postgres.ts'
 import { optionalCommand } from '../../../server/core/optional-package.ts'
@@ -23,13 +23,17 @@ interface LoadOptions {
  * wait at the same time share one call.
  */
 const CACHED = ['eth_chainId', 'eth_getTransactionReceipt']
+/** The methods that it answers from memory where an answer may have an age (`chain.headMaxAgeMs`). */
+const CACHED_FOR_A_WHILE = ['eth_blockNumber', 'eth_getBalance']
+const AGE_MS = 100
 const FLOOR_SHARE = 0.6
 const NODE_RATIO = 1.3
 
 /** One result for each round. */
 type Results = Record<Target, CannonResult[]>
 
-type Target = 'floor' | 'hardhat' | 'endpoint on hardhat' | 'anvil' | 'endpoint on anvil'
+const targets = ['floor', 'hardhat', 'endpoint on hardhat', 'the same, 100 ms', 'anvil', 'endpoint on anvil'] as const
+type Target = (typeof targets)[number]
 
 /** Requests per second of four methods: through the endpoint, beside the nodes themselves and a bare Koa route. */
 export async function measureLoad({ connections, seconds, rounds }: LoadOptions): Promise<Aim[]> {
@@ -42,12 +46,15 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
   try {
     const hardhat = await start(startNode('hardhat'))
     const anvil = await start(startNode('anvil'))
-    const serve = async (rpcUrl: string) =>
-      `${await start(startServerProcess({ rpcUrl, signerKeys: [testKey(16)] }))}/api/eth-rpc`
+    const serve = async (rpcUrl: string, ageMs = 0) => {
+      const environment = { TOUCHSTONE_CHAIN_HEAD_MAX_AGE_MS: String(ageMs) }
+      return `${await start(startServerProcess({ rpcUrl, signerKeys: [testKey(16)], environment }))}/api/eth-rpc`
+    }
     const urls: Record<Target, string> = {
       floor: await start(startFloor()),
       hardhat,
       'endpoint on hardhat': await serve(hardhat),
+      'the same, 100 ms': await serve(byWebSocket(hardhat), AGE_MS),
       anvil,
       'endpoint on anvil': await serve(anvil),
     }
@@ -59,19 +66,24 @@ export async function measureLoad({ connections, seconds, rounds }: LoadOptions)
     }
     console.log(`\n${connections} connections, median of ${rounds} rounds of ${seconds} s: requests/s (p99 ms)`)
     console.log(`ratios are medians of those of each round; aims are for what is cached: ${CACHED.join(', ')}\n`)
-    const targets = Object.keys(urls) as Target[]
-    console.log(`| method | ${targets.join(' | ')} | of the floor | times Hardhat |`)
-    console.log(`|---|${targets.map(() => '---|').join('')}---|---|`)
+    console.log(`| method | ${targets.join(' | ')} | of the floor | times Hardhat | the same, ${AGE_MS} ms |`)
+    console.log(`|---|${targets.map(() => '---|').join('')}---|---|---|`)
     const aims: Aim[] = []
     for (const [method, body] of Object.entries(bodies)) {
       const results = await measure(urls, body, { connections, seconds, rounds })
       const share = medianRatio(results, 'endpoint on hardhat', 'floor')
       const ratio = medianRatio(results, 'endpoint on hardhat', 'hardhat')
+      const agedRatio = medianRatio(results, 'the same, 100 ms', 'hardhat')
       const cells = targets.map((target) => {
         const rate = median(results[target].map(({ perSecond }) => perSecond))
         return `${rate.toFixed(0)} (${median(results[target].map(({ p99Ms }) => p99Ms)).toFixed(0)})`
       })
-      console.log(`| ${method} | ${cells.join(' | ')} | ${share.toFixed(2)} | ${ratio.toFixed(2)} |`)
+      console.log(
+        `| ${method} | ${cells.join(' | ')} | ${share.toFixed(2)} | ${ratio.toFixed(2)} | ${agedRatio.toFixed(2)} |`,
+      )
+      if (CACHED_FOR_A_WHILE.includes(method)) {
+        aims.push({ name: `${method}, ${AGE_MS} ms old: times Hardhat`, value: agedRatio, atLeast: NODE_RATIO })
+      }
       if (!CACHED.includes(method)) continue
       aims.push({ name: `${method}: share of the floor`, value: share, atLeast: FLOOR_SHARE })
       aims.push({ name: `${method}: times Hardhat`, value: ratio, atLeast: NODE_RATIO })

@@ -14,7 +14,7 @@ export interface CreateChainOptions {
   readonly upstream: Upstream
   /** Blocks on top of a block after which it is held to be final. */
   readonly confirmations: number
-  /** How old a head may be that answers a question, in milliseconds. Default 0: as it is after the question. */
+  /** How old what answers a question may be, in milliseconds. Default 0: it was read after the question. */
   readonly headMaxAgeMs?: number
   /** Bytes of memory for answers, roughly. Default 64 MiB. */
   readonly cacheBytes?: number
@@ -33,13 +33,16 @@ export interface CachedChain extends Chain {
   readonly cacheStatistics: Readonly<CacheStatistics>
   /** Drops everything that is kept, because the nodes say that blocks may be gone. */
   forget(): void
+  /** Tells that the chain has a newer head than the last one seen: the next question asks the node, whatever its age. */
+  headIsOld(): void
 }
 
 const MIB = 1024 * 1024
 
 /** Reads the chain through an upstream; see {@link Chain}. */
 export function createChain(options: CreateChainOptions): CachedChain {
-  const { confirmations, cacheBytes = 64 * MIB, logBytes = 64 * MIB, logTimeoutMs = 20_000 } = options
+  const { confirmations, headMaxAgeMs: maxAgeMs = 0, logTimeoutMs = 20_000 } = options
+  const { cacheBytes = 64 * MIB, logBytes = 64 * MIB } = options
   const upstream = translateErrors(options.upstream)
   const flights = new SingleFlight()
   const statistics: CacheStatistics = { hits: 0, misses: 0, shared: 0 }
@@ -47,9 +50,11 @@ export function createChain(options: CreateChainOptions): CachedChain {
   const head = new HeadTracker({
     upstream,
     flights,
-    maxAgeMs: options.headMaxAgeMs ?? 0,
+    maxAgeMs,
     log: options.log,
     listener: {
+      // A development node may have changed its state without a block.
+      stayed: () => maxAgeMs > 0 && nodeKind.mayRewind && cache.headMoved(),
       moved: () => cache.headMoved(),
       reorganised: () => {
         cache.clear()
@@ -76,10 +81,11 @@ export function createChain(options: CreateChainOptions): CachedChain {
     timeoutMs: logTimeoutMs,
   })
   const id = new ChainId(upstream, head, statistics)
-  const sources: Sources = { upstream, flights, statistics, nodeKind, head, cache, confirmations }
+  const sources: Sources = { upstream, flights, statistics, nodeKind, head, cache, confirmations, maxAgeMs }
   return {
     cacheStatistics: statistics,
     forget: () => head.forget(),
+    headIsOld: () => head.outdate(),
     id: () => id.read(),
     blockNumber: async () => toQuantity((await head.current()).number) as string,
     ...quantityReads(sources),
@@ -136,15 +142,16 @@ interface Sources {
   readonly head: HeadTracker
   readonly cache: ReadCache
   readonly confirmations: number
+  readonly maxAgeMs: number
 }
 
 /** Prices and balances. */
 function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityFeePerGas' | 'balance'> {
-  const { upstream, flights, statistics, nodeKind, head, cache, confirmations } = sources
+  const { upstream, flights, statistics, nodeKind, head, cache, confirmations, maxAgeMs } = sources
 
   /**
-   * Reads what holds while the head stays; on a development node not even then, since `hardhat_setBalance` needs no
-   * block.
+   * Reads what holds while the head stays. On a development node it does not, since `hardhat_setBalance` needs no block:
+   * it holds until the next look at the head, where answers may have an age, and not at all where they may not.
    */
   async function readAtBlock(
     call: readonly [string, ...unknown[]],
@@ -153,6 +160,13 @@ function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityF
     const key = call.join(' ')
     const fetch = () => readQuantity(upstream, ...call)
     if (!(await nodeKind.isDevelopment())) return cache.read({ key, fetch, lifetime })
+    if (maxAgeMs > 0) {
+      const notFinal = (answer: string, at: BlockRef) => {
+        const proper = lifetime(answer, at)
+        return proper === 'final' ? 'head' : proper
+      }
+      return cache.read({ key, fetch, lifetime: notFinal })
+    }
     return flights.fresh(key, () => {
       statistics.misses++
       return fetch()

@@ -12,6 +12,8 @@ export interface BlockRef {
 }
 
 export interface HeadListener {
+  /** The head is the same as at the last look. */
+  stayed(): void
   /** There is a new head, and the chain up to the last head is unchanged. */
   moved(): void
   /** Blocks that were seen are no longer part of the chain. */
@@ -22,7 +24,7 @@ export interface HeadTrackerOptions {
   readonly upstream: Upstream
   readonly flights: SingleFlight
   readonly listener: HeadListener
-  /** How old a head may be that answers a question, in milliseconds; 0: none answers that was read before the question. */
+  /** How old a head may be that answers a question, in milliseconds; 0: none that was read before the question. */
   readonly maxAgeMs: number
   readonly log?: Logger | undefined
 }
@@ -127,7 +129,7 @@ export class HeadTracker {
 
   async #observe(head: BlockRef): Promise<void> {
     const last = this.#last
-    if (last?.hash === head.hash) return
+    if (last?.hash === head.hash) return this.#listener.stayed()
     const grew = last === undefined || (await this.#descendsFrom(head, last))
     this.#last = head
     if (grew) {

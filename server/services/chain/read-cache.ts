@@ -47,6 +47,8 @@ export class ReadCache {
   readonly #statistics: CacheStatistics
   readonly #final: ByteCache<unknown>
   readonly #atHead: ByteCache<unknown>
+  /** Number of times that what holds for the head was forgotten. */
+  #forgotten = 0
 
   constructor(flights: SingleFlight, head: HeadTracker, { budgetBytes, alwaysProve, statistics }: ReadCacheOptions) {
     this.#flights = flights
@@ -88,18 +90,20 @@ export class ReadCache {
 
   /** Forgets what held for one head only. */
   headMoved(): void {
+    this.#forgotten++
     this.#atHead.clear()
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.#atHead.clear()
+    this.headMoved()
     this.#final.clear()
   }
 
   async #fetchAndKeep<T>({ key, fetch, lifetime, bytes = sizeOf }: Read<T>): Promise<T> {
     const head = this.#head.last ?? (await this.#head.probe())
     const { generation } = this.#head
+    const forgotten = this.#forgotten
     const answer = await fetch()
     // The chain was reorganised meanwhile: the answer is given to those who asked before, and not kept.
     if (generation !== this.#head.generation) return answer
@@ -108,7 +112,7 @@ export class ReadCache {
         this.#final.set(key, answer, key.length + bytes(answer))
         break
       case 'head':
-        if (this.#head.last?.hash === head.hash) this.#atHead.set(key, answer, key.length + bytes(answer))
+        if (forgotten === this.#forgotten) this.#atHead.set(key, answer, key.length + bytes(answer))
         break
       case 'unproven':
         this.#head.outdate()

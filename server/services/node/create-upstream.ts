@@ -12,6 +12,8 @@ export interface CreateUpstreamOptions {
   readonly rpcUrls: readonly string[]
   /** How long one node may take for one call, in milliseconds. Default 10,000. */
   readonly requestTimeoutMs?: number
+  /** Whether nodes are asked to tell of new heads. Default false. */
+  readonly watchesHeads?: boolean
   readonly log?: Logger
   /** How a node is reached. Default: as its URL says. */
   readonly connect?: (rpcUrl: string) => NodeConnection
@@ -21,6 +23,8 @@ export interface CreateUpstreamOptions {
 export interface NodesUpstream extends Upstream {
   /** Called when blocks that were answered may no longer be part of the chain. */
   onReorganised: () => void
+  /** Called when a node tells of a new head. */
+  onHead: () => void
 }
 
 /**
@@ -28,12 +32,14 @@ export interface NodesUpstream extends Upstream {
  * is never used, also when it changes its chain while the server runs.
  */
 export function createUpstream(options: CreateUpstreamOptions): NodesUpstream {
-  const { rpcUrls, requestTimeoutMs = 10_000, log, connect = connectByUrl } = options
+  const { rpcUrls, requestTimeoutMs = 10_000, watchesHeads = false, log, connect = connectByUrl } = options
   if (rpcUrls.length === 0) throw new TypeError('at least one RPC URL is needed')
   const identity = new ChainIdentity(rpcUrls.length === 1)
-  const nodes = rpcUrls.map(
-    (url, position) => new Node({ connection: connect(url), position, identity, timeoutMs: requestTimeoutMs, log }),
-  )
+  const nodes = rpcUrls.map((url, position) => {
+    const connection = connect(url)
+    if (watchesHeads) connection.onHead = () => created.onHead()
+    return new Node({ connection, position, identity, timeoutMs: requestTimeoutMs, log })
+  })
   const [only, ...others] = nodes as [Node, ...Node[]]
   const upstream =
     others.length === 0
@@ -47,6 +53,7 @@ export function createUpstream(options: CreateUpstreamOptions): NodesUpstream {
         })
   const created: NodesUpstream = {
     onReorganised: () => {},
+    onHead: () => {},
     request: <Result>(method: string, params: readonly unknown[], options: UpstreamOptions = {}) =>
       abortable(upstream.request<Result>(method, params, options), options.signal),
     requestTogether: (calls, options) => upstream.requestTogether?.(calls, options) ?? [],

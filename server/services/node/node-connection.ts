@@ -23,6 +23,11 @@ export interface NodeConnection {
   readonly isOpen: boolean
   /** Called when a connection has opened after none was open. Another node may be behind the same URL now. */
   onOpen: () => void
+  /**
+   * Called when the node tells of a new head. Set before the first call, or the connection does not ask to be told. Only
+   * WebSocket can tell.
+   */
+  onHead?: (() => void) | undefined
   close(): Promise<void>
 }
 

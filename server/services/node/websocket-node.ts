@@ -31,6 +31,7 @@ const ACKNOWLEDGE_MS = 1
 export class WebSocketNode implements NodeConnection {
   readonly name: string
   onOpen: () => void = () => {}
+  onHead: (() => void) | undefined
   readonly #calls: Line
   /** Of eth_getLogs. */
   readonly #logs: Line
@@ -39,8 +40,9 @@ export class WebSocketNode implements NodeConnection {
   constructor(rpcUrl: string) {
     const url = new URL(rpcUrl)
     this.name = url.host
-    this.#calls = new Line(url, () => this.onOpen())
-    this.#logs = new Line(url, () => this.onOpen())
+    const onOpen = () => this.onOpen()
+    this.#calls = new Line(url, () => ({ onOpen, onHead: this.onHead }))
+    this.#logs = new Line(url, () => ({ onOpen }))
   }
 
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
@@ -74,17 +76,25 @@ export class WebSocketNode implements NodeConnection {
   }
 }
 
+/** The call that asks for heads has this id, and no other call has. */
+const HEADS_ID = 0
+
+interface Listener {
+  onOpen(): void
+  readonly onHead?: (() => void) | undefined
+}
+
 /** Opens a connection when it is needed, and a new one when the last has ended. */
 class Line {
   readonly #url: URL
   #connection: Connection | undefined
-  #lastId = 0
-  readonly #onOpen: () => void
+  #lastId = HEADS_ID
+  readonly #listener: () => Listener
   #isClosed = false
 
-  constructor(url: URL, onOpen: () => void) {
+  constructor(url: URL, listener: () => Listener) {
     this.#url = url
-    this.#onOpen = onOpen
+    this.#listener = listener
   }
 
   get isOpen(): boolean {
@@ -94,7 +104,7 @@ class Line {
   async call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
     if (this.#isClosed) throw new NodeFailure('the connection was closed', 'unreached')
     if (this.#connection === undefined || this.#connection.isOver)
-      this.#connection = new Connection(this.#url, this.#onOpen)
+      this.#connection = new Connection(this.#url, this.#listener())
     return this.#connection.call({ jsonrpc: '2.0', id: ++this.#lastId, method, params }, timeoutMs)
   }
 
@@ -112,9 +122,16 @@ interface Waiting {
   reject(error: Error): void
 }
 
+/**
+ * Asks to be told of each new head. The answer is not waited for: a node that refuses tells of none, as a node over HTTP
+ * does.
+ */
+const SUBSCRIBE = JSON.stringify({ jsonrpc: '2.0', id: HEADS_ID, method: 'eth_subscribe', params: ['newHeads'] })
+
 /** One connection, from the handshake until one side closes it. */
 class Connection {
   readonly #socket: WebSocket
+  readonly #onHead: (() => void) | undefined
   /** The TCP socket below, once the handshake is done. */
   #carrier: Socket | undefined
   readonly #waiting = new Map<number, Waiting>()
@@ -124,7 +141,8 @@ class Connection {
   #error: Error | undefined
   #heardMs = -Infinity
 
-  constructor(url: URL, onOpen: () => void) {
+  constructor(url: URL, { onOpen, onHead }: Listener) {
+    this.#onHead = onHead
     this.#socket = new WebSocket(`${url.protocol}//${url.host}${url.pathname}${url.search}`, {
       headers: authorization(url),
       handshakeTimeout: HANDSHAKE_MS,
@@ -138,6 +156,7 @@ class Connection {
       this.#socket.terminate()
     })
     this.#socket.on('open', () => {
+      if (onHead !== undefined) this.#socket.send(SUBSCRIBE)
       for (const waiting of this.#waiting.values()) this.#send(waiting)
       onOpen()
     })
@@ -199,14 +218,15 @@ class Connection {
 
   #hear(data: RawData): void {
     this.#heardMs = performance.now()
-    let answer: RpcResponse | null
+    let answer: (RpcResponse & { readonly method?: unknown }) | null
     try {
       // ws hands over a text message in one piece by default.
-      answer = JSON.parse((data as Buffer).toString()) as RpcResponse | null
+      answer = JSON.parse((data as Buffer).toString()) as typeof answer
     } catch (cause) {
       this.#error = new Error('a message is no JSON', { cause })
       return this.#socket.terminate()
     }
+    if (answer?.method === 'eth_subscription') return this.#onHead?.()
     const waiting = this.#waiting.get(answer?.id as number)
     // The call has timed out, or the node answers what was not asked.
     if (!waiting) return

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { ServiceError } from '../../../core/errors.ts'
-import type { Chain } from '../../../services/chain/chain.ts'
-import { createChain } from '../../../services/chain/create-chain.ts'
+import { type CachedChain, createChain } from '../../../services/chain/create-chain.ts'
 import { ScriptedChain } from '../../support/scripted-chain.ts'
 import { until } from '../../support/until.ts'
 
@@ -10,7 +9,7 @@ const HASH = `0x${'22'.repeat(32)}`
 
 describe('createChain', () => {
   let node: ScriptedChain
-  let chain: Chain
+  let chain: CachedChain
 
   beforeEach(async () => {
     node = new ScriptedChain(100)
@@ -150,6 +149,52 @@ describe('createChain', () => {
       node.mine()
       node.balance = 5n
       expect(await chain.balance(ADDRESS, '0x66')).to.equal('0x5')
+    })
+
+    it('nothing older is told once a node has told of a new head', async () => {
+      await chain.balance(ADDRESS, 'latest')
+      node.balance = 5n
+      node.mine()
+      chain.headIsOld()
+      expect([await chain.balance(ADDRESS, 'latest'), await chain.blockNumber()]).to.deep.equal(['0x5', '0x66'])
+      node.forget()
+      await times(5, () => chain.balance(ADDRESS, 'latest'))
+      expect(node.calls).to.be.empty
+    })
+
+    describe('in front of a development node, which changes balances without a block', () => {
+      beforeEach(async () => {
+        node.clientVersion = 'anvil/v1.7.1'
+        chain = createChain({ upstream: node, confirmations: 0, headMaxAgeMs: 1_000 })
+        await chain.gasPrice()
+        await chain.blockNumber()
+      })
+      const balances = () => Promise.all(['latest', '0x65', '0x0'].map((block) => chain.balance(ADDRESS, block)))
+
+      it('they come from memory for a second, and not for longer', async () => {
+        await balances()
+        node.forget()
+        node.balance = 5n
+        expect(await balances()).to.deep.equal(['0x0', '0x0', '0x0'])
+        expect(node.calls).to.be.empty
+        passMs(1_000)
+        expect(await balances()).to.deep.equal(['0x5', '0x5', '0x5'])
+      })
+
+      it('what was asked before the last look and answered after it is not kept', async () => {
+        node.hold()
+        const early = chain.balance(ADDRESS, 'latest')
+        await until(() => node.heldCount === 1)
+        passMs(1_000)
+        const look = chain.blockNumber()
+        await until(() => node.heldCount === 2)
+        node.releaseLatest()
+        await look
+        node.release()
+        expect(await early).to.equal('0x0')
+        node.balance = 5n
+        expect(await chain.balance(ADDRESS, 'latest')).to.equal('0x5')
+      })
     })
   })
 

@@ -1,9 +1,15 @@
 import { expect } from 'chai'
 import { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
 import { NodeFailure } from '../../../services/node/node-connection.ts'
+import { byWebSocket } from '../../../../testbed/processes.ts'
+import { createChain } from '../../../services/chain/create-chain.ts'
+import { createUpstream } from '../../../services/node/create-upstream.ts'
 import { UpstreamRpcError } from '../../../services/node/upstream.ts'
 import { WebSocketNode } from '../../../services/node/websocket-node.ts'
 import { type FakeNode, outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/fake-node.ts'
+import { nodeKinds } from '../../support/nodes.ts'
+import { until } from '../../support/until.ts'
 
 describe('WebSocketNode', () => {
   const { node, leave, closeAll, connect: connectBy, connectBriefly: connectBrieflyBy } = upstreamSetup()
@@ -54,6 +60,78 @@ describe('WebSocketNode', () => {
     expect(await upstream.request('echo', [1])).to.equal(1)
     await acknowledged
     expect(await never).to.equal('UPSTREAM_UNAVAILABLE')
+  })
+
+  describe('heads', () => {
+    const tellHead = (socket: WebSocket) =>
+      socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: '0x1' } }))
+
+    it('are told as often as the node tells of one, also by a connection that was opened anew', async () => {
+      const one = await node()
+      const sockets: WebSocket[] = []
+      one.onMessage = (socket, { id, method, params }) => {
+        if (method === 'eth_subscribe') sockets.push(socket)
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: params[0] ?? '0x1' }))
+      }
+      const connection = new WebSocketNode(one.webSocketUrl)
+      let heads = 0
+      connection.onHead = () => heads++
+      try {
+        for (let round = 1; round <= 2; round++) {
+          expect(await connection.call('echo', [round], 5_000)).to.equal(round)
+          sockets.forEach(tellHead)
+          await until(() => heads === round)
+          sockets.pop()?.terminate()
+          await until(() => !connection.isOpen)
+        }
+      } finally {
+        await connection.close()
+      }
+      expect(one.calls('eth_subscribe').map(({ params }) => params)).to.deep.equal([['newHeads'], ['newHeads']])
+    })
+
+    it('are not asked for where nobody wants to know, nor by the connection for logs', async () => {
+      const one = await node()
+      const upstream = connect(one)
+      await Promise.all([upstream.request('echo', [1]), upstream.request('eth_getLogs', [])])
+      expect(one.calls('eth_subscribe')).to.be.empty
+      const watching = createUpstream({ rpcUrls: [one.webSocketUrl], watchesHeads: true })
+      await Promise.all([watching.request('echo', [1]), watching.request('eth_getLogs', [])])
+      await watching.close()
+      expect(one.calls('eth_subscribe')).to.have.length(1)
+    })
+
+    for (const [name, start] of Object.entries(nodeKinds)) {
+      it(`of ${name} end what was known of the last one, whatever its age`, async () => {
+        const real = await start()
+        const upstream = createUpstream({ rpcUrls: [byWebSocket(real.rpcUrl)], watchesHeads: true })
+        const chain = createChain({ upstream, confirmations: 10, headMaxAgeMs: 3_600_000 })
+        upstream.onHead = () => chain.headIsOld()
+        try {
+          const before = Number(await chain.blockNumber())
+          await real.request('evm_mine')
+          await until(async () => Number(await chain.blockNumber()) === before + 1)
+        } finally {
+          await upstream.close()
+          await real.close()
+        }
+      })
+    }
+
+    it('are no reason to fail for a node that refuses to tell', async () => {
+      const one = await node()
+      one.onMessage = (socket, { id, method, params }) =>
+        socket.send(
+          JSON.stringify(
+            method === 'eth_subscribe'
+              ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'no such method' } }
+              : { jsonrpc: '2.0', id, result: params[0] ?? '0x1' },
+          ),
+        )
+      const watching = createUpstream({ rpcUrls: [one.webSocketUrl], watchesHeads: true })
+      expect(await watching.request('echo', [7])).to.equal(7)
+      await watching.close()
+    })
   })
 
   it('says who asks where the URL names somebody', async () => {
