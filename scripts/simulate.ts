@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { UsageError } from '../conformance/lib/outcome.ts'
 import { plantedFaults } from '../testbed/simulation/planted.ts'
-import { simulate, type Found } from '../testbed/simulation/simulate.ts'
+import { seedsFrom, simulate, type Found } from '../testbed/simulation/simulate.ts'
 import { parseCommand } from './parse-command.ts'
 import { callLife } from '../server/services/ledger/lifecycle.ts'
 
@@ -69,8 +69,7 @@ async function runSeeds(options: Options): Promise<number> {
   const coverage = createCoverage()
   let [done, accepted, bundles, virtualMs, cpuMs] = [0, 0, 0, 0, 0]
   await simulate({
-    from: first,
-    count,
+    seeds: seedsFrom(first, count),
     workers: Math.min(workers, count),
     ...(planted !== undefined && { planted }),
     isTraced: trace,
@@ -106,8 +105,7 @@ async function findPlanted({ seeds, from = 1, workers }: Options): Promise<numbe
   for (const { id, mistake, edits } of plantedFaults) {
     let found: Found | undefined
     await simulate({
-      from,
-      count: seeds,
+      seeds: seedsFrom(from, seeds),
       workers,
       planted: id,
       onFound: (one) => {

@@ -30,9 +30,7 @@ export interface Found {
 }
 
 export interface SimulateOptions {
-  /** The first seed. */
-  readonly from: number
-  readonly count: number
+  readonly seeds: Iterable<number>
   /** Processes that simulate. */
   readonly workers: number
   /** The fault that is planted in the code; absent: none. */
@@ -43,21 +41,27 @@ export interface SimulateOptions {
   readonly onFound: (found: Found) => boolean | void
 }
 
+/** So many seeds, one after the other. */
+export function* seedsFrom(first: number, count: number): Iterable<number> {
+  for (let seed = first; seed < first + count; seed++) yield seed
+}
+
 /**
  * Runs seeds in processes of their own.
  *
  * @throws Error a worker has ended
  */
 export async function simulate(options: SimulateOptions): Promise<void> {
-  const { from, count, workers, planted, isTraced = false, isShrunk = false, onFound } = options
-  let seed = from
+  const { seeds, workers, planted, isTraced = false, isShrunk = false, onFound } = options
+  const seedsLeft = seeds[Symbol.iterator]()
   let isEnough = false
   const live = async (worker: ChildProcess): Promise<void> => {
     for (;;) {
       const message = await nextMessage(worker)
       if (message !== 'ready') isEnough = onFound(message as Found) === true || isEnough
-      if (seed >= from + count || isEnough) return
-      worker.send({ seed: seed++, isTraced, isShrunk } satisfies Order)
+      const next = seedsLeft.next()
+      if (next.done === true || isEnough) return
+      worker.send({ seed: next.value, isTraced, isShrunk } satisfies Order)
     }
   }
   const file = fileURLToPath(new URL(`worker${extname(import.meta.filename)}`, import.meta.url))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import { edited, plantedFaults } from '../../simulation/planted.ts'
-import { simulate } from '../../simulation/simulate.ts'
+import { seedsFrom, simulate } from '../../simulation/simulate.ts'
 
 describe('the faults that are planted', () => {
   for (const { id, edits } of plantedFaults) {
@@ -17,8 +17,7 @@ describe('the faults that are planted', () => {
     this.timeout(60_000)
     let story: string | undefined
     await simulate({
-      from: 1,
-      count: 40,
+      seeds: seedsFrom(1, 40),
       workers: 1,
       planted: 'broadcast-before-commit',
       isShrunk: true,
