@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { openDatabase, type Database, createWriteProbe } from '../../../services/database/database.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
+import { until } from '../../support/until.ts'
 
 const schema = 'touchstone_1'
+const MIB = 1024 * 1024
 
 describe('database', () => {
   let postgres: PostgresServer
@@ -144,6 +146,27 @@ describe('database', () => {
     const again = await openPGlite(where)
     expect(await isClear(again, 'attempts')).to.equal(true)
     await again.close()
+  })
+
+  it('makes a checkpoint when its log is long, since nobody else does', async function () {
+    this.timeout(30_000)
+    const where = join(folder, 'log')
+    const database = await openDatabase({ url: null, folder: where, schema, poolSize: 1, upkeepEveryMs: 100 })
+    const logBytes = async () => {
+      const { rows } = await sql<{ bytes: string }>`
+        select pg_current_wal_lsn() - redo_lsn as bytes from pg_control_checkpoint()`.execute(database.db)
+      return Number(rows[0]?.bytes)
+    }
+    const megabytes = (count: number) =>
+      sql`select pg_logical_emit_message(false, '', repeat('x', 1048576)) from generate_series(1, ${count})`
+    try {
+      await megabytes(8).execute(database.db)
+      expect(await logBytes(), 'no checkpoint without need').to.be.greaterThan(8 * MIB)
+      await megabytes(60).execute(database.db)
+      await until(async () => (await logBytes()) < MIB)
+    } finally {
+      await database.close()
+    }
   })
 
   it('keeps what was stored', async () => {
