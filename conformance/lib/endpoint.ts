@@ -14,6 +14,8 @@ import { delay, ourTimeMs, outside } from './world.ts'
  * target ends in bounded time.
  */
 const silentAfter = 3
+/** An error 503 that names no time is taken for a rate limit this many times in a row. */
+const guesses = 3
 /** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
 const silentAfterInAll = 20
 
@@ -61,6 +63,8 @@ export interface EndpointState {
   silentInARow: number
   /** How many requests had no answer in the whole run. */
   silent: number
+  /** Whether the run took errors 503 for a rate limit, and they did not end. */
+  isDown?: boolean
 }
 
 interface EndpointTools {
@@ -167,7 +171,13 @@ function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptio
   })
 }
 
-/** Whether a rate limit meets a cheap request as well. If not, the answer was about the other request alone. */
+/** Whether an error 503 that names no time may still be a rate limit. When one lasts, the service is down. */
+function mayGuess(state: EndpointState, attempt: number): boolean {
+  if (attempt >= guesses) state.isDown = true
+  return state.isDown !== true
+}
+
+/** Whether a rate limit meets a cheap request as well. If not, the answer is about the other request alone. */
 async function isLimited(http: HttpClient, state: EndpointState): Promise<boolean> {
   if (state.cheapRequest === undefined) return false
   const headers = { 'content-type': 'application/json' }
@@ -207,9 +217,11 @@ export function createEndpoint(
       noticeDeath(state, answer, options)
       if (answer.failure?.kind === 'refused') continue
       const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
-      if (!limit || (!limit.isCertain && !(await isLimited(http, state)))) return answer
+      if (!limit || (limit.isGuess && !mayGuess(state, attempt))) return answer
+      if (!limit.isCertain && !(await isLimited(http, state))) return answer
       const { waitMs } = limit
       if (!patience.mayWait(waitMs)) {
+        if (limit.isGuess) return answer
         throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
       }
       await delay(waitMs)

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { Agent, type Dispatcher, request } from 'undici'
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import { Agent, Client, type Dispatcher, request } from 'undici'
 import { packageVersion } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
@@ -44,7 +44,7 @@ function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   if (code === 'ECONNREFUSED') return { kind: 'refused', message: 'the connection was refused' }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { kind: 'dns', message: `the host was not found (${text})` }
   if (/TLS|SSL|CERT|SELF_SIGNED|ALTNAME/.test(text)) return { kind: 'tls', message: `no secure connection (${text})` }
-  if (code?.startsWith('Z_') || code?.startsWith('ERR__ERROR') || code?.startsWith('ERR_BROTLI')) {
+  if (/^(?:Z_|ZSTD_|ERR__ERROR|ERR_BROTLI)/.test(code ?? '')) {
     return { kind: 'other', message: `the body is not in the content coding that its header names (${text})` }
   }
   if (code?.startsWith('HPE_')) return { kind: 'other', message: `the answer is no HTTP (${text})` }
@@ -63,12 +63,14 @@ function parse(text: string): unknown {
 }
 
 const limit = { maxOutputLength: bodyCapBytes }
-const [ungzip, undeflate, unbrotli] = [promisify(gunzip), promisify(inflate), promisify(brotliDecompress)]
+const [ungzip, undeflate] = [promisify(gunzip), promisify(inflate)]
+const [unbrotli, unzstd] = [promisify(brotliDecompress), promisify(zstdDecompress)]
 const decoders: Readonly<Record<string, (body: Buffer) => Promise<Buffer>>> = {
   gzip: (body) => ungzip(body, limit),
   'x-gzip': (body) => ungzip(body, limit),
   deflate: (body) => undeflate(body, limit),
   br: (body) => unbrotli(body, limit),
+  zstd: (body) => unzstd(body, limit),
 }
 
 /** Decodes the content codings in reverse order. A body in an unknown coding stays as it is. */
@@ -159,30 +161,42 @@ export function recordOf(
  */
 export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Record<string, string>> = {}): HttpClient {
   const hidden = Object.fromEntries(Object.keys(extraHeaders).map((name) => [name, '(redacted)']))
-  const agent = new Agent({ connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 })
+  const connecting = { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 }
+  const agent = new Agent(connecting)
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
   const census = createAnswerCensus()
 
-  async function exchange(sent: HttpRequest, reset: boolean): Promise<Received> {
+  async function exchange(sent: HttpRequest, dispatcher: Dispatcher): Promise<Received> {
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await request(sent.url, {
       method: sent.method as 'POST',
       headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
       body: sent.body ?? null,
-      dispatcher: agent,
-      reset,
+      dispatcher,
+      reset: dispatcher !== agent,
       signal,
     })
     return receive(response)
   }
 
+  /** An agent may take a connection that the target is about to close, and `reset` does not keep it from that. */
+  async function exchangeAlone(sent: HttpRequest): Promise<Received> {
+    const client = new Client(new URL(sent.url).origin, connecting)
+    try {
+      return await exchange(sent, client)
+    } finally {
+      await client.destroy()
+    }
+  }
+
   /** Sends a request, and sends it once again when a kept-open connection was closed. */
   async function exchangeOnceOrTwice(sent: HttpRequest): Promise<Received> {
+    if (sent.once) return exchangeAlone(sent)
     try {
-      return await exchange(sent, sent.once ?? false)
+      return await exchange(sent, agent)
     } catch (error) {
-      if (sent.once || failureOf(error, timeoutMs).kind !== 'closed') throw error
-      return exchange(sent, true).catch((again: unknown) => {
+      if (failureOf(error, timeoutMs).kind !== 'closed') throw error
+      return exchangeAlone(sent).catch((again: unknown) => {
         // A refused second attempt says that the first one ended the target, so the error of the first is thrown.
         throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
       })

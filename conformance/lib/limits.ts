@@ -56,21 +56,25 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
   }
 }
 
-/** JSON-RPC's usual code for "limit exceeded" (EIP-1474). */
-const limitExceeded = -32005
+/** JSON-RPC's usual code for "limit exceeded" (EIP-1474), and HTTP's. */
+const limitCodes: readonly unknown[] = [-32005, 429]
+/** What services say with other codes. */
+const limitWords = /rate.?limit|too many requests|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
 /** The first wait where the target names no time. Each further wait is twice as long. */
 const firstWaitMs = 1000
 /** The shortest wait, also for a `Retry-After` of zero. */
 const leastWaitMs = 200
 
-/** Whether the body is the JSON-RPC error "limit exceeded". */
+/** Whether the body is a JSON-RPC error that tells of a limit, by its code or in words. */
 export function isLimitError(body: unknown): boolean {
   const error = (body as { error?: unknown } | null | undefined)?.error
-  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === limitExceeded
+  if (typeof error !== 'object' || error === null) return false
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return limitCodes.includes(code) || (typeof message === 'string' && limitWords.test(message))
 }
 
 /** The wait that `Retry-After` asks for, in ms (RFC 9110, 10.2.3): seconds, or a date by the target's clock. */
-function retryAfterMs({ headers }: Answer): number | undefined {
+export function retryAfterMs({ headers }: Answer): number | undefined {
   const text = headers['retry-after']
   if (text === undefined) return undefined
   const seconds = Number(text)
@@ -85,11 +89,17 @@ interface RateLimit {
   readonly waitMs: number
   /** False where the answer may be about the one request: nodes answer -32005 to too large a query as well. */
   readonly isCertain: boolean
+  /** True where the service may be down: it answers 503 and names no time. */
+  readonly isGuess: boolean
 }
+
+/** Statuses that ask for a credential. `Retry-After` beside them says when to come back with one. */
+const credentialStatuses = [401, 407]
 
 /**
  * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
- * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for the JSON-RPC error -32005.
+ * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors
+ * with `Retry-After`, and HTTP 503 without it, may be a rate limit.
  *
  * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
@@ -99,8 +109,11 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const asked = retryAfterMs(answer)
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
-  if (!isCertain && !isError) return undefined
-  return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain }
+  const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
+  const isGuess = status === 503 && asked === undefined && !isError
+  const mayBeLimit = isRefusal && (asked !== undefined || isGuess)
+  if (!isCertain && !isError && !mayBeLimit) return undefined
+  return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }
 }
 
 /** What the run may cost the relay, and what it has cost. One check sees the account of the run through this. */

@@ -1,6 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, isSuccess, objectOf } from '../answer.ts'
 import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
+import { retryAfterMs } from '../limits.ts'
 import { Fault } from '../outcome.ts'
 
 /** What some languages write where there is no hash: an empty string or zeros. */
@@ -60,6 +61,8 @@ export async function demandsCredential(refused: Answer, askEmpty: () => Promise
 /** How often a request is sent to a target that says that it is busy. */
 const mostAttempts = 4
 const firstWaitMs = 500
+/** The longest wait before one attempt, also where the target asks for more. */
+const longestWaitMs = 15_000
 
 /** Statuses that mean "not now": conflict, locked, too early, too many requests, unavailable. */
 const laterStatuses = [409, 423, 425, 429, 503]
@@ -77,7 +80,8 @@ export function excuseMs(answer: Answer, attempt: number): number | undefined {
   const { status = 0, text, headers } = answer
   const hasWords = status !== 401 && laterWords.test(text)
   const isLater = laterStatuses.includes(status) || (status !== 401 && headers['retry-after'] !== undefined) || hasWords
-  return isLater ? firstWaitMs * 2 ** (attempt - 1) : undefined
+  if (!isLater) return undefined
+  return Math.max(firstWaitMs * 2 ** (attempt - 1), Math.min(retryAfterMs(answer) ?? 0, longestWaitMs))
 }
 
 /** A time in seconds beyond this lies after the year 5000. A time of today in milliseconds is beyond it. */

@@ -16,10 +16,10 @@ describe('an endpoint of the target', () => {
   })
   afterEach(() => http.close())
 
-  function endpointAt(url: string, restartMs = 1, cheapRequest?: string) {
+  function endpointAt(url: string, restartMs = 1, cheapRequest?: string, rateLimitMs = 2000) {
     const cheap = cheapRequest === undefined ? {} : { cheapRequest }
     const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0, ...cheap }
-    const patience = createPatience({ receiptMs: 100, rateLimitMs: 2000, restartMs })
+    const patience = createPatience({ receiptMs: 100, rateLimitMs, restartMs })
     return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
   }
 
@@ -75,9 +75,58 @@ describe('an endpoint of the target', () => {
     ])
   })
 
-  it('takes an error 503 that names no time for an answer', async () => {
+  it('takes errors that may be about one request for a rate limit only where a cheap request is refused too', async () => {
+    const forms = [
+      { status: 403, headers: { 'retry-after': '0' }, body: '{"message":"blocked"}' },
+      { status: 200, headers: {}, body: '{"error":{"code":429,"message":"compute units"}}' },
+      { status: 200, headers: {}, body: '{"error":{"code":-32000,"message":"Rate limit exceeded"}}' },
+      { status: 503, headers: {}, body: 'unavailable' },
+    ]
+    for (const { status, headers, body } of forms) {
+      let limits = 2
+      let isCheapLimited = true
+      await using server = await serve((_request, response, sent) => {
+        const isLimited = sent === '"cheap"' ? isCheapLimited : limits-- > 0
+        if (isLimited) response.writeHead(status, headers).end(body)
+        else response.end('{}')
+      })
+      const endpoint = endpointAt(server.url, 1, '"cheap"')
+      if (status === 403) expect((await endpoint.send('any')).text, body).to.equal('{}')
+      limits = 1
+      isCheapLimited = false
+      expect((await endpoint.send('any')).text, body).to.equal(body)
+    }
+  })
+
+  it('waits for a rate limit in words, and for a 503 that ends', async () => {
+    for (const [status, body] of [
+      [503, 'unavailable'],
+      [200, '{"error":{"code":-32000,"message":"Rate limit exceeded"}}'],
+    ] as const) {
+      let requests = 0
+      await using server = await serve((_request, response) => {
+        if (requests++ < 2) response.writeHead(status).end(body)
+        else response.end('{}')
+      })
+      expect((await endpointAt(server.url, 1, '"cheap"').send('any')).text, body).to.equal('{}')
+    }
+  })
+
+  it('takes an error 503 that names no time for an answer where it lasts, and does not wait for it again', async () => {
     await using server = await serve((_request, response) => response.writeHead(503).end())
     expect((await endpointAt(server.url).send({})).status).to.equal(503)
+    expect(server.requests).to.have.length(1)
+    const endpoint = endpointAt(server.url, 1, '"cheap"', 8000)
+    expect((await endpoint.send({})).status).to.equal(503)
+    const asked = server.requests.length
+    expect((await endpoint.send({})).status).to.equal(503)
+    expect(server.requests.length).to.equal(asked + 1)
+  }).timeout(20_000)
+
+  it('takes an error with Retry-After that asks for a credential for an answer', async () => {
+    await using server = await serve((_request, response) => response.writeHead(401, { 'retry-after': '0' }).end())
+    expect((await endpointAt(server.url, 1, '"cheap"').send({})).status).to.equal(401)
+    expect(server.requests).to.have.length(1)
   })
 
   it('takes a closed connection for an answer while somebody listens', async () => {

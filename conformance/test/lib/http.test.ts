@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
 import { serve } from '../support/serve.ts'
 
@@ -23,17 +23,19 @@ describe('the recorded HTTP client', () => {
   })
 
   it('decodes content codings that it did not ask for, also of refusals', async () => {
-    const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync }
+    const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, zstd: zstdCompressSync }
     for (const [name, encode] of Object.entries(codings)) {
       await using server = await serve((_request, response) =>
         response.writeHead(422, { 'content-encoding': name }).end(encode('{"a":1}')),
       )
       expect(await post(server.url), name).to.deep.include({ status: 422, json: { a: 1 } })
     }
-    await using broken = await serve((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end('{"a":1}'),
-    )
-    expect((await post(broken.url)).failure?.message).to.match(/content coding/)
+    for (const name of Object.keys(codings)) {
+      await using broken = await serve((_request, response) =>
+        response.writeHead(200, { 'content-encoding': name }).end('{"a":1}'),
+      )
+      expect((await post(broken.url)).failure?.message, name).to.match(/content coding/)
+    }
   })
 
   it('does not follow redirects', async () => {
@@ -84,6 +86,19 @@ describe('the recorded HTTP client', () => {
     expect(server.requests).to.have.length(2)
     expect((await post(server.url, { once: true })).failure?.kind).to.equal('closed')
     expect(server.requests).to.have.length(3)
+  })
+
+  it('sends what spends, and what it sends again, over connections that nothing was sent over before', async () => {
+    const used = new Set<object>()
+    await using server = await serve((request, response) => {
+      // Keeps the connection, and closes it when something else comes over it.
+      if (used.has(request.socket)) return void request.socket.destroy()
+      used.add(request.socket)
+      response.end('{}')
+    })
+    const several = () => Promise.all([1, 2, 3].map(() => post(server.url)))
+    for (const answer of [...(await several()), ...(await several())]) expect(answer.status).to.equal(200)
+    for (let sent = 0; sent < 3; sent++) expect((await post(server.url, { once: true })).status).to.equal(200)
   })
 
   it('tells a refused connection', async () => {
