@@ -274,7 +274,7 @@ export function createRpcTarget(endpoint: Endpoint, nextId: () => number): RpcTa
     const method = 'eth_getLogs'
     const now = { ...options, takeRateLimit: true }
     const first = await send(method, params, now)
-    const isLimit = (answer: Answer): boolean => isLimitError(answer.json) || [429, 503].includes(answer.status ?? 0)
+    const isLimit = (answer: Answer): boolean => rateLimitOf(answer, 0) !== undefined
     if (!isLimit(first)) return first
     if (isLimitError(first.json) && isServed(await send('eth_chainId', [], now))) {
       const again = await send(method, params, now)

@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import {
   type Alteration,
   type AlteredRequest,
@@ -62,7 +62,7 @@ export function rpcErrorsBy(
   }
 }
 
-interface Limit {
+export interface Limit {
   readonly requests: number
   readonly windowMs: number
   /** Absent: every request counts. */
@@ -105,8 +105,10 @@ export function retryAfterDate(leftMs: number): Readonly<Record<string, string>>
 }
 
 /** The JSON-RPC error of a rate limit, in HTTP 200. */
-export function limitExceeded(request: AlteredRequest): AlteredResponse {
-  const error = { code: -32005, message: 'limit exceeded' }
+export function limitExceeded(
+  request: AlteredRequest,
+  error = { code: -32005, message: 'limit exceeded' },
+): AlteredResponse {
   return respond(200, { jsonrpc: '2.0', id: requestObject(request)['id'] ?? null, error })
 }
 
@@ -118,6 +120,7 @@ const coders = {
   br: (body: string | Uint8Array) =>
     brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   deflate: deflateSync,
+  zstd: zstdCompressSync,
 } as const
 
 /** Answers in a content coding, even if the client asked for none. */

@@ -34,6 +34,29 @@ function coins(wei: bigint): NumberLiteral {
   return new NumberLiteral(`${text.slice(0, -18)}.${text.slice(-18)}`)
 }
 
+/** A quota whose uses are forgotten at the end of each period. */
+function resetting(id: string, periodSeconds: number, more: Partial<Lawful> = {}): Lawful {
+  return defineLawful({
+    id,
+    clauses: [...clauses, 'relay.quota.reset-date-future'],
+    allowedBy: 'relay 2: resetDate is the date at which the quota resets; how often is not shown',
+    async quota(request, forward, { memory }) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const { quota, totalQuota, unit } = response.json as { quota: number; totalQuota: number; unit: string }
+      const nowSeconds = Math.floor(Date.now() / 1000)
+      const resetDate = (Math.floor(nowSeconds / periodSeconds) + 1) * periodSeconds
+      const usedInAll = totalQuota - quota
+      // What was used before the last reset no longer counts.
+      const kept = memory.get('period') as { resetDate: number; usedBefore: number; usedInAll: number } | undefined
+      const usedBefore = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
+      memory.set('period', { resetDate, usedBefore, usedInAll })
+      return respond(200, { quota: totalQuota - (usedInAll - usedBefore), unit, totalQuota, resetDate })
+    },
+    ...more,
+  })
+}
+
 const fee: Books['cost'] = ({ gasUsed, priceWei }) => gasUsed * priceWei
 
 export default [
@@ -60,6 +83,16 @@ export default [
   booking('two-for-a-call', { unit: 'transactionCount', total: 500n, cost: () => 2n }),
   booking('calls-when-they-are-taken', { unit: 'transactionCount', total: 500n, cost: () => 1n, reserve: 1n }),
   booking('coins', { unit: 'lyx', total: 5n * 10n ** 18n, cost: fee, show: coins }),
+  booking(
+    'coins-with-two-decimals',
+    {
+      unit: 'lyx',
+      total: 5n * 10n ** 18n,
+      cost: fee,
+      show: (wei) => new NumberLiteral((Number(wei) / 1e18).toFixed(2)),
+    },
+    { untestable: ['relay.quota.total-is-available-plus-used'] },
+  ),
   booking('coins-beyond-a-double', { unit: 'lyx', total: 10n ** 42n + 7n, cost: fee, show: coins }),
   booking('coins-in-exponents', {
     unit: 'lyx',
@@ -94,25 +127,8 @@ export default [
     ...keepsBooks({ ...gas, free: 3 }),
   }),
 
-  defineLawful({
-    id: 'resets-every-twenty-seconds',
-    clauses,
-    allowedBy: 'relay 2: resetDate is the date at which the quota resets; how often is not shown',
-    async quota(request, forward, { memory }) {
-      const response = await forward(request)
-      if (response.status !== 200) return response
-      const { quota, totalQuota, unit } = response.json as { quota: number; totalQuota: number; unit: string }
-      const nowSeconds = Math.floor(Date.now() / 1000)
-      const resetDate = (Math.floor(nowSeconds / 20) + 1) * 20
-      const usedInAll = totalQuota - quota
-      // What was used before the last reset no longer counts.
-      const kept = memory.get('period') as { resetDate: number; usedBefore: number; usedInAll: number } | undefined
-      const usedBefore = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
-      memory.set('period', { resetDate, usedBefore, usedInAll })
-      return respond(200, { quota: totalQuota - (usedInAll - usedBefore), unit, totalQuota, resetDate })
-    },
-  }),
-
+  resetting('resets-every-twenty-seconds', 20),
+  resetting('resets-every-three-seconds', 3, { environment: { chain: { blockTimeSeconds: 3 } } }),
   defineLawful({
     id: 'shares-the-allowance-with-others',
     clauses,

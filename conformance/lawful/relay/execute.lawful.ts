@@ -160,6 +160,18 @@ export default [
   }),
 
   defineLawful({
+    id: 'takes-five-calls-in-eight-seconds',
+    clauses: ['relay.execute.post', 'relay.execute.signature-authenticates'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    execute: limited({
+      requests: 5,
+      windowMs: 8000,
+      refuse: (leftMs) => respond(403, { message: 'a secondary limit is reached' }, retryAfter(leftMs)),
+    }),
+  }),
+
+  defineLawful({
     id: 'refuses-while-a-call-is-pending',
     clauses: ['relay.execute.post', 'relay.execute.channel-order'],
     allowedBy: 'relay 4: whether calls wait for each other is not shown',
@@ -337,6 +349,21 @@ export default [
       const legacy = { to: tools.fixture.profile.keyManager, data: dataOf(request), gasPrice: '0x4a817c800' }
       return respond(200, { transactionHash: await sendFrom(tools, legacy) })
     }),
+  }),
+
+  defineLawful({
+    id: 'relays-on-a-chain-without-fees',
+    clauses: ['relay.quota.total-is-available-plus-used', 'relay.execute.execute-relay-call'],
+    allowedBy: 'relay 2: quota is in the unit given by unit: where gas costs nothing, a call uses no lyx',
+    untestable: ['relay.quota.total-is-available-plus-used'],
+    environment: { chain: { hardfork: 'berlin' } },
+    ...sending(
+      async (request, _forward, tools) => {
+        const free = { to: tools.fixture.profile.keyManager, data: dataOf(request), gasPrice: '0x0' }
+        return respond(200, { transactionHash: await sendFrom(tools, free) })
+      },
+      keepsBooks({ unit: 'lyx', total: 5n, cost: ({ gasUsed, priceWei }) => gasUsed * priceWei }),
+    ),
   }),
 
   defineLawful({

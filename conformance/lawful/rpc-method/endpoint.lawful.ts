@@ -1,5 +1,5 @@
-import { type AlteredResponse, defineLawful, mapResponses, respond } from '../../altered/define.ts'
-import { coded, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
+import { type AlteredResponse, defineLawful, mapResponses, respond, respondText } from '../../altered/define.ts'
+import { coded, type Limit, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
 
 const everywhere = ['eth-rpc.endpoint.post', 'relay.execute.post', 'relay.quota.post'] as const
 const everyUrl = 'both documents leave {base_url} and {relay_url} open'
@@ -48,6 +48,7 @@ export default [
   defineLawful({ id: 'answers-in-gzip', clauses: everywhere, allowedBy: codings, every: coded('gzip') }),
   defineLawful({ id: 'answers-in-brotli', clauses: everywhere, allowedBy: codings, every: coded('br') }),
   defineLawful({ id: 'answers-in-deflate', clauses: everywhere, allowedBy: codings, every: coded('deflate') }),
+  defineLawful({ id: 'answers-in-zstd', clauses: everywhere, allowedBy: codings, every: coded('zstd') }),
   defineLawful({
     id: 'answers-in-gzip-when-it-may',
     clauses: everywhere,
@@ -84,6 +85,24 @@ export default [
       refuse: (leftMs, request) => ({ ...limitExceeded(request), status: 429, headers: retryAfter(leftMs) }),
     }),
   }),
+  ...(
+    [
+      [
+        'words-of-an-error',
+        (_leftMs, request) => limitExceeded(request, { code: -32000, message: 'rate limit exceeded' }),
+      ],
+      ['the-code-429-in-200', (_leftMs, request) => limitExceeded(request, { code: 429, message: 'compute units' })],
+      ['403-with-seconds', (leftMs) => respond(403, { message: 'secondary rate limit' }, retryAfter(leftMs))],
+      ['503-alone', () => respondText(503, 'Service Temporarily Unavailable')],
+    ] as readonly (readonly [string, Limit['refuse']])[]
+  ).map(([form, refuse]) =>
+    defineLawful({
+      id: `limits-json-rpc-by-${form}`,
+      clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format', 'eth-rpc.eth_getLogs.success'],
+      allowedBy: 'eth-rpc 8: "Rate limits: not shown"',
+      rpc: limited({ requests: 40, windowMs: 1500, refuse }),
+    }),
+  ),
   defineLawful({
     id: 'is-slow-at-json-rpc',
     clauses: ['eth-rpc.endpoint.post', 'eth-rpc.eth_blockNumber.success'],

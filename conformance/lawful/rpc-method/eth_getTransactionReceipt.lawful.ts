@@ -32,6 +32,16 @@ export default [
     rpc: found((members) => Object.fromEntries(Object.entries(members).filter(([name]) => !omitted.includes(name)))),
   }),
   defineLawful({
+    id: 'has-null-for-members-of-receipts',
+    clauses: [success, schema, 'eth-rpc.types.hash'],
+    allowedBy: results,
+    mayFail: [schema],
+    rpc: found((members) => {
+      const names = [...omitted, 'logs'].filter((name) => name !== 'contractAddress')
+      return { ...members, ...Object.fromEntries(names.map((name) => [name, null])) }
+    }),
+  }),
+  defineLawful({
     id: 'adds-members-to-receipts',
     clauses: [success, schema, 'eth-rpc.types.hash'],
     allowedBy: results,

@@ -1,5 +1,6 @@
 import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
+import { readHead } from './head.ts'
 import { emitterLogs, type EmitterLogs, type Log, logsBetween, pairedLogs } from './logs.ts'
 import { unknownAddress, unknownHash } from './methods.ts'
 import { type Filter, pageLimit } from './paging.ts'
@@ -9,6 +10,8 @@ import { quantity } from './values.ts'
 export interface KnownFilter {
   readonly filter: Filter
   readonly truth: readonly Log[]
+  /** The last block of the truth, where the chain goes on meanwhile. What the target tells of later blocks is not judged. */
+  readonly upTo?: bigint
 }
 
 /** A run of neighbouring blocks that begins and ends with one that has logs. */
@@ -180,11 +183,12 @@ export async function withoutEnd(t: CheckContext): Promise<KnownFilter> {
   if (!run) throw new Untestable('the fixture has no logs')
   const { filter, truth } = ofRun(logs, run)
   const { address, fromBlock } = filter
+  const upTo = await readHead(t.chain)
   const later = await t.chain.attempt('eth_getLogs', [
-    { address, fromBlock: quantity(logs.toBlock + 1n), toBlock: 'latest' },
+    { address, fromBlock: quantity(logs.toBlock + 1n), toBlock: quantity(upTo) },
   ])
   const more = 'result' in later && Array.isArray(later.result) ? (later.result as Log[]) : []
-  return { filter: { address, fromBlock }, truth: [...truth, ...more] }
+  return { filter: { address, fromBlock }, truth: [...truth, ...more], upTo }
 }
 
 /**

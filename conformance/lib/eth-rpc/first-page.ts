@@ -56,10 +56,10 @@ function requireLength(page: readonly Log[], number: number, answer: Answer): vo
 }
 
 /**
- * @param truth the logs that the filter selects, in the order of the chain
+ * @param known the logs that the filter selects, in the order of the chain
  * @param of the clause that fails for a wrong first page, and the clause that fails for a wrong later page
  */
-function createGathering(truth: readonly Log[], of: { first: ClauseId; later: ClauseId }): Gathering {
+function createGathering({ truth, upTo }: KnownFilter, of: { first: ClauseId; later: ClauseId }): Gathering {
   const places = new Map(truth.map((log, place) => [placeOf(log), place]))
   const seen = new Set<number>()
   let pages = 0
@@ -97,7 +97,9 @@ function createGathering(truth: readonly Log[], of: { first: ClauseId; later: Cl
     add(page, answer) {
       pages += 1
       requireLength(page, pages, answer)
-      for (const log of page) addEntry(log, answer)
+      const judged = upTo === undefined ? page : page.filter((log) => positionOf(log).block <= upTo)
+      if (judged.length === 0 && page.length > 0) return
+      for (const log of judged) addEntry(log, answer)
       const isWhole = highest - lowest + 1 === seen.size && (lowest === 0 || highest === truth.length - 1)
       if (page.length === 0 ? seen.size === truth.length : isWhole) return
       const missing = truth.find((_log, place) => !seen.has(place) && (lowest > 0 ? place > lowest : true))
@@ -143,13 +145,13 @@ export interface FirstPage extends KnownFilter {
  * @throws Fault when the page is not the first of the chain's entries, or longer than a page
  */
 export function compareFirstPage(
-  { truth }: KnownFilter,
+  known: KnownFilter,
   answer: Answer,
   later: ClauseId = 'eth-rpc.eth_getLogs.next-page',
 ): { gathering: Gathering; page: Log[] } {
   const first = 'eth-rpc.eth_getLogs.success'
   const page = logsOf(memberOf(answer, 'result'), { answer, of: first })
-  const gathering = createGathering(truth, { first, later })
+  const gathering = createGathering(known, { first, later })
   gathering.add(page, answer)
   return { gathering, page }
 }

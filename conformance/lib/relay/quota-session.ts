@@ -38,6 +38,8 @@ export interface SentQuota extends Probe {
 export interface QuotaSession extends QuotaForm {
   /** The answer to the first message that the target served. */
   readonly first: Answer
+  /** When that message was sent, in ms of this machine. */
+  readonly firstSentMs: number
   /** The answer to a message in seconds, when the target takes only milliseconds. */
   readonly secondsRefused: Answer | undefined
   /** Whether the target serves the same signed message twice. The document says nothing of this. */
@@ -318,6 +320,7 @@ async function openSession(t: CheckContext): Promise<QuotaSession> {
   return {
     ...form,
     first: served.answer,
+    firstSentMs: served.sentAt * 1000,
     secondsRefused,
     servesReplays,
     wantsRising,

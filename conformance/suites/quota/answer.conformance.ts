@@ -4,6 +4,7 @@ import { clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { wrongSeconds } from '../../lib/relay/answers.ts'
 import { signQuota, strangerAccount } from '../../lib/relay/message.ts'
+import { quotaSession } from '../../lib/relay/quota-session.ts'
 import { firstTold, sendForbidden } from '../../lib/relay/quota.ts'
 
 /** An allowance resets within this time. A time in milliseconds, read as seconds, lies far beyond it. */
@@ -43,7 +44,9 @@ export default [
     check('resetDate lies ahead, in seconds', async (t) => {
       const { answer, resetDate } = await firstTold(t)
       if (resetDate === undefined) return t.observe('resetDate is left out')
-      const now = t.clock.now()
+      // The time of the target when it was asked: an allowance may begin anew soon after.
+      const { firstSentMs } = await quotaSession(t)
+      const now = Math.floor(firstSentMs / 1000 + t.clock.offsetSeconds)
       if (typeof resetDate === 'number' && resetDate > now && resetDate < now + tenYearsSeconds) return
       const expected = `a time after ${now}, in seconds`
       throw new Fault(`resetDate is not ${expected}`, { expected, actual: wrongSeconds(resetDate), answer })

@@ -64,6 +64,24 @@ async function askSettled(t: CheckContext): Promise<Amounts> {
   return before
 }
 
+function feeLyxOf({ gasUsed, effectiveGasPrice }: Receipt): number {
+  return (Number(gasUsed) * Number(effectiveGasPrice ?? 0)) / 1e18
+}
+
+/**
+ * Makes sure that the use of a call can be seen.
+ *
+ * @throws Untestable on a chain without fees, where nothing is used, and where the target shows too few decimals
+ */
+function requireVisibleUse(before: Amounts, after: Amounts, receipt: Receipt): void {
+  if (before.unit !== 'lyx') return
+  const feeLyx = feeLyxOf(receipt)
+  if (feeLyx === 0) throw new Untestable('the execution used no lyx: its gas price is zero')
+  const decimals = Math.max(before.quota.scale, after.quota.scale)
+  if (decimals === 0 || feeLyx >= 10 ** -decimals) return
+  throw new Untestable(`the execution used ${feeLyx} lyx, and the target shows ${decimals} decimals`)
+}
+
 /** Whether one call of this cost uses so much, in the unit that the target names. */
 function judgeUse(
   { fixture }: CheckContext,
@@ -71,14 +89,13 @@ function judgeUse(
   used: number,
   receipt: Receipt,
 ): 'nothing' | 'used' | 'absurd' {
-  const { gasUsed, effectiveGasPrice } = receipt
-  const gas = Number(gasUsed)
+  const gas = Number(receipt.gasUsed)
   // The target chooses how it books. Half of the gas is far from both no booking and any way of booking. Where calls share
   // the transaction, the part of one of them may be of any size.
   const least = mayBeShared(receipt, fixture.profile.keyManager) ? 1 : gas / 2
   if (unit === 'gas') return used < least ? 'nothing' : used > gas * mostTimes.gas ? 'absurd' : 'used'
   if (unit === 'transactionCount') return used < 1 ? 'nothing' : used > mostTimes.transactionCount ? 'absurd' : 'used'
-  const feeLyx = (gas * Number(effectiveGasPrice ?? 0)) / 1e18
+  const feeLyx = feeLyxOf(receipt)
   return used <= 0 ? 'nothing' : feeLyx > 0 && used > feeLyx * mostTimes.lyx ? 'absurd' : 'used'
 }
 
@@ -120,10 +137,9 @@ async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitM
  * Whether the quota fell by more than one call uses. The target may have set this amount aside, and may give it
  * back.
  */
-function mayBeReserved(unit: unknown, used: number, { gasUsed, effectiveGasPrice }: Receipt): boolean {
-  const gas = Number(gasUsed)
-  if (unit === 'gas') return used > 2 * gas
-  return used > (unit === 'transactionCount' ? 1 : (2 * gas * Number(effectiveGasPrice ?? 0)) / 1e18)
+function mayBeReserved(unit: unknown, used: number, receipt: Receipt): boolean {
+  if (unit === 'gas') return used > 2 * Number(receipt.gasUsed)
+  return used > (unit === 'transactionCount' ? 1 : 2 * feeLyxOf(receipt))
 }
 
 /**
@@ -169,6 +185,7 @@ async function executeOnce(
   if (hasReset(before, after, (ourTimeMs() - start) / 1000)) return { isUsed: false, fault }
   expectSameTotal(before, after)
   const judged = judgeUse(t, before.unit, toNumber(used), receipt)
+  if (judged === 'nothing') requireVisibleUse(before, after, receipt)
   if (judged === 'absurd') throw fault
   if (judged === 'used') t.observe(seen)
   else if (before.totalQuota === undefined) t.observe(`pay-as-you-go: ${seen}`)

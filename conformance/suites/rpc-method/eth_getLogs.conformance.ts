@@ -62,15 +62,17 @@ async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form:
  * @throws Fault when logs are missing
  */
 async function expectUpToAHead(t: CheckContext, since: bigint): Promise<void> {
-  const { filter, truth } = await withoutEnd(t)
+  const known = await withoutEnd(t)
+  const { truth } = known
   const blockOf = (log: Log): bigint => positionOf(log).block
   const youngest = [...new Set(truth.map(blockOf))].filter((block) => block > since - lagBlocks).reverse()
   const ends = [undefined, ...youngest.slice(0, mostEnds)]
   let fault: Fault | undefined
   for (const end of ends) {
     try {
-      const upTo = end === undefined ? truth : truth.filter((log) => blockOf(log) < end)
-      return await expectSelectedIfServed(t, { filter, truth: upTo }, 'a filter without toBlock')
+      const upToEnd =
+        end === undefined ? known : { ...known, truth: truth.filter((log) => blockOf(log) < end), upTo: end - 1n }
+      return await expectSelectedIfServed(t, upToEnd, 'a filter without toBlock')
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       fault ??= error

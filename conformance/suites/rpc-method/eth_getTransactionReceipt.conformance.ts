@@ -47,7 +47,7 @@ function inOrder(logs: readonly Log[]): readonly Log[] {
  * @throws Fault for the first difference
  */
 function expectLogs(truth: Members, { answer, result }: Found): void {
-  if (result['logs'] === undefined) return
+  if ((result['logs'] ?? undefined) === undefined) return
   const [expected, found] = [logsOf(truth['logs']), inOrder(logsOf(result['logs'], { answer }))]
   if (expected.length !== found.length) {
     throw new Fault('the number of logs of the receipt is not that of the chain', {
