@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 import { pino, type Logger } from 'pino'
 import { loadConfig, type LoadedConfig, redactConfig } from './config/load.ts'
 import { startFailure } from './core/errors.ts'
+import { loadPlugins } from './load-plugins.ts'
+import { createPlans } from './services/quotas/plans.ts'
 import { metricsOfAll, limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
@@ -54,6 +56,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const loaded = await loadConfig(options.config, process.env)
     if (options['print-config']) {
+      await assertStartable(loaded)
       process.stdout.write(`${JSON.stringify(redactConfig(loaded), null, 2)}\n`)
       return 0
     }
@@ -71,6 +74,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${line}\n`)
     return 2
   }
+}
+
+/** What is shown as in force must be what `serve` starts with. @throws PluginError, ConfigError */
+async function assertStartable(loaded: LoadedConfig): Promise<void> {
+  const { quotas } = await loadPlugins(loaded)
+  createPlans(loaded.config.quota, quotas, {})
 }
 
 /** Serves until a signal comes. */

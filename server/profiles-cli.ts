@@ -3,7 +3,7 @@ import { parseUnits } from 'ethers'
 import { pino } from 'pino'
 import { ConfigError, OperatorError, PluginError, startFailure } from './core/errors.ts'
 import { readConfig } from './config/load.ts'
-import { discoverExternal, discoverFolder, createRegistry } from './core/registry.ts'
+import { loadPlugins } from './load-plugins.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
@@ -93,18 +93,13 @@ interface Flags {
 }
 
 async function withLedger({ config: file, chainId }: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
-  const { config, baseFolder } = await readConfig(file, process.env)
+  const loaded = await readConfig(file, process.env)
+  const { config } = loaded
   const url = process.env['DATABASE_URL'] ?? null
   if (url === null && config.database.folder === null) {
     throw new ConfigError(['database.folder is null: the ledger is in the memory of the server alone'])
   }
-  const registry = createRegistry(
-    [
-      ...(await discoverFolder(new URL('plugins/', import.meta.url).pathname)),
-      ...(await discoverExternal(config.plugins.external, baseFolder)),
-    ],
-    config.plugins.options,
-  )
+  const registry = await loadPlugins(loaded)
   const log = pino({ level: 'silent' })
   const upstream = createUpstream({ ...config.chain, log })
   try {

@@ -6,7 +6,8 @@ import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from './app.ts'
 import type { Config } from '../specs/index.ts'
 import type { LoadedConfig } from './config/load.ts'
-import { discoverExternal, discoverFolder, createRegistry, servicesFor, type Registry } from './core/registry.ts'
+import { servicesFor, type Registry } from './core/registry.ts'
+import { loadPlugins } from './load-plugins.ts'
 import type { Services } from './core/define.ts'
 import { docsRoutes, type Samples } from './http/docs/routes.ts'
 import { executeAnswers, transactionRoute } from './http/execute.ts'
@@ -102,13 +103,6 @@ export async function startServer(loaded: LoadedConfig, options: StartOptions = 
   }
   let stopped: Promise<void> | undefined
   return { url: urlOf(address), close: () => (stopped ??= stop()) }
-}
-
-/** Loads the server's own plugins, and those that the configuration names. @throws PluginError */
-async function loadPlugins({ config, baseFolder }: LoadedConfig): Promise<Registry> {
-  const own = await discoverFolder(new URL('plugins/', import.meta.url).pathname)
-  const external = await discoverExternal(config.plugins.external, baseFolder)
-  return createRegistry([...own, ...external], config.plugins.options)
 }
 
 interface ListenerParts extends Pick<StartOptions, 'tracing' | 'middleware' | 'routes' | 'samples' | 'metricsOfAll'> {

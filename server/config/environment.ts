@@ -24,21 +24,28 @@ export function environmentVariables(): EnvironmentVariable[] {
   return leaves(schemas['config'] ?? {}, [])
 }
 
+/** A member that the environment sets, and by which variable. */
+interface EnvironmentMember {
+  readonly name: string
+  readonly path: readonly string[]
+  readonly value: unknown
+}
+
 /**
  * What the environment sets.
  *
  * @throws ConfigError for a name that starts with TOUCHSTONE_ and means nothing, or a value of another type
  */
-export function environmentMembers(environment: Environment): { path: readonly string[]; value: unknown }[] {
+export function environmentMembers(environment: Environment): EnvironmentMember[] {
   const known = new Map(environmentVariables().map((variable) => [variable.name, variable]))
   const secrets = [...secretNames, environment['TOUCHSTONE_SIGNERS_PRIVATE_KEYS_FROM_ENV']]
   const faults: string[] = []
-  const members: { path: readonly string[]; value: unknown }[] = []
+  const members: EnvironmentMember[] = []
   for (const [name, text] of Object.entries(environment)) {
     if (!name.startsWith(prefix) || text === undefined || secrets.includes(name)) continue
     const variable = known.get(name)
     if (variable === undefined) faults.push(`environment: ${name} sets nothing`)
-    else members.push({ path: variable.path, value: valueOf(text, variable.schema) })
+    else members.push({ name, path: variable.path, value: valueOf(text, variable.schema) })
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return members

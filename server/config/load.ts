@@ -37,8 +37,19 @@ export async function readConfig(
 ): Promise<Omit<LoadedConfig, 'secrets'>> {
   const baseFolder = file === undefined ? process.cwd() : path.dirname(path.resolve(file))
   const { tree, nameAt } = file === undefined ? { tree: {}, nameAt: () => 'configuration' } : await readTree(file)
-  for (const { path: members, value } of environmentMembers(environment)) setMember(tree, members, value)
-  return { config: parseConfig(tree, nameAt, baseFolder), baseFolder }
+  const set = environmentMembers(environment)
+  for (const { path: members, value } of set) setMember(tree, members, value)
+  if (file === undefined && tree['chain'] === undefined) {
+    throw new ConfigError(['no node is named: serve --config <file>, or set TOUCHSTONE_CHAIN_RPC_URLS'])
+  }
+  // A fault in what a variable sets is not in the file.
+  const variableAt = (at: readonly string[]) =>
+    set.find(({ path: members }) => members.every((member, index) => at[index] === member))?.name
+  const sourceAt = (at: readonly string[]) => {
+    const name = variableAt(at)
+    return name === undefined ? nameAt(at) : `environment: ${name}`
+  }
+  return { config: parseConfig(tree, sourceAt, baseFolder), baseFolder }
 }
 
 /**

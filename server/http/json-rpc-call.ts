@@ -52,9 +52,7 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     if (id === undefined) {
       return errorText(
         'null',
-        invalidRequest(
-          `id is an integer, a string of at most ${LONGEST_ID} characters or null, and must not be missing`,
-        ),
+        invalidRequest(`id is a number, a string of at most ${LONGEST_ID} characters or null, and must not be missing`),
       )
     }
     try {

@@ -93,6 +93,14 @@ describe('the command serve', () => {
     expect(shown).to.not.include(key.slice(2)).and.not.include('hunter2')
   })
 
+  it('shows nothing as in force that it would not start with', async () => {
+    const plans = { default: { model: 'transaction-count', options: { count: 5 } } }
+    const { exit, stdout, stderr } = await serve({ ...working(), quota: { plans } }, { args: ['--print-config'] })
+    expect((await exit)[0]).to.equal(2)
+    expect(await stdout).to.equal('')
+    expect(await stderr).to.include('quota/plans/default').and.include("'count'")
+  })
+
   it('starts no workers where they cannot serve together', async () => {
     const cases: [says: string, workers: string, env: Record<string, string>][] = [
       ['DATABASE_URL', '2', {}],

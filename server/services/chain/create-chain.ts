@@ -175,9 +175,10 @@ function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityF
 
   const readAtHead = (...call: [string, ...unknown[]]) => readAtBlock(call, () => 'head')
 
-  async function balanceAtNumber(address: string, number: number): Promise<string> {
+  async function balanceAtNumber(address: string, block: number | string): Promise<string> {
+    const number = Number(block)
     if (number > (head.last?.number ?? -1) && number > (await head.probe()).number) {
-      throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no block ${number} yet`)
+      throw new ServiceError('RPC_RESOURCE_NOT_FOUND', `the chain has no block ${BigInt(block)} yet`)
     }
     const lifetime = (_balance: string, at: BlockRef) => lifetimeOfBlock(number, at, confirmations)
     return readAtBlock(['eth_getBalance', address, toQuantity(number)], lifetime)
@@ -188,8 +189,7 @@ function quantityReads(sources: Sources): Pick<Chain, 'gasPrice' | 'maxPriorityF
     maxPriorityFeePerGas: () => readAtHead('eth_maxPriorityFeePerGas'),
     balance: async (address, block) => {
       const account = String(toData(address))
-      const number = numberOf(block)
-      if (number !== undefined) return balanceAtNumber(account, number)
+      if (numberOf(block) !== undefined) return balanceAtNumber(account, block)
       if (block === 'latest') return readAtHead('eth_getBalance', account, 'latest')
       const fetch = () => readQuantity(upstream, 'eth_getBalance', account, block)
       return flights.fresh(`eth_getBalance ${account} ${block}`, fetch)

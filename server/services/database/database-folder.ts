@@ -42,6 +42,8 @@ const OTHERS = 0o077
  */
 export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder> {
   await attempt(folder, 'cannot be made', () => mkdir(folder, { recursive: true, mode: 0o700 }))
+  // Advice to close a folder, or to take it over, must not meet a folder of something else.
+  assertNothingElse(folder, await readdir(folder).catch(() => []))
   await assertOurs(folder)
   await assertWhole(folder)
   await assertWritable(folder)
@@ -108,16 +110,20 @@ async function assertOurs(folder: string): Promise<void> {
   }
 }
 
+/** @throws OperatorError there is something in it, and no database of this server */
+function assertNothingElse(folder: string, names: readonly string[]): void {
+  const foreign = names.find((name) => !OURS.has(name))
+  if (foreign === undefined || names.includes(DATA)) return
+  throw folderError(
+    folder,
+    `is not empty ('${foreign}') and holds no database of this server: name another folder (database.folder)`,
+  )
+}
+
 /** @throws OperatorError there is something in it, and not a whole database of this server */
 async function assertWhole(folder: string): Promise<void> {
   const names = await attempt(folder, 'cannot be read', () => readdir(folder))
-  const foreign = names.find((name) => !OURS.has(name))
-  if (foreign !== undefined && !names.includes(DATA)) {
-    throw folderError(
-      folder,
-      `is not empty ('${foreign}') and holds no database of this server: name another folder (database.folder)`,
-    )
-  }
+  assertNothingElse(folder, names)
   if (!names.includes(DATA) || names.includes(UNFINISHED)) return
   const data = path.join(folder, DATA)
   for (const part of PARTS) {

@@ -41,8 +41,8 @@ export async function judgeSigner(
   }
 }
 
-/** Names the usual mistake in signing that leads to a controller of the profile, if one does. */
-async function noController(call: RelayCall, profiles: Pick<Profiles, 'permissions'>): Promise<ServiceError> {
+/** Why a signer is refused that is no controller. It names the usual mistake in signing that leads to one, if one does. */
+export async function noController(call: RelayCall, profiles: Pick<Profiles, 'permissions'>): Promise<ServiceError> {
   const readings = call.misreadings()
   const permissions = await profiles.permissions(
     call.profile,

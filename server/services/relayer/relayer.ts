@@ -12,6 +12,7 @@ import type { Simulator } from '../simulator/simulator.ts'
 import { createAccounts, type AccountsOptions } from './accounts.ts'
 import { createChannelSenders } from './channel-senders.ts'
 import { Channel } from './channel.ts'
+import { createControllerCheck } from './controllers.ts'
 import type { ExpiryCheck } from './expiry.ts'
 import { identityOf } from './identity.ts'
 import { judgeRun, type AcceptedCall } from './judge.ts'
@@ -55,6 +56,8 @@ export interface RelayerOptions extends Omit<AccountsOptions, 'memory'> {
 const GAP_GRACE_MS = 400
 /** A stored call is answered after this time even if no node has taken it yet: from then on the follower sends it. */
 const BROADCAST_WAIT_MS = 5_000
+/** Codes of refusals that say how much a profile has left, or what it has spent. */
+const TELL_OF_QUOTA: readonly string[] = ['QUOTA_EXCEEDED', 'RATE_LIMITED']
 /** The most channels in one look into the ledger. */
 const MAX_LOOKUPS = 64
 
@@ -108,8 +111,11 @@ async function admit(parts: Parts, call: RelayCall, identity: string): Promise<A
     const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
     const { known, reverted } = await parts.lookUpTogether(question)
     const hash = known.get(identity) ?? reverted.get(identity)
-    if (hash === undefined) throw error
-    return { known: hash }
+    if (hash !== undefined) return { known: hash }
+    if (error instanceof ServiceError && TELL_OF_QUOTA.includes(error.code)) {
+      await parts.assertController(call)
+    }
+    throw error
   }
 }
 
@@ -212,6 +218,7 @@ function createParts(options: RelayerOptions) {
       gasPriceWei: async () => maxFeePerGas(await fees.current()),
       codeOf: options.keyManagerCodes.of,
     }),
+    assertController: createControllerCheck(options),
     lookUpTogether: microBatch((questions: readonly ChannelQuestion[]) => lookUp(database.db, questions), {
       maxItems: MAX_LOOKUPS,
     }),

@@ -69,6 +69,11 @@ describe('config/load', () => {
     expect(baseFolder).to.equal(process.cwd())
   })
 
+  it('says how to name a node where there is no file', async () => {
+    const error: unknown = await loadConfig(undefined, keys).catch((thrown: unknown) => thrown)
+    expect(String(error)).to.include('--config').and.include('TOUCHSTONE_CHAIN_RPC_URLS')
+  })
+
   it('takes paths relative to the file', async () => {
     const { config } = await load('chain: { rpcUrls: ["http://a"] }\ndatabase: { folder: data }')
     expect(config.database.folder).to.equal(path.join(folder, 'data'))
@@ -97,7 +102,7 @@ describe('config/load', () => {
     [
       'a wrong type in the environment',
       chain,
-      'listen.port must be integer',
+      'environment: TOUCHSTONE_LISTEN_PORT: listen.port must be integer',
       { ...keys, TOUCHSTONE_LISTEN_PORT: 'many' },
     ],
     ['no signer', chain, 'TOUCHSTONE_SIGNER_KEYS', {}],

@@ -145,6 +145,11 @@ describe('createChain', () => {
       expect(await chain.blockNumber()).to.equal('0x66')
     })
 
+    it('a block that the chain does not have is named with all of its digits', async () => {
+      const asked = chain.balance(ADDRESS, '0xffffffffffffffff')
+      expect(await asked.catch(String)).to.include('no block 18446744073709551615')
+    })
+
     it('a block that is newer than the last look is found', async () => {
       node.mine()
       node.balance = 5n

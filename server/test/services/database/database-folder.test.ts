@@ -96,6 +96,11 @@ describe('the folder of the embedded database', () => {
     await writeFile(join(folder, 'letters.txt'), 'dear')
     expect(await refusal(folder)).to.include("not empty ('letters.txt')")
     expect(await readdir(folder)).to.deep.equal(['letters.txt'])
+    // Whoever follows the advice must not close a folder of the system to all others.
+    await chmod(folder, 0o755)
+    expect(await refusal(folder))
+      .to.include('name another folder')
+      .and.not.include('chmod')
 
     const postgres = fresh()
     await cp(join(whole, 'pgdata'), postgres, { recursive: true })

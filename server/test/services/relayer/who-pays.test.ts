@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Wallet } from 'ethers'
 import { keyManagerInterface, profileInterface, type Profile } from '../../../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../../../contracts/lsp25.ts'
 import { startNodeProxy, type NodeProxy } from '../../support/nodes.ts'
@@ -128,12 +129,24 @@ describe('who pays for a relay call', () => {
         expect(codeOf(await client.execute({ channel: 33n }))).to.equal('taken')
         const short = await client.execute({ channel: 34n, payload: burn(9_000_000n) })
         expect(codeOf(short)).to.equal('QUOTA_EXCEEDED')
+        const stranger = createRelayClient({
+          url: own.url,
+          chainId: chain.chainId,
+          profile: chain.profile,
+          controller: Wallet.createRandom(),
+        })
+        expect(codeOf(await stranger.execute({ channel: 34n, payload: burn(9_000_000n) }))).to.equal(
+          'INVALID_SIGNATURE',
+        )
         expect(Number(short.headers.get('retry-after'))).to.be.greaterThan(0)
         await own.database.db.updateTable('profiles').set({ used: '249000' }).execute()
         expect(codeOf(await client.execute({ channel: 34n }))).to.equal('QUOTA_EXCEEDED')
         const before = node.calls.get('eth_call')
         expect(codeOf(await client.execute({ channel: 34n }))).to.equal('QUOTA_EXCEEDED')
         expect(node.calls.get('eth_call')).to.equal(before)
+        const refused = await stranger.execute({ channel: 34n })
+        expect(codeOf(refused), 'what is left is told to controllers alone').to.equal('INVALID_SIGNATURE')
+        expect(refused.json.details).to.have.all.keys('signer')
       }))
   })
 
