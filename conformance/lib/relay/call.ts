@@ -52,6 +52,8 @@ export interface CallOptions {
   readonly validityTimestamps?: bigint
   /** As it is written in the body; absent: not in the body, as in the document. */
   readonly validityText?: string
+  /** As it is written in the body; absent: the profile's, with its checksum. */
+  readonly address?: string
 }
 
 /** A channel that no other run uses. */
@@ -88,7 +90,14 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
   const signature = signDigest(controller, relayDigest(message))
   const validity = options.validityText === undefined ? {} : { validityTimestamps: options.validityText }
   const transaction = { abi: payload, signature, nonce: options.nonce, ...validity }
-  return { controller, key, value, message, signature, body: { address: profile.address, transaction } }
+  return {
+    controller,
+    key,
+    value,
+    message,
+    signature,
+    body: { address: options.address ?? profile.address, transaction },
+  }
 }
 
 /** A copy of the body in which some members of `transaction` are changed. A member that is undefined is left out. */

@@ -1,4 +1,5 @@
-import { defineMutant, respond, withJson } from '../../altered/define.ts'
+import { ZeroAddress } from 'ethers'
+import { type AlteredTools, defineMutant, respond, withJson } from '../../altered/define.ts'
 import { isQuotaOfFull, isQuotaSignedBy, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { signQuota } from '../../lib/relay/message.ts'
@@ -336,5 +337,74 @@ export default [
           ? validQuota(request, tools)
           : request,
       ),
+  }),
+
+  ...(
+    [
+      ['address', 'null', 'the address null is that of the only profile', (given) => given === null],
+      ['address', 'empty', 'an empty address is that of the only profile', (given) => given === ''],
+      ['address', 'array', 'an array that holds the address is taken', (given) => Array.isArray(given)],
+      ['signature', 'null', 'with the signature null a request is trusted', (given) => given === null],
+      ['signature', 'empty', 'with an empty signature a request is trusted', (given) => given === ''],
+      ['signature', 'array', 'an array that holds the signature is taken', (given) => Array.isArray(given)],
+    ] as const satisfies readonly (readonly [string, string, string, (given: unknown) => boolean])[]
+  ).map(([field, name, fault, isTaken]) =>
+    defineMutant({
+      clause: `relay.quota.requires-${field}`,
+      name,
+      fault,
+      quota: (request, forward, tools) =>
+        forward(isTaken(requestObject(request)[field]) ? validQuota(request, tools) : request),
+    }),
+  ),
+
+  ...(
+    [
+      ['key-manager', 'the address of the key manager', ({ fixture }) => fixture.profile.keyManager],
+      ['zero', 'the address zero', () => ZeroAddress],
+    ] as const satisfies readonly (readonly [string, string, (tools: AlteredTools) => string])[]
+  ).map(([name, what, addressOf]) =>
+    defineMutant({
+      clause: 'relay.quota.sign-permission',
+      name,
+      fault: `${what} is taken for that of the profile`,
+      quota(request, forward, tools) {
+        const isTaken = requestObject(request)['address'] === addressOf(tools)
+        const isSigned = isQuotaSignedBy(tools.fixture.controllers.full, request)
+        return forward(isTaken && isSigned ? validQuota(request, tools) : request)
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'relay.quota.sign-permission',
+    name: 'seen',
+    fault: 'a request that was refused is served when it comes again',
+    async quota(request, forward, tools) {
+      const wasSeen = tools.memory.has(request.text)
+      tools.memory.set(request.text, true)
+      const response = await forward(request)
+      const isForProfile = requestObject(request)['address'] === tools.fixture.profile.address
+      return wasSeen && response.status === 401 && isForProfile ? forward(validQuota(request, tools)) : response
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.bound-to-message',
+    name: 'no-bytes',
+    fault: 'a signature of no bytes is trusted',
+    quota: (request, forward, tools) =>
+      forward(requestObject(request)['signature'] === '0x' ? validQuota(request, tools) : request),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.post',
+    name: 'lower-case',
+    fault: 'an address in lower case is not found',
+    quota: async (request, forward) => {
+      const { address } = requestObject(request)
+      const isLower = typeof address === 'string' && address === address.toLowerCase()
+      return isLower ? respond(404, { message: 'profile not registered' }) : forward(request)
+    },
   }),
 ]

@@ -246,4 +246,15 @@ export default [
           : request,
       ),
   }),
+
+  defineMutant({
+    clause: 'relay.execute.address-hex',
+    name: 'lower-case',
+    fault: 'an address in lower case is not found',
+    execute: async (request, forward) => {
+      const { address } = requestObject(request)
+      const isLower = typeof address === 'string' && address === address.toLowerCase()
+      return isLower ? respond(404, { message: 'profile not registered' }) : forward(request)
+    },
+  }),
 ]

@@ -9,8 +9,15 @@ import {
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
 import { count, holds, later, nowAndThen } from '../../altered/lib/answers.ts'
-import { hexlify, Interface, keccak256, randomBytes } from 'ethers'
-import { type AlteredResponse, defineMutant, type Handler, respond, withJson } from '../../altered/define.ts'
+import { hexlify, Interface, keccak256, randomBytes, ZeroAddress } from 'ethers'
+import {
+  type AlteredResponse,
+  type AlteredTools,
+  defineMutant,
+  type Handler,
+  respond,
+  withJson,
+} from '../../altered/define.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 
 const keyManager = new Interface(['function execute(bytes payload) payable returns (bytes)'])
@@ -362,5 +369,36 @@ export default [
     fault: 'each fourth call is answered with a hash, and its transaction is lost before it is sent',
     whole: true,
     execute: inPlaceOfEachFourth(({ signature }) => respond(200, { transactionHash: otherHash(signature) })),
+  }),
+
+  ...(
+    [
+      ['key-manager', 'the address of the key manager', ({ fixture }) => fixture.profile.keyManager],
+      ['zero', 'the address zero', () => ZeroAddress],
+    ] as const satisfies readonly (readonly [string, string, (tools: AlteredTools) => string])[]
+  ).map(([name, what, addressOf]) =>
+    defineMutant({
+      clause: 'relay.execute.on-behalf',
+      name,
+      fault: `${what} is taken for that of the profile`,
+      execute: (request, forward, tools) => {
+        const body = requestObject(request)
+        const isTaken = body['address'] === addressOf(tools)
+        return forward(isTaken ? withJson(request, { ...body, address: tools.fixture.profile.address }) : request)
+      },
+    }),
+  ),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'repeated',
+    fault: 'a repeated request is answered with a hash that was made up',
+    whole: true,
+    async execute(request, forward, { memory }) {
+      if (memory.has(request.text)) return respond(200, { transactionHash: keccak256(Buffer.from(request.text)) })
+      const response = await forward(request)
+      if (isTaken(response)) memory.set(request.text, true)
+      return response
+    },
   }),
 ]

@@ -86,4 +86,23 @@ export default [
       return forward(request)
     },
   }),
+
+  ...(
+    [
+      ['long-ago', 'long ago', (nonce, next) => next > nonce + 2n],
+      ['other-channel', 'in another channel', (nonce, next) => nonce >= 2n ** 128n && next > nonce],
+    ] as const satisfies readonly (readonly [string, string, (nonce: bigint, next: bigint) => boolean])[]
+  ).map(([name, when, isTaken]) =>
+    defineMutant({
+      clause: 'relay.execute.key-manager-nonce',
+      name,
+      fault: `a call with a nonce that was used ${when} is executed with another one`,
+      async execute(request, forward, tools) {
+        const transaction = wholeTransaction(request)
+        if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+        const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
+        return forward(isTaken(transaction.nonce, next) ? resigned(request, tools, transaction.abi) : request)
+      },
+    }),
+  ),
 ]

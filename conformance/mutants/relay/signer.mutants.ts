@@ -171,4 +171,31 @@ export default [
       return respond(200, { transactionHash: block.transactions.find(({ input }) => input === data)?.hash })
     },
   }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'no-bytes',
+    fault: 'a call with a signature of no bytes is signed by the relay itself',
+    execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      return forward(
+        transaction?.signature === '0x' ? resigned(request, tools, transaction.abi, transaction.nonce) : request,
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'seen',
+    fault: 'a call that was refused is signed by the relay itself when it comes again',
+    async execute(request, forward, tools) {
+      const wasSeen = tools.memory.has(request.text)
+      tools.memory.set(request.text, true)
+      const response = await forward(request)
+      const transaction = wholeTransaction(request)
+      return wasSeen && transaction && response.status === 401
+        ? forward(resigned(request, tools, transaction.abi, transaction.nonce))
+        : response
+    },
+  }),
 ]

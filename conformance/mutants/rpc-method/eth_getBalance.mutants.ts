@@ -1,4 +1,6 @@
-import { defineMutant } from '../../altered/define.ts'
+import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { count } from '../../altered/lib/answers.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 import { alterParams, alterResult, paddedQuantity } from '../../altered/lib/rpc.ts'
 
 export default [
@@ -137,5 +139,38 @@ export default [
     name: 'decimal-digits-as-hex',
     fault: 'the decimal digits of the balance stand behind 0x',
     rpc: alterResult('eth_getBalance', (balance) => `0x${BigInt(String(balance))}`),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'kept-by-block',
+    fault: 'balances are kept for two seconds by their block alone, whatever the address',
+    async rpc(request, forward, { memory }) {
+      const { method, params } = requestObject(request)
+      if (method !== 'eth_getBalance' || !Array.isArray(params)) return forward(request)
+      const kept = memory.get(String(params[1])) as { readonly atMs: number; readonly result: unknown } | undefined
+      const response = await forward(request)
+      if (kept && Date.now() - kept.atMs < 2000) {
+        return mapResponses(response, (answer) => ('result' in answer ? { ...answer, result: kept.result } : answer))
+      }
+      const { result } = (response.json ?? {}) as { result?: unknown }
+      if (result !== undefined) memory.set(String(params[1]), { atMs: Date.now(), result })
+      return response
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'now-and-then',
+    fault: 'each third balance is one wei too high',
+    async rpc(request, forward, tools) {
+      const response = await forward(request)
+      if (requestObject(request)['method'] !== 'eth_getBalance' || count(tools, 'balance') % 3 !== 2) return response
+      return mapResponses(response, (answer) =>
+        'result' in answer
+          ? { ...answer, result: `0x${(BigInt(String(answer['result'])) + 1n).toString(16)}` }
+          : answer,
+      )
+    },
   }),
 ]

@@ -1,4 +1,4 @@
-import { hexlify } from 'ethers'
+import { hexlify, ZeroAddress } from 'ethers'
 import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
@@ -17,6 +17,13 @@ const requiredFields = [
   ['relay.quota.requires-signature', 'signature'],
 ] as const
 
+/** What a lenient reader may take for the right value. */
+const noHexStrings: readonly (readonly [what: string, value: (right: unknown) => unknown])[] = [
+  ['null', () => null],
+  ['an empty string', () => ''],
+  ['an array that holds it', (right) => [right]],
+]
+
 /** Sends a valid request with another signature, which the target must refuse. */
 function expectSignatureRefused(
   t: CheckContext,
@@ -31,6 +38,8 @@ const otherAddresses: readonly (readonly [what: string, address: (t: CheckContex
   ['the controller itself', ({ fixture }) => fixture.controllers.full.address],
   ['another controller', ({ fixture }) => fixture.controllers.noRelay.address],
   ['another contract', ({ fixture }) => fixture.logs?.emitter],
+  ['the key manager', ({ fixture }) => fixture.profile.keyManager],
+  ['zero', () => ZeroAddress],
 ]
 
 function tenths(seconds: number): string {
@@ -66,6 +75,12 @@ export default [
       check(`without ${field} there is no quota`, (t) =>
         expectRefused(t, `a body without ${field}`, (valid) => ({ ...valid, [field]: undefined })),
       )
+      // A clause of its own judges the forms of the timestamp.
+      for (const [what, value] of field === 'timestamp' ? [] : noHexStrings) {
+        check(`with ${what} as ${field} there is no quota`, (t) =>
+          expectRefused(t, `${what} as ${field}`, (valid) => ({ ...valid, [field]: value(valid[field]) })),
+        )
+      }
     }),
   ),
 
@@ -96,6 +111,17 @@ export default [
     check('a controller without SIGN is refused', async (t) => {
       const { noSign } = t.fixture.controllers
       await expectSignatureRefused(t, 'a controller without SIGN', (body, reading) => signQuota(body, noSign, reading))
+    })
+
+    // A target may remember what it has seen, in place of what it has found to be valid.
+    check('a stranger is refused when the request is sent again', async (t) => {
+      const stranger = strangerAccount()
+      let first: QuotaBody | undefined
+      for (const what of ['a stranger’s signature', 'a stranger’s signature, sent again']) {
+        await expectRefused(t, what, (body, { reading }) => {
+          return (first ??= { ...body, signature: signQuota(body, stranger, reading) })
+        })
+      }
     })
 
     check('a stranger is refused', async (t) => {
@@ -153,9 +179,14 @@ export default [
       })
     })
 
-    check('a signature of zeros is refused', async (t) => {
-      await expectSignatureRefused(t, 'a signature of zeros', () => `0x${'00'.repeat(65)}`)
-    })
+    for (const [what, signature] of [
+      ['zeros', `0x${'00'.repeat(65)}`],
+      ['no bytes', '0x'],
+    ] as const) {
+      check(`a signature of ${what} is refused`, (t) =>
+        expectSignatureRefused(t, `a signature of ${what}`, () => signature),
+      )
+    }
   }),
 
   clause('relay.quota.hash', (check) => {

@@ -1,6 +1,6 @@
 import { toBeHex } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { type CheckContext, clause } from '../../lib/clause.ts'
+import { type CheckContext, clause, type DefineCheck } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
 import { inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { type RelayCall, relayForm, signCall, withTransaction } from '../../lib/relay/call.ts'
@@ -52,8 +52,10 @@ function hexField(
   field: string,
   variants: readonly Variant[],
   put: (call: RelayCall, value: (hex: string) => unknown) => unknown,
+  more: (check: DefineCheck) => void = () => {},
 ) {
   return clause(id, (check) => {
+    more(check)
     for (const [what, value] of variants) {
       check(`${what} gets no transactionHash`, { needs }, (t) =>
         expectNoHash(t, id, `${what} as ${field}`, (call) => put(call, value)),
@@ -111,6 +113,11 @@ export default [
     'address',
     [...noHexStrings, ['19 bytes', (hex) => hex.slice(0, -2)], ['21 bytes', (hex) => `${hex}00`]],
     ({ body }, value) => ({ ...body, address: value(body.address) }),
+    (check) =>
+      check('an address in lower case is taken', { needs }, async (t) => {
+        const address = t.fixture.profile.address.toLowerCase()
+        await expectOwnExecution(t, 'relay.execute.address-hex', { address })
+      }),
   ),
   hexField('relay.execute.abi-hex', 'transaction.abi', noHexStrings, ({ body }, value) =>
     withTransaction(body, { abi: value(body.transaction.abi) }),

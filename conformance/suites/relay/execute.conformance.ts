@@ -1,4 +1,4 @@
-import { hexlify } from 'ethers'
+import { hexlify, ZeroAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
@@ -101,6 +101,8 @@ export default [
       ['of nobody', () => hexlify(randomBytes(20))],
       ['of the controller', ({ fixture }) => fixture.controllers.full.address],
       ['of another contract', ({ fixture }) => fixture.logs?.emitter],
+      ['of the key manager', ({ fixture }) => fixture.profile.keyManager],
+      ['zero', () => ZeroAddress],
     ]
     for (const [what, addressOf] of others) {
       check(`with the address ${what} nothing is executed`, async (t) => {

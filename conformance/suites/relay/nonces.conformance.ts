@@ -2,7 +2,7 @@ import { hexlify } from 'ethers'
 import { describeAnswer, isSuccess } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { inTurn } from '../../lib/relay/attempt.ts'
+import { attemptCall, inTurn, nextNonce } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import { readData } from '../../lib/relay/contracts.ts'
 import {
@@ -10,6 +10,7 @@ import {
   expectOwnExecution,
   expectTwin,
   freshCall,
+  isDone,
   lookAgain,
   requireFirstExecution,
 } from '../../lib/relay/executions.ts'
@@ -22,6 +23,11 @@ import { delay, randomBytes } from '../../lib/world.ts'
  * busy machine the second request may still have come first.
  */
 const headStartsMs = [30, 60, 120] as const
+
+/** How long to wait for the transaction of a request that was sent again. */
+const repeatedMs = 5000
+/** A target may remember the last nonce, or the last few. */
+const farNonces = 4n
 
 function inChannel(t: CheckContext, channel: bigint, id: bigint) {
   return expectOwnExecution(t, 'relay.execute.channels', { nonce: nonceIn(channel, id) })
@@ -88,6 +94,33 @@ export default [
       }),
     )
 
+    check('a call with a nonce that was used long ago is not executed', (t) =>
+      inTurn(t, async () => {
+        await expectTwin(t)
+        if ((await nextNonce(t)) <= farNonces) return t.observe('not seen: the controller has used few nonces')
+        await expectNotExecuted(t, {
+          of: 'relay.execute.key-manager-nonce',
+          what: 'another call with a nonce that was used long ago',
+          options: { nonce: 0n },
+          alter: ({ body }) => ({ body }),
+        })
+      }),
+    )
+
+    check('a call with a used nonce of another channel is not executed', async (t) => {
+      const nonce = nonceIn(randomChannel(), 0n)
+      await requireFirstExecution(t)
+      // A clause of its own judges a target that knows no channels.
+      if (!isDone(t, await attemptCall(t, { nonce })))
+        return t.observe('not seen: a call of another channel is refused')
+      await expectNotExecuted(t, {
+        of: 'relay.execute.key-manager-nonce',
+        what: 'another call with a used nonce of another channel',
+        options: { nonce },
+        alter: ({ body }) => ({ body }),
+      })
+    })
+
     check('the call is not executed later on, after the next one', { isLast: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.key-manager-nonce')
@@ -125,6 +158,16 @@ export default [
       const again = hashIn(answer)
       if (again === undefined && !isSuccess(answer) && !answer.failure) return
       if (typeof again === 'string' && hash !== undefined && normalHash(again) === hash) return
+      if (isAccepted(answer) && !(await waitForReceipt(t, normalHash(String(again)), repeatedMs))) {
+        t.accuse(
+          new Fault('the target told a hash that the chain never sees, for a request that it has executed', {
+            expected: `${hash}, or a status of refusal`,
+            actual: String(again),
+            answer,
+            of: 'relay.execute.hash-of-transaction',
+          }),
+        )
+      }
       throw new Fault('the target neither refuses a repeated request nor answers it with the same hash', {
         expected: `${hash}, or a status of refusal`,
         actual: describeAnswer(answer),

@@ -36,6 +36,7 @@ const falsifications: readonly (readonly [what: string, falsify: (call: RelayCal
   ['a signature for another chain', (call) => ({ signature: over(call, { chainId: call.message.chainId + 1n }) })],
   ['a truncated signature', ({ signature }) => ({ signature: signature.slice(0, -8) })],
   ['a signature of zeros', () => ({ signature: `0x${'00'.repeat(65)}` })],
+  ['a signature of no bytes', () => ({ signature: '0x' })],
 ]
 
 export default [
@@ -63,6 +64,22 @@ export default [
         what: 'the signature of a call that was executed',
         alter: (call) => ({ body: withTransaction(call.body, { signature: executed.signature }) }),
       })
+    })
+
+    // A target may remember what it has seen, in place of what it has found to be valid.
+    check('a stranger’s signature executes nothing when it is sent again', { needs }, async (t) => {
+      await t.once('relay.execute.bad-signature twin', expectTwin)
+      let first: { readonly body: unknown; readonly otherKeys: readonly string[] } | undefined
+      for (const what of ['a stranger’s signature', 'a stranger’s signature, sent again']) {
+        await expectNotExecuted(t, {
+          of: 'relay.execute.bad-signature',
+          what,
+          alter(call) {
+            const signature = signDigest(strangerAccount(), relayDigest(call.message))
+            return (first ??= { body: withTransaction(call.body, { signature }), otherKeys: [call.key] })
+          },
+        })
+      }
     })
 
     // A target may refuse a call and send it nevertheless: before the next valid call, or some time later.

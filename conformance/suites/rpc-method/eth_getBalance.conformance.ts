@@ -11,7 +11,7 @@ import {
 } from '../../lib/eth-rpc/accounts.ts'
 import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
 import { bracketed, eventually, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
-import { expectNumber } from '../../lib/eth-rpc/serve.ts'
+import { expectNumber, type Served } from '../../lib/eth-rpc/serve.ts'
 import { needsManyDigits } from '../../lib/eth-rpc/known-transactions.ts'
 import { isNumber, quantity } from '../../lib/eth-rpc/values.ts'
 import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
@@ -50,10 +50,30 @@ async function expectBalanceAt(t: CheckContext, step: BalanceAt): Promise<void> 
   }
   const { answer, result } = await eventually(
     t,
-    () => expectNumber(t, method, params, 'a balance in wei'),
+    async () => {
+      const served = await expectNumber(t, method, params, 'a balance in wei')
+      await requireOwnBalance(t, step, served)
+      return served
+    },
     ({ result }) => isNumber(result, balance),
   )
   if (!isNumber(result, balance)) throw otherBalance(address, `at block ${block}`, `${balance}`, answer)
+}
+
+/**
+ * A target that is behind may tell the balance of a block near by. It cannot tell one that the account never had.
+ *
+ * @throws Fault when the account had another balance at every head of that time
+ */
+async function requireOwnBalance(t: CheckContext, step: BalanceAt, { answer, result }: Served): Promise<void> {
+  const { address, block, balance } = step
+  if (isNumber(result, balance) || isNumber(result, 0n)) return
+  const head = await readHead(t.chain)
+  const near = (at: bigint) =>
+    balancesBetween(t.chain, address, at - lagBlocks, at + lagBlocks < head ? at + lagBlocks : head)
+  const own = [...(await near(block)), ...(await near(head))]
+  if (own.some((one) => isNumber(result, one))) return
+  throw otherBalance(address, `at block ${block}`, `${balance}`, answer)
 }
 
 /**
