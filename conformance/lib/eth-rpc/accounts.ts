@@ -61,6 +61,8 @@ export interface BalanceAt {
 
 /** Nodes keep the state of this many blocks at least. No more blocks than this are mined between two requests. */
 const keptBlocks = 64n
+/** How many accounts to ask for at one block. */
+const mostOthers = 5
 /** How far back to look, in blocks. A cache or an index of the target may begin at any of these ages. */
 const depths = [4n, 10n, 24n, 50n, 64n, 120n, 1000n]
 
@@ -85,16 +87,22 @@ async function blocksToAsk(t: CheckContext, head: bigint): Promise<Map<string, S
 /**
  * Balances of senders of known transactions, before and after a change, at blocks of each age. They tell a balance
  * that was asked for by number from the latest one. Some need more digits than a double has, where the chain has
- * such. Read once in a run.
+ * such. The balances of several accounts at one block follow each other. Read once in a run.
  *
  * @throws Untestable when the chain's node does not tell balances at blocks
  */
 export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
   return t.once('eth-rpc.balance-steps', async (shared) => {
     const head = await knownHead(shared)
-    const asked = [...(await blocksToAsk(shared, head))].sort(([, a], [, b]) => b.size - a.size).slice(0, 2)
+    const bySender = [...(await blocksToAsk(shared, head))].sort(([, a], [, b]) => b.size - a.size).slice(0, 2)
+    const common = head - (depths[0] ?? 0n)
+    const others = (await accountsOf(shared)).map((address) => address.toLowerCase())
+    const asked = new Map([
+      ...(common < 0n ? [] : others.slice(0, mostOthers).map((address) => [address, new Set([common])] as const)),
+      ...bySender,
+    ])
     const found = await Promise.all(
-      asked.flatMap(([address, blocks]) => {
+      [...asked].flatMap(([address, blocks]) => {
         const first = balanceAt(shared.chain, address, 0n)
         return [...blocks].map(async (block) => {
           const balance = await balanceAt(shared.chain, address, block)
@@ -105,7 +113,7 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
     const steps = found.flatMap(({ balance, ...step }) =>
       balance === undefined ? [] : [{ ...step, balance, isOld: step.block + keptBlocks < head }],
     )
-    if (steps.length > 0) return steps
+    if (steps.length > 0) return steps.sort((one, other) => Number(one.block - other.block))
     const [address] = await accountsOf(shared)
     const balance = address === undefined ? undefined : await balanceAt(shared.chain, address, head)
     if (address === undefined || balance === undefined) {
