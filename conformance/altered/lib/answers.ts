@@ -133,6 +133,9 @@ export function coded(coding: keyof typeof coders): Handler {
   }
 }
 
+/** How long an answer stays in the place that all share. */
+const mixedUpMs = 30
+
 /** How often this function was called with this key before. */
 export function count({ memory }: AlteredTools, key: string): number {
   const before = Number(memory.get(key) ?? 0)
@@ -174,4 +177,24 @@ export function nowAndThen(
 /** Whether an answer of status 200 holds this member. */
 export function holds(member: string): (response: AlteredResponse) => boolean {
   return ({ status, json }) => status === 200 && typeof json === 'object' && json !== null && member in json
+}
+
+/**
+ * Keeps what it answers in one place for all requests: of those at the same time each gets what the last one got.
+ *
+ * @param give puts the last answer in place of a response
+ * @param member only responses with this member are kept, and replaced
+ */
+export function mixedUp(
+  give: (response: AlteredResponse, last: Readonly<Record<string, unknown>>) => AlteredResponse,
+  member: string,
+): Handler {
+  return async (request, forward, { memory }) => {
+    const response = await forward(request)
+    const isOne = typeof response.json === 'object' && response.json !== null && member in response.json
+    if (!isOne) return response
+    memory.set('last', response.json)
+    await new Promise((resolve) => setTimeout(resolve, mixedUpMs))
+    return give(response, memory.get('last') as Readonly<Record<string, unknown>>)
+  }
 }

@@ -142,4 +142,20 @@ export default [
       refuse: (leftMs) => respond(503, { message: 'busy' }, retryAfter(leftMs)),
     }),
   }),
+
+  defineLawful({
+    id: 'serves-one-request-at-a-time',
+    clauses: ['relay.execute.post', 'relay.execute.hash-of-transaction', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown": whether requests at the same time are all served is not shown',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    async every(request, forward, { memory }) {
+      if (memory.get('busy')) return respond(503, { message: 'busy' })
+      memory.set('busy', true)
+      try {
+        return await forward(request)
+      } finally {
+        memory.set('busy', false)
+      }
+    },
+  }),
 ]

@@ -8,7 +8,7 @@ import {
   sendFrom,
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
-import { count, holds, later, nowAndThen } from '../../altered/lib/answers.ts'
+import { count, holds, later, mixedUp, nowAndThen } from '../../altered/lib/answers.ts'
 import { hexlify, Interface, keccak256, randomBytes, ZeroAddress } from 'ethers'
 import {
   type AlteredResponse,
@@ -400,5 +400,12 @@ export default [
       if (isTaken(response)) memory.set(request.text, true)
       return response
     },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'mixed-up',
+    fault: 'of calls that come at once each gets the hash of the last',
+    execute: mixedUp((_response, last) => respond(200, last), 'transactionHash'),
   }),
 ]

@@ -1,6 +1,6 @@
-import { defineMutant, respond } from '../../altered/define.ts'
+import { defineMutant, mapResponses, respond } from '../../altered/define.ts'
 import { filterOf, refuse } from '../../altered/lib/rpc.ts'
-import { nowAndThen } from '../../altered/lib/answers.ts'
+import { mixedUp, nowAndThen } from '../../altered/lib/answers.ts'
 
 export default [
   defineMutant({
@@ -66,5 +66,12 @@ export default [
       const topics = filterOf(body)?.['topics']
       return Array.isArray(topics) && topics.length === 0
     }),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.endpoint.post',
+    name: 'mixed-up',
+    fault: 'of requests that come at once each gets the result of the last',
+    rpc: mixedUp((response, { result }) => mapResponses(response, (answer) => ({ ...answer, result })), 'result'),
   }),
 ]

@@ -3,7 +3,9 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
+import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
 import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'
+import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import {
   expectNotExecuted,
   expectTwin,
@@ -13,7 +15,7 @@ import {
   refusalIn,
   requireFirstExecution,
 } from '../../lib/relay/executions.ts'
-import type { ReceiptLog } from '../../lib/relay/receipt.ts'
+import { hasEvent, type ReceiptLog, waitForReceipt } from '../../lib/relay/receipt.ts'
 import { randomBytes } from '../../lib/world.ts'
 
 /** @throws Fault of the first execution against one of these clauses, in their order; otherwise its first fault */
@@ -60,6 +62,33 @@ async function expectOnce(t: CheckContext): Promise<void> {
   }
 }
 
+const onChain = { needs: ['chain', 'fixture', 'spend'] } as const
+
+/**
+ * Sends two calls of channels of their own at once. A target may refuse one of them, or carry both in one transaction.
+ *
+ * @throws Fault when the hash is that of a transaction without the call
+ */
+async function expectOwnHashes(t: CheckContext): Promise<void> {
+  await requireFirstExecution(t)
+  const form = await relayForm(t)
+  const calls = [randomChannel(), randomChannel()].map((channel) =>
+    signCall(t, { ...form, nonce: nonceIn(channel, 0n) }),
+  )
+  const answers = await Promise.all(calls.map(async (call) => ({ call, answer: await execute(t, call.body) })))
+  const taken = answers.filter(({ answer }) => isAccepted(answer))
+  if (taken.length < answers.length) return t.observe('one of two calls at once is refused')
+  for (const { call, answer } of taken) {
+    const receipt = await waitForReceipt(t, normalHash(String(hashIn(answer))))
+    if (!receipt || hasEvent(t, call, receipt) || receipt.status !== '0x1') continue
+    throw new Fault('transactionHash is the hash of another transaction', {
+      expected: 'the hash of the transaction that changed the profile',
+      actual: `${receipt.transactionHash}, in which nothing under the data key ${call.key} changes`,
+      answer,
+    })
+  }
+}
+
 export default [
   clause('relay.execute.post', (check) => {
     check('takes a signed call and succeeds', async (t) => {
@@ -82,6 +111,9 @@ export default [
     check('the chain knows the transaction by that hash', async (t) => {
       requireNone(await takenFirst(t), 'relay.execute.hash-of-transaction')
     })
+
+    // A target that keeps what it answers in one place for all requests mixes them up.
+    check('two calls at once get each the hash of its own transaction', onChain, expectOwnHashes)
   }),
 
   clause('relay.execute.execute-relay-call', (check) => {

@@ -1,4 +1,4 @@
-import { type Answer, errorOf, objectOf } from '../../lib/answer.ts'
+import { type Answer, errorOf, isServed, memberOf, objectOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { accountOf } from '../../lib/eth-rpc/accounts.ts'
 import { youngBlock } from '../../lib/eth-rpc/head.ts'
@@ -42,6 +42,9 @@ async function inStandardFormat(t: CheckContext): Promise<StandardRequest[]> {
     ]),
   ]
 }
+
+const methodsAtOnce = ['eth_chainId', 'eth_blockNumber', 'eth_gasPrice', 'eth_chainId'] as const
+const rounds = 3
 
 /** Bodies and headers that these clients send (ethers 6.17, viem 2.40, web3 4.16, cast 1.7.1). */
 const chainIdOfClients: Readonly<Record<string, { readonly body: string; readonly headers: Record<string, string> }>> =
@@ -109,6 +112,21 @@ export default [
     check('POST of the request envelope is the successful operation', async (t) => {
       const { answer } = await expectChainId(t)
       if (answer.status !== 200) t.observe(`the successful operation is HTTP ${answer.status}`)
+    })
+
+    // A target that keeps what it answers in one place for all requests mixes them up.
+    check('requests that come at once get each their own result', async (t) => {
+      const { result: chainId } = await expectChainId(t)
+      for (let round = 0; round < rounds; round++) {
+        const answers = await Promise.all(methodsAtOnce.map((method) => t.rpc.call(method)))
+        for (const [index, answer] of answers.entries()) {
+          // The chain's id alone is the same whenever it is asked for.
+          if (methodsAtOnce[index] !== 'eth_chainId' || !isServed(answer)) continue
+          expect(String(memberOf(answer, 'result')), 'the id of the chain, asked for at once with other things')
+            .shownBy(answer)
+            .to.equal(String(chainId))
+        }
+      }
     })
   }),
 
