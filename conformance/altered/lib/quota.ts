@@ -17,9 +17,10 @@ export function validQuota(request: AlteredRequest, { fixture }: AlteredTools): 
 /** The address that signed the body for this timestamp; undefined when none can be recovered. */
 export function quotaSigner(request: AlteredRequest, timestamp: unknown): string | undefined {
   const { address, signature } = requestObject(request)
+  if (typeof address !== 'string' || typeof signature !== 'string') return undefined
   try {
     const packed = solidityPackedKeccak256(['address', 'uint256'], [address, timestamp])
-    return recoverAddress(hashMessage(Buffer.from(packed.slice(2), 'hex')), String(signature)).toLowerCase()
+    return recoverAddress(hashMessage(Buffer.from(packed.slice(2), 'hex')), signature).toLowerCase()
   } catch {
     return undefined
   }
