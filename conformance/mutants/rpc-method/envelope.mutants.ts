@@ -111,6 +111,17 @@ export default [
   }),
 
   defineMutant({
+    clause: 'eth-rpc.batch',
+    name: 'zeros',
+    fault: 'in a batch each result is zero',
+    rpc: async (request, forward) => {
+      const response = await forward(request)
+      if (!Array.isArray(request.json)) return response
+      return mapResponses(response, (answer) => ('result' in answer ? { ...answer, result: '0x0' } : answer))
+    },
+  }),
+
+  defineMutant({
     clause: 'eth-rpc.response.envelope',
     fault: 'jsonrpc is left out of the response',
     rpc: async (request, forward) => mapResponses(await forward(request), ({ jsonrpc: _left, ...answer }) => answer),
