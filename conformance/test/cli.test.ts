@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { currentRequirements } from '../../specs/index.ts'
 import { run } from '../cli.ts'
 import type { Report } from '../lib/report-types.ts'
 import { sampleFixture } from './support/samples.ts'
@@ -102,7 +103,7 @@ describe('the command check', () => {
     const { stdout } = await check(server.url, ...args)
     const report = JSON.parse(stdout) as Report
     expect(report.verdict).to.equal('nonconformant')
-    expect(report.suite.requirements).to.equal('2026-11')
+    expect(report.suite.requirements).to.equal(currentRequirements)
     expect(report.target).to.deep.equal({ relayUrl: server.url, ethRpcUrl: server.url })
     expect(await readFile(file, 'utf8')).to.match(/^<\?xml[^]*<testsuite/)
   })

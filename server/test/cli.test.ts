@@ -98,7 +98,9 @@ describe('the command serve', () => {
     const { exit, stdout, stderr } = await serve({ ...working(), quota: { plans } }, { args: ['--print-config'] })
     expect((await exit)[0]).to.equal(2)
     expect(await stdout).to.equal('')
-    expect(await stderr).to.include('quota/plans/default').and.include("'count'")
+    expect(await stderr)
+      .to.include('quota/plans/default')
+      .and.include("'count'")
   })
 
   it('starts no workers where they cannot serve together', async () => {
