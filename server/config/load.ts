@@ -40,7 +40,7 @@ export async function readConfig(
   const set = environmentMembers(environment)
   for (const { path: members, value } of set) setMember(tree, members, value)
   if (file === undefined && tree['chain'] === undefined) {
-    throw new ConfigError(['no node is named: serve --config <file>, or set TOUCHSTONE_CHAIN_RPC_URLS'])
+    throw new ConfigError(['no node is named: give --config <file>, or set TOUCHSTONE_CHAIN_RPC_URLS'])
   }
   // A fault in what a variable sets is not in the file.
   const variableAt = (at: readonly string[]) =>

@@ -133,9 +133,6 @@ export function coded(coding: keyof typeof coders): Handler {
   }
 }
 
-/** How long an answer stays in the place that all share. */
-const mixedUpMs = 30
-
 /** How often this function was called with this key before. */
 export function count({ memory }: AlteredTools, key: string): number {
   const before = Number(memory.get(key) ?? 0)
@@ -179,6 +176,9 @@ export function holds(member: string): (response: AlteredResponse) => boolean {
   return ({ status, json }) => status === 200 && typeof json === 'object' && json !== null && member in json
 }
 
+/** How long an answer stays in the place that all share. */
+const mixedUpMs = 30
+
 /**
  * Keeps what it answers in one place for all requests: of those at the same time each gets what the last one got.
  *
@@ -189,12 +189,37 @@ export function mixedUp(
   give: (response: AlteredResponse, last: Readonly<Record<string, unknown>>) => AlteredResponse,
   member: string,
 ): Handler {
+  const isKept = holds(member)
   return async (request, forward, { memory }) => {
     const response = await forward(request)
-    const isOne = typeof response.json === 'object' && response.json !== null && member in response.json
-    if (!isOne) return response
+    if (!isKept(response)) return response
     memory.set('last', response.json)
     await new Promise((resolve) => setTimeout(resolve, mixedUpMs))
     return give(response, memory.get('last') as Readonly<Record<string, unknown>>)
   }
+}
+
+/**
+ * Remembers what it has seen, in place of what it has found to be valid: a request that was refused is replaced when it
+ * comes again.
+ *
+ * @param replace makes the request that is served; undefined: the refusal stays
+ */
+export function trustsWhatItHasSeen(
+  replace: (request: AlteredRequest, tools: AlteredTools) => AlteredRequest | undefined,
+): Handler {
+  return async (request, forward, tools) => {
+    const wasSeen = tools.memory.has(request.text)
+    tools.memory.set(request.text, true)
+    const response = await forward(request)
+    const replaced = wasSeen && response.status === 401 ? replace(request, tools) : undefined
+    return replaced ? forward(replaced) : response
+  }
+}
+
+/** Knows a profile by its address with the checksum alone, at POST /execute or POST /quota. */
+export const knowsNoLowerCase: Handler = async (request, forward) => {
+  const { address } = requestObject(request)
+  const isLower = typeof address === 'string' && address === address.toLowerCase()
+  return isLower ? respond(404, { message: 'profile not registered' }) : forward(request)
 }

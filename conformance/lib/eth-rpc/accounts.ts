@@ -96,9 +96,10 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
     const head = await knownHead(shared)
     const bySender = [...(await blocksToAsk(shared, head))].sort(([, a], [, b]) => b.size - a.size).slice(0, 2)
     const common = head - (depths[0] ?? 0n)
-    const others = (await accountsOf(shared)).map((address) => address.toLowerCase())
+    const accounts = await accountsOf(shared)
+    const others = common < 0n ? [] : accounts.slice(0, mostOthers)
     const asked = new Map([
-      ...(common < 0n ? [] : others.slice(0, mostOthers).map((address) => [address, new Set([common])] as const)),
+      ...others.map((address) => [address.toLowerCase(), new Set([common])] as const),
       ...bySender,
     ])
     const found = await Promise.all(
@@ -114,7 +115,7 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
       balance === undefined ? [] : [{ ...step, balance, isOld: step.block + keptBlocks < head }],
     )
     if (steps.length > 0) return steps.sort((one, other) => Number(one.block - other.block))
-    const [address] = await accountsOf(shared)
+    const [address] = accounts
     const balance = address === undefined ? undefined : await balanceAt(shared.chain, address, head)
     if (address === undefined || balance === undefined) {
       throw new Untestable('no account with a known balance was found')

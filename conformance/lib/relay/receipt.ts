@@ -202,12 +202,28 @@ function nameOf(input: string): string {
 }
 
 /** Whether the transaction changed the profile's data under the key of the call. */
-export function hasEvent(t: CheckContext, { key }: RelayCall, { logs }: Receipt): boolean {
+function hasEvent(t: CheckContext, { key }: RelayCall, { logs }: Receipt): boolean {
   const topic = profileAbi.getEvent('DataChanged')?.topicHash
   const profile = t.fixture.profile.address.toLowerCase()
   return logs.some(
     ({ address, topics }) => address.toLowerCase() === profile && topics[0] === topic && topics[1] === key,
   )
+}
+
+/** The fault of a hash that was told for a call, where its transaction did not change the profile; undefined: it did. */
+export function otherTransactionFault(
+  t: CheckContext,
+  call: RelayCall,
+  receipt: Receipt,
+  answer: Answer,
+): Fault | undefined {
+  if (hasEvent(t, call, receipt)) return undefined
+  return new Fault('transactionHash is the hash of another transaction', {
+    expected: 'the hash of the transaction that changed the profile',
+    actual: `${receipt.transactionHash}, in which nothing under the data key ${call.key} changes`,
+    answer,
+    of: 'relay.execute.hash-of-transaction',
+  })
 }
 
 function reverted({ transactionHash, status }: Receipt, answer: Answer): Fault {

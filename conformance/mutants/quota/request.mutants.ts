@@ -1,5 +1,6 @@
 import { ZeroAddress } from 'ethers'
 import { type AlteredTools, defineMutant, respond, withJson } from '../../altered/define.ts'
+import { knowsNoLowerCase, trustsWhatItHasSeen } from '../../altered/lib/answers.ts'
 import { isQuotaOfFull, isQuotaSignedBy, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { signQuota } from '../../lib/relay/message.ts'
@@ -380,13 +381,10 @@ export default [
     clause: 'relay.quota.sign-permission',
     name: 'seen',
     fault: 'a request that was refused is served when it comes again',
-    async quota(request, forward, tools) {
-      const wasSeen = tools.memory.has(request.text)
-      tools.memory.set(request.text, true)
-      const response = await forward(request)
+    quota: trustsWhatItHasSeen((request, tools) => {
       const isForProfile = requestObject(request)['address'] === tools.fixture.profile.address
-      return wasSeen && response.status === 401 && isForProfile ? forward(validQuota(request, tools)) : response
-    },
+      return isForProfile ? validQuota(request, tools) : undefined
+    }),
   }),
 
   defineMutant({
@@ -401,10 +399,6 @@ export default [
     clause: 'relay.quota.post',
     name: 'lower-case',
     fault: 'an address in lower case is not found',
-    quota: async (request, forward) => {
-      const { address } = requestObject(request)
-      const isLower = typeof address === 'string' && address === address.toLowerCase()
-      return isLower ? respond(404, { message: 'profile not registered' }) : forward(request)
-    },
+    quota: knowsNoLowerCase,
   }),
 ]

@@ -1,4 +1,5 @@
 import { defineMutant, respond, withJson } from '../../altered/define.ts'
+import { knowsNoLowerCase } from '../../altered/lib/answers.ts'
 import {
   alterTransaction,
   isSignedByFull,
@@ -251,10 +252,6 @@ export default [
     clause: 'relay.execute.address-hex',
     name: 'lower-case',
     fault: 'an address in lower case is not found',
-    execute: async (request, forward) => {
-      const { address } = requestObject(request)
-      const isLower = typeof address === 'string' && address === address.toLowerCase()
-      return isLower ? respond(404, { message: 'profile not registered' }) : forward(request)
-    },
+    execute: knowsNoLowerCase,
   }),
 ]

@@ -1,4 +1,5 @@
 import { defineMutant, respond } from '../../altered/define.ts'
+import { trustsWhatItHasSeen } from '../../altered/lib/answers.ts'
 import { isSignedByFull, resigned, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 
@@ -188,14 +189,9 @@ export default [
     clause: 'relay.execute.bad-signature',
     name: 'seen',
     fault: 'a call that was refused is signed by the relay itself when it comes again',
-    async execute(request, forward, tools) {
-      const wasSeen = tools.memory.has(request.text)
-      tools.memory.set(request.text, true)
-      const response = await forward(request)
+    execute: trustsWhatItHasSeen((request, tools) => {
       const transaction = wholeTransaction(request)
-      return wasSeen && transaction && response.status === 401
-        ? forward(resigned(request, tools, transaction.abi, transaction.nonce))
-        : response
-    },
+      return transaction && resigned(request, tools, transaction.abi, transaction.nonce)
+    }),
   }),
 ]

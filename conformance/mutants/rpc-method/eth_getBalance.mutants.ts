@@ -1,13 +1,15 @@
-import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { defineMutant } from '../../altered/define.ts'
 import { count } from '../../altered/lib/answers.ts'
-import { requestObject } from '../../altered/lib/relay.ts'
 import { alterParams, alterResult, paddedQuantity } from '../../altered/lib/rpc.ts'
+
+/** The balance with one wei more. */
+const oneMore = (balance: unknown) => `0x${(BigInt(String(balance)) + 1n).toString(16)}`
 
 export default [
   defineMutant({
     clause: 'eth-rpc.eth_getBalance.success',
     fault: 'a balance one wei too high',
-    rpc: alterResult('eth_getBalance', (balance) => `0x${(BigInt(String(balance)) + 1n).toString(16)}`),
+    rpc: alterResult('eth_getBalance', oneMore),
   }),
 
   defineMutant({
@@ -49,9 +51,7 @@ export default [
       name,
       fault,
       rpc: alterResult('eth_getBalance', (balance, { params }) =>
-        Array.isArray(params) && isWrong(String(params[1]))
-          ? `0x${(BigInt(String(balance)) + 1n).toString(16)}`
-          : balance,
+        Array.isArray(params) && isWrong(String(params[1])) ? oneMore(balance) : balance,
       ),
     }),
   ),
@@ -145,17 +145,14 @@ export default [
     clause: 'eth-rpc.eth_getBalance.success',
     name: 'kept-by-block',
     fault: 'balances are kept for two seconds by their block alone, whatever the address',
-    async rpc(request, forward, { memory }) {
-      const { method, params } = requestObject(request)
-      if (method !== 'eth_getBalance' || !Array.isArray(params)) return forward(request)
-      const kept = memory.get(String(params[1])) as { readonly atMs: number; readonly result: unknown } | undefined
-      const response = await forward(request)
-      if (kept && Date.now() - kept.atMs < 2000) {
-        return mapResponses(response, (answer) => ('result' in answer ? { ...answer, result: kept.result } : answer))
-      }
-      const { result } = (response.json ?? {}) as { result?: unknown }
-      if (result !== undefined) memory.set(String(params[1]), { atMs: Date.now(), result })
-      return response
+    async rpc(request, forward, tools) {
+      return alterResult('eth_getBalance', (balance, { params }) => {
+        const block = String((params as readonly unknown[])[1])
+        const kept = tools.memory.get(block) as { readonly atMs: number; readonly balance: unknown } | undefined
+        if (kept && Date.now() - kept.atMs < 2000) return kept.balance
+        tools.memory.set(block, { atMs: Date.now(), balance })
+        return balance
+      })(request, forward, tools)
     },
   }),
 
@@ -163,14 +160,11 @@ export default [
     clause: 'eth-rpc.eth_getBalance.success',
     name: 'now-and-then',
     fault: 'each third balance is one wei too high',
-    async rpc(request, forward, tools) {
-      const response = await forward(request)
-      if (requestObject(request)['method'] !== 'eth_getBalance' || count(tools, 'balance') % 3 !== 2) return response
-      return mapResponses(response, (answer) =>
-        'result' in answer
-          ? { ...answer, result: `0x${(BigInt(String(answer['result'])) + 1n).toString(16)}` }
-          : answer,
-      )
-    },
+    rpc: (request, forward, tools) =>
+      alterResult('eth_getBalance', (balance) => (count(tools, 'balance') % 3 === 2 ? oneMore(balance) : balance))(
+        request,
+        forward,
+        tools,
+      ),
   }),
 ]

@@ -15,7 +15,7 @@ import {
   refusalIn,
   requireFirstExecution,
 } from '../../lib/relay/executions.ts'
-import { hasEvent, type ReceiptLog, waitForReceipt } from '../../lib/relay/receipt.ts'
+import { otherTransactionFault, type ReceiptLog, waitForReceipt } from '../../lib/relay/receipt.ts'
 import { randomBytes } from '../../lib/world.ts'
 
 /** @throws Fault of the first execution against one of these clauses, in their order; otherwise its first fault */
@@ -81,12 +81,8 @@ async function expectOwnHashes(t: CheckContext): Promise<void> {
   if (taken.length < answers.length) return t.observe('one of two calls at once is refused')
   for (const { call, answer } of taken) {
     const receipt = await waitForReceipt(t, normalHash(String(hashIn(answer))))
-    if (!receipt || hasEvent(t, call, receipt) || receipt.status !== '0x1') continue
-    throw new Fault('transactionHash is the hash of another transaction', {
-      expected: 'the hash of the transaction that changed the profile',
-      actual: `${receipt.transactionHash}, in which nothing under the data key ${call.key} changes`,
-      answer,
-    })
+    const fault = receipt?.status === '0x1' ? otherTransactionFault(t, call, receipt, answer) : undefined
+    if (fault) throw fault
   }
 }
 

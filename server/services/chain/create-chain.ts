@@ -54,8 +54,8 @@ export function createChain(options: CreateChainOptions): CachedChain {
     log: options.log,
     listener: {
       // A development node may have changed its state without a block.
-      stayed: () => maxAgeMs > 0 && nodeKind.mayRewind && cache.headMoved(),
-      moved: () => cache.headMoved(),
+      stayed: () => maxAgeMs > 0 && nodeKind.mayRewind && cache.forgetHead(),
+      moved: () => cache.forgetHead(),
       reorganised: () => {
         cache.clear()
         pager.reorganised()

@@ -89,14 +89,14 @@ export class ReadCache {
   }
 
   /** Forgets what held for one head only. */
-  headMoved(): void {
+  forgetHead(): void {
     this.#forgotten++
     this.#atHead.clear()
   }
 
   /** Forgets everything. */
   clear(): void {
-    this.headMoved()
+    this.forgetHead()
     this.#final.clear()
   }
 
