@@ -65,13 +65,13 @@ export function healthRoutes(look: (log: Logger) => Promise<Findings>, isDrainin
       path: '/readyz',
       isUncounted: true,
       handle: async (ctx) => {
-        // A load balancer must learn this at once, so no check is waited for.
+        // A load balancer must learn this at once, so no check is begun, and none that is under way says otherwise.
+        const outcomes = isDraining() ? [] : await look(ctx.state.log)
         if (isDraining()) {
           ctx.status = 503
           ctx.body = { ready: false, draining: true, checks: {} } satisfies Readiness
           return
         }
-        const outcomes = await look(ctx.state.log)
         const ready = outcomes.every(([, outcome]) => outcome !== 'failed')
         ctx.status = ready ? 200 : 503
         if (!ready) ctx.set('Retry-After', '1')

@@ -109,16 +109,14 @@ export async function startBalancer(): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true, maxSockets: 50 })
   let turn = 0
 
+  /** What a server cannot do for a moment on a busy machine does not take it out: balancers wait for several of those. */
   async function check(server: string): Promise<void> {
-    const isReady = await fetch(`${server}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
-      async (response) => {
-        await response.text()
-        return response.ok
-      },
-      () => false,
+    const { ready: isReady, draining } = await fetch(`${server}/readyz`).then(
+      (response) => response.json() as Promise<{ ready: boolean; draining?: true }>,
+      () => ({ ready: false, draining: true }),
     )
     if (isReady && servers.has(server)) ready.add(server)
-    else ready.delete(server)
+    else if (draining) ready.delete(server)
   }
   let isClosed = false
   /** One look after the other: an earlier one must not be believed after a later one. */
