@@ -19,7 +19,8 @@ describe('healthRoutes', () => {
     check = async () => {}
     const look = createReadinessLook([{ name: 'node', check: () => (looks++, check()) }])
     const routes = healthRoutes(look, () => isDraining)
-    server = createServer(createApp({ routes, log: silent }).callback()).listen(0, '127.0.0.1')
+    const handle = createApp({ routes, log: silent }).callback()
+    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1')
     await once(server, 'listening')
   })
   afterEach(async () => {
