@@ -1,4 +1,11 @@
-import { Interface, parseEther, type Signer, type TransactionRequest } from 'ethers'
+import {
+  Interface,
+  type JsonRpcApiProvider,
+  parseEther,
+  type Provider,
+  type Signer,
+  type TransactionRequest,
+} from 'ethers'
 import { loadArtifact } from '../artifacts.ts'
 import { minedTransaction, type MinedTransaction, type Sender } from './sender.ts'
 
@@ -43,7 +50,7 @@ const PAIRS = { blanks: 4000, rounds: 52, each: 10, longBytes: 0 } as const
 
 /**
  * The number of logs of each transaction, in groups. Together they are more than one page of 1,000 logs, one block alone is
- * more than a page, and pages begin and end inside of blocks.
+ * more than a page, and pages begin and end inside of blocks. The first group shares a block where that can be had.
  */
 const SEED_GROUPS: readonly (readonly number[])[] = [
   [100, 100, 100, 100, 100],
@@ -53,7 +60,7 @@ const SEED_GROUPS: readonly (readonly number[])[] = [
 
 /**
  * Deploys a log emitter and lets it emit 2,500 logs, with one block among them that has more than 1,000, and a log of
- * another contract between them.
+ * another contract between them. On a development node the first block has several of the transactions.
  */
 export async function seedLogs(sender: Sender): Promise<SeededLogs> {
   const { bytecode } = await loadArtifact('LogEmitter')
@@ -62,8 +69,10 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
   const receipts: MinedTransaction[] = []
   for (const [index, counts] of SEED_GROUPS.entries()) {
     // A server that forgets the address on later pages includes this log of another contract.
-    if (index === SEED_GROUPS.length - 1) await emit(stranger.address, 1)
-    receipts.push(...(await Promise.all(counts.map((count) => emit(emitter, count)))))
+    if (index === SEED_GROUPS.length - 1) await sender.mined(await emit(stranger.address, 1))
+    const emitAll = () => Promise.all(counts.map((count) => emit(emitter, count)))
+    const hashes = await (index === 0 ? inOneBlock(sender.provider, emitAll) : emitAll())
+    receipts.push(...(await Promise.all(hashes.map((hash) => sender.mined(hash)))))
   }
   const blocks = receipts.map(({ blockNumber }) => blockNumber)
   return {
@@ -73,9 +82,28 @@ export async function seedLogs(sender: Sender): Promise<SeededLogs> {
     count: SEED_GROUPS.flat().reduce((sum, count) => sum + count, 0),
   }
 
-  async function emit(to: string, count: number): Promise<MinedTransaction> {
+  function emit(to: string, count: number): Promise<string> {
     const data = logEmitterInterface.encodeFunctionData('emitLogs', [count])
-    return sender.mined(await sender.send({ to, data }))
+    return sender.send({ to, data })
+  }
+}
+
+/**
+ * Has a development node that mines each transaction at once (Hardhat, anvil) take what is sent meanwhile into one block, as
+ * busy chains do. The blocks of all other nodes are their own affair.
+ *
+ * @param send broadcasts, and waits for no receipt
+ */
+async function inOneBlock<Result>(provider: Provider, send: () => Promise<Result>): Promise<Result> {
+  const rpc = provider as Provider & Pick<JsonRpcApiProvider, 'send'>
+  const minesAtOnce: unknown = await rpc.send('hardhat_getAutomine', []).catch(() => false)
+  if (minesAtOnce !== true) return send()
+  await rpc.send('evm_setAutomine', [false])
+  try {
+    return await send()
+  } finally {
+    await rpc.send('evm_setAutomine', [true])
+    await rpc.send('evm_mine', [])
   }
 }
 

@@ -108,6 +108,11 @@ export default [
         (log) => ({ ...log, topics: (log['topics'] as unknown[]).slice(0, 3) }),
       ],
       ['transaction', 'logs of another transaction', (log) => ({ ...log, transactionHash: log['blockHash'] })],
+      [
+        'first-transaction',
+        'every entry is said to be of the first transaction of its block',
+        (log) => ({ ...log, transactionIndex: '0x0' }),
+      ],
       ['block-hash', 'logs of another block', (log) => ({ ...log, blockHash: log['transactionHash'] })],
       ['removed', 'every entry is said to be removed', (log) => ({ ...log, removed: true })],
       [

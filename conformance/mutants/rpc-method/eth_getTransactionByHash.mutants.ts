@@ -108,6 +108,11 @@ export default [
         (found) => ({ ...found, transactionIndex: more(found['transactionIndex']) }),
       ],
       [
+        'always-first',
+        'every transaction is said to be the first of its block',
+        (found) => ({ ...found, transactionIndex: '0x0' }),
+      ],
+      [
         'input-cut',
         'input of more than a kilobyte is cut',
         (found) => ({ ...found, input: String(found['input']).slice(0, 2050) }),

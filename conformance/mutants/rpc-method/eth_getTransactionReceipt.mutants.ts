@@ -119,6 +119,16 @@ export default [
         'the place in the block is the one after',
         (found) => ({ ...found, transactionIndex: more(found['transactionIndex']) }),
       ],
+      [
+        'always-first',
+        'every transaction is said to be the first of its block',
+        (found) => ({ ...found, transactionIndex: '0x0' }),
+      ],
+      [
+        'cumulative-alone',
+        'the gas of the block is that of the transaction alone',
+        (found) => ({ ...found, cumulativeGasUsed: found['gasUsed'] }),
+      ],
       ['no-receiver', 'the receiver is left empty', (found) => ({ ...found, to: null })],
       [
         'contract-of-calls',

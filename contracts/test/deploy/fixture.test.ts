@@ -9,6 +9,8 @@ import {
   profileInterface,
   controllerData,
 } from '../../deploy/profile.ts'
+import { seedLogs } from '../../deploy/seeds.ts'
+import { createSender } from '../../deploy/sender.ts'
 
 const INTERFACE_ID_LSP25 = '0x5ac79908'
 
@@ -69,6 +71,26 @@ describe('provisionFixture', () => {
     expect(Math.max(...perBlock.values())).to.be.above(1000)
     expect(perBlock.size).to.be.above(10)
     expect([Math.min(...perBlock.keys()), Math.max(...perBlock.keys())]).to.deep.equal([fromBlock, toBlock])
+  })
+
+  it('has the first of these transactions share a block, and the node mine at once again', async () => {
+    const { emitter, fromBlock } = fixture.logs
+    const logs = await connect(chain).getLogs({ address: emitter, fromBlock, toBlock: fromBlock })
+    expect(new Set(logs.map(({ transactionIndex }) => transactionIndex)).size).to.equal(5)
+    expect(await chain.provider.request({ method: 'hardhat_getAutomine' })).to.equal(true)
+  })
+
+  it('leaves a node that mines by the clock as it is', async () => {
+    await chain.provider.request({ method: 'evm_setAutomine', params: [false] })
+    await chain.provider.request({ method: 'evm_setIntervalMining', params: [50] })
+    try {
+      const { count } = await seedLogs(await createSender(testSigner(chain, 2)))
+      expect(count).to.equal(2500)
+      expect(await chain.provider.request({ method: 'hardhat_getAutomine' })).to.equal(false)
+    } finally {
+      await chain.provider.request({ method: 'evm_setIntervalMining', params: [0] })
+      await chain.provider.request({ method: 'evm_setAutomine', params: [true] })
+    }
   })
 
   it('seeds logs that differ in every topic a filter can name', async () => {
