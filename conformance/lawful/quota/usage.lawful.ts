@@ -49,7 +49,9 @@ function resetting(id: string, periodSeconds: number, more: Partial<Lawful> = {}
       const usedInAll = totalQuota - quota
       // What was used before the last reset no longer counts.
       const kept = memory.get('period') as { resetDate: number; usedBefore: number; usedInAll: number } | undefined
-      const usedBefore = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
+      const atReset = kept?.resetDate === resetDate ? kept.usedBefore : (kept?.usedInAll ?? usedInAll)
+      // What was reserved at the reset and is given back was never used.
+      const usedBefore = Math.min(atReset, usedInAll)
       memory.set('period', { resetDate, usedBefore, usedInAll })
       return respond(200, { quota: totalQuota - (usedInAll - usedBefore), unit, totalQuota, resetDate })
     },
