@@ -54,9 +54,10 @@ function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   return { kind: 'other', message: `no answer (${text})` }
 }
 
+/** Clients ignore a byte order mark before JSON (RFC 8259, 8.1), as fetch does. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch {
     return undefined
   }

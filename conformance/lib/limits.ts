@@ -68,6 +68,7 @@ const leastWaitMs = 200
 /** Whether the body is a JSON-RPC error that tells of a limit, by its code or in words. */
 export function isLimitError(body: unknown): boolean {
   const error = (body as { error?: unknown } | null | undefined)?.error
+  if (typeof error === 'string') return limitWords.test(error)
   if (typeof error !== 'object' || error === null) return false
   const { code, message } = error as { code?: unknown; message?: unknown }
   return limitCodes.includes(code) || (typeof message === 'string' && limitWords.test(message))

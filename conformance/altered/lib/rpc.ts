@@ -195,8 +195,11 @@ function atHead(request: AlteredRequest, head: bigint): AlteredRequest {
   return withJson(request, { ...body, params: [{ ...filter, ...ends }, ...list.slice(1)] })
 }
 
+/** What a service that knows no block after its head answers to what lies there: null, or an error. */
+type Ignorance = 'null' | 'error'
+
 /** The answer of a service that knows no block after this head. */
-function upTo(request: AlteredRequest, response: AlteredResponse, head: bigint): AlteredResponse {
+function upTo(request: AlteredRequest, response: AlteredResponse, head: bigint, ignorance: Ignorance): AlteredResponse {
   const { method } = (request.json ?? {}) as RpcBody
   const isKnown = (found: unknown): boolean => {
     const block = (found as Members | null)?.['blockNumber']
@@ -208,19 +211,34 @@ function upTo(request: AlteredRequest, response: AlteredResponse, head: bigint):
     if (method === 'eth_blockNumber') return { ...answer, result: quantity(head) }
     if (method === 'eth_getLogs' && Array.isArray(result))
       return { ...answer, result: (result as unknown[]).filter(isKnown) }
-    return String(method).startsWith('eth_getTransaction') && !isKnown(result) ? { ...answer, result: null } : answer
+    if (!String(method).startsWith('eth_getTransaction') || isKnown(result)) return answer
+    return ignorance === 'null' ? { ...answer, result: null } : notFound(answer['id'])
   })
+}
+
+const notFound = (id: unknown) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'not found' } })
+
+/** Whether the request asks for a balance at a block after this head. */
+function isBalanceAfter({ json }: AlteredRequest, head: bigint): boolean {
+  const { method, params } = (json ?? {}) as RpcBody
+  const block = Array.isArray(params) ? (params as unknown[])[1] : undefined
+  return method === 'eth_getBalance' && isNumber(block) && BigInt(block) > head
 }
 
 /**
  * A service that knows of blocks later than the chain's node does, and answers from one moment. Batches pass
  * unaltered.
+ *
+ * @param ignorance `error`: what it does not know yet is an error, balances too
  */
-export function lagging(knownHead: (tools: AlteredTools) => Promise<bigint>): Handler {
+export function lagging(knownHead: (tools: AlteredTools) => Promise<bigint>, ignorance: Ignorance = 'null'): Handler {
   return async (request, forward, tools) => {
     if (Array.isArray(request.json)) return forward(request)
     const head = await knownHead(tools)
     const asked = atHead(request, head)
-    return upTo(asked, await forward(asked), head)
+    if (ignorance === 'error' && isBalanceAfter(asked, head)) {
+      return respond(200, notFound((asked.json as { id?: unknown }).id))
+    }
+    return upTo(asked, await forward(asked), head, ignorance)
   }
 }

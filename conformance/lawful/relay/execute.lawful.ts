@@ -388,4 +388,22 @@ export default [
         ? respond(401, { message: 'no tokens here' }, { 'www-authenticate': 'Bearer' })
         : forward(request),
   }),
+
+  // The relay simulates on a node that is a second behind the others.
+  defineLawful({
+    id: 'learns-of-its-executions-a-second-late',
+    clauses: ['relay.execute.post', 'relay.execute.channel-order', 'relay.execute.bad-signature'],
+    allowedBy: 'relay 7: what is refused, and in what state of the chain, is not shown',
+    // It cannot take calls that follow each other at once.
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    async execute(request, forward, { memory }) {
+      const { nonce } = wholeTransaction(request) ?? {}
+      const last = memory.get('last') as { readonly nonce: bigint; readonly atMs: number } | undefined
+      const isNext = nonce !== undefined && last?.nonce === nonce - 1n
+      if (isNext && Date.now() - last.atMs < 1200) return respond(400, { error: 'InvalidRelayNonce' })
+      const response = await forward(request)
+      if (response.status === 200) memory.set('last', { nonce, atMs: Date.now() })
+      return response
+    },
+  }),
 ]

@@ -92,6 +92,7 @@ export default [
         (_leftMs, request) => limitExceeded(request, { code: -32000, message: 'rate limit exceeded' }),
       ],
       ['the-code-429-in-200', (_leftMs, request) => limitExceeded(request, { code: 429, message: 'compute units' })],
+      ['words-for-an-error', () => respond(200, { error: 'Too many requests' })],
       ['403-with-seconds', (leftMs) => respond(403, { message: 'secondary rate limit' }, retryAfter(leftMs))],
       ['503-alone', () => respondText(503, 'Service Temporarily Unavailable')],
     ] as readonly (readonly [string, Limit['refuse']])[]

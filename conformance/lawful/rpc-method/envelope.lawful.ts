@@ -51,6 +51,13 @@ export default [
     rpc: alterResponses(({ jsonrpc: _version, id: _id, ...answer }) => answer),
   }),
   defineLawful({
+    id: 'refuses-with-an-id-of-its-own',
+    clauses: ['eth-rpc.envelope.id-integer', 'eth-rpc.response.id-echo'],
+    allowedBy: 'eth-rpc 7: "error object shape and behavior for unsupported methods or bad parameters: not shown"',
+    mayFail: ['eth-rpc.response.id-echo', 'eth-rpc.response.envelope', 'eth-rpc.batch'],
+    rpc: alterResponses((answer) => ('error' in answer ? { ...answer, id: 0 } : answer)),
+  }),
+  defineLawful({
     id: 'echoes-ids-as-strings',
     clauses: ['eth-rpc.envelope.id-integer', 'eth-rpc.response.id-echo'],
     allowedBy: shape,

@@ -62,8 +62,10 @@ export default [
       ['waits-for-two-blocks-on-top-among-strangers', blocksBehind(2n), { strangers: true }],
       ['learns-of-blocks-a-second-and-a-half-late', timeBehind(1500), {}],
       ['learns-of-blocks-a-second-and-a-half-late-among-strangers', timeBehind(1500), { strangers: true }],
+      ['errs-for-a-second-and-a-half-at-young-blocks', timeBehind(1500), { blockTimeSeconds: 1 }, 'error'],
+      ['errs-for-a-second-at-young-blocks-of-a-fast-chain', timeBehind(1000), { blockTimeSeconds: 0.25 }, 'error'],
     ] as const
-  ).map(([id, knownHead, chain]) =>
+  ).map(([id, knownHead, chain, ignorance]) =>
     defineLawful({
       id,
       clauses: [
@@ -72,10 +74,11 @@ export default [
         'eth-rpc.eth_getLogs.success',
         'eth-rpc.eth_getTransactionByHash.success',
         'eth-rpc.eth_getTransactionReceipt.success',
+        'eth-rpc.types.block-number',
       ],
       allowedBy: 'eth-rpc 4: of which moment an answer is, is not shown',
       environment: { chain },
-      rpc: lagging(knownHead),
+      rpc: lagging(knownHead, ignorance),
     }),
   ),
 ]

@@ -1,5 +1,6 @@
 import { getAddress } from 'ethers'
 import type { ChainTruth } from '../chain-truth.ts'
+import { errorCodeOf, errorOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
 import { knownHead } from './head.ts'
@@ -28,10 +29,19 @@ export async function accountsOf(t: CheckContext): Promise<string[]> {
  * An address in checksummed case whose balance every service can tell: that of an account that has sent a
  * transaction, where one is known. The document does not say what a service answers for an address that the chain
  * has never seen.
+ *
+ * @throws Untestable when no account is known, and the target knows no balance of any other address
  */
 export async function accountOf(t: CheckContext): Promise<string> {
-  const [account = sampleAddress] = await accountsOf(t)
-  return getAddress(account)
+  const [account] = await accountsOf(t)
+  return account === undefined ? t.once('eth-rpc.account of nobody', accountOfNobody) : getAddress(account)
+}
+
+async function accountOfNobody({ rpc }: CheckContext): Promise<string> {
+  const answer = await rpc.call('eth_getBalance', [sampleAddress, 'latest'])
+  // What names the method as unknown, or comes without a JSON-RPC error, is not about the address.
+  if (errorOf(answer) === undefined || errorCodeOf(answer) === methodNotFound) return sampleAddress
+  throw new Untestable(`no account is known, and the target knows no balance of ${sampleAddress}`)
 }
 
 /** The accounts of the fixture, from which nobody but its owner sends. Empty without a fixture. */
@@ -58,6 +68,9 @@ export interface BalanceAt {
    */
   readonly isOfGenesis: boolean
 }
+
+/** JSON-RPC 2.0: the method does not exist. */
+const methodNotFound = -32601
 
 /** Nodes keep the state of this many blocks at least. No more blocks than this are mined between two requests. */
 const keptBlocks = 64n

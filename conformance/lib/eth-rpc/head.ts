@@ -3,7 +3,7 @@ import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../clause.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import { delay } from '../world.ts'
-import { numberOf, readingsOf } from './values.ts'
+import { numberOf, quantity, readingsOf } from './values.ts'
 import { inventedMethod } from './methods.ts'
 
 /**
@@ -18,6 +18,30 @@ export async function readHead(chain: ChainTruth): Promise<bigint> {
   const head = numberOf(result)
   if (head === undefined) throw new Untestable(`the chain's node has no head: ${JSON.stringify(result)}`)
   return head
+}
+
+/** How many seconds one node may be behind another. */
+const lagSeconds = 6n
+/** The pace of the chain is measured over this many blocks. A lag of more blocks is a fault on any chain. */
+const paceBlocks = 16n
+
+/**
+ * How many blocks one node may be behind another: those that the chain makes in `lagSeconds`, by the times of its
+ * blocks.
+ *
+ * @throws Untestable when the chain's node does not answer
+ */
+export async function blocksOfALag({ chain }: CheckContext): Promise<bigint> {
+  const head = await readHead(chain)
+  const span = head < paceBlocks ? head : paceBlocks
+  const [from, to] = await Promise.all(
+    [head - span, head].map(async (number) => {
+      const block = (await chain.send('eth_getBlockByNumber', [quantity(number), false])) as { timestamp?: unknown }
+      return numberOf(block.timestamp) ?? 0n
+    }),
+  )
+  const seconds = (to ?? 0n) - (from ?? 0n)
+  return lagBlocks + (seconds > lagSeconds ? (span * lagSeconds) / seconds : span)
 }
 
 /** A value that was asked for between two looks at the head, since heads move while a check runs. */
@@ -47,8 +71,8 @@ export async function bracketed<T>(chain: ChainTruth, ask: () => Promise<T>): Pr
 export async function knownHead(t: CheckContext): Promise<bigint> {
   const own = readingsOf(memberOf(await t.rpc.call('eth_blockNumber'), 'result'))
   const head = await readHead(t.chain)
-  const behind = own.find((number) => number <= head && number + lagBlocks >= head)
-  return behind ?? head
+  const behindBy = (blocks: bigint) => own.find((number) => number <= head && number + blocks >= head)
+  return behindBy(lagBlocks) ?? behindBy(await blocksOfALag(t)) ?? head
 }
 
 /**

@@ -14,7 +14,7 @@ type Members = Readonly<Record<string, unknown>>
 interface KnownTransaction {
   readonly hash: string
   readonly block: bigint
-  /** The fields that the chain's node returns; only the hash when there is no chain. */
+  /** The fields that the chain's node returns, or the target where there is no chain; only the hash where neither does. */
   readonly fields: Members
 }
 
@@ -91,10 +91,11 @@ async function fromTarget(t: CheckContext): Promise<KnownTransaction[]> {
   const answer = await t.rpc.call('eth_getLogs', [{ fromBlock, toBlock: quantity(head) }])
   const result = hasResult(answer) ? memberOf(answer, 'result') : undefined
   if (!Array.isArray(result)) return []
-  return (result as Record<string, unknown>[]).slice(-1).flatMap((log) => {
-    const [hash, block] = [log['transactionHash'], numberOf(log['blockNumber'])]
-    return typeof hash === 'string' && block !== undefined ? [{ hash, block, fields: { hash } }] : []
-  })
+  const log = (result as Members[]).at(-1) ?? {}
+  const [hash, block] = [log['transactionHash'], numberOf(log['blockNumber'])]
+  if (typeof hash !== 'string' || block === undefined) return []
+  const found = memberOf(await t.rpc.call('eth_getTransactionByHash', [hash]), 'result')
+  return [{ hash, block, fields: isObject(found) ? found : { hash } }]
 }
 
 /**
@@ -240,7 +241,7 @@ function sameHash(found: unknown, hash: string): boolean {
  * @throws Fault of the sentence that the answer contradicts
  */
 export async function findTransaction(t: CheckContext, method: LookUp, hash: string): Promise<Found> {
-  const { answer, result } = await eventually(t, () => expectServed(t, method, [hash]), isMined)
+  const { answer, result } = await eventually(t, () => expectServed(t, method, [hash], { isYoung: true }), isMined)
   if (!isObject(result)) {
     const of = (await isFoundOtherwise(t, method, hash)) ? 'eth-rpc.types.hash' : (`eth-rpc.${method}.success` as const)
     const expected = `the transaction or receipt of ${hash}`

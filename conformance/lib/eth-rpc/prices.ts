@@ -108,7 +108,10 @@ export function knownPrices(t: CheckContext): Promise<KnownPrices> {
     const recent = blocks.flatMap(paidIn)
     const paid = [...recent, ...(await paidInHistory(chain)), ...(await paidByKnown(shared))]
     const idle = recent.length > 0 ? [] : blocks.flatMap((block) => numberOf(block?.baseFeePerGas) ?? [])
-    const price = rangeOf([...paid.map(({ price }) => price), ...idle, ...(await ownWord(chain, 'eth_gasPrice'))])
+    const prices = [...paid.map(({ price }) => price), ...idle, ...(await ownWord(chain, 'eth_gasPrice'))]
+    // Chains of the OP stack have transactions of the system, which pay nothing.
+    const priced = prices.filter((each) => each > 0n)
+    const price = rangeOf(priced.length > 0 ? priced : prices)
     if (price === undefined) throw new Untestable('the chain’s node knows of no gas price')
     const hasBaseFee = blocks[0]?.baseFeePerGas !== undefined && blocks[0].baseFeePerGas !== null
     const tips = paid.flatMap(({ tip }) => tip ?? [])
@@ -127,11 +130,16 @@ export async function hasBaseFee({ chain }: CheckContext): Promise<boolean> {
  * Whether the method is eth_maxPriorityFeePerGas, and the target refuses it on a chain without priority fees. The
  * document cannot ask for a fee that the chain does not have (before EIP-1559), so the check observes the refusal
  * and does not judge it.
+ *
+ * @throws Untestable when the target refuses it, and nobody tells whether the chain has priority fees
  */
 export async function isWithoutMeaning(t: CheckContext, method: ListedMethod): Promise<boolean> {
-  if (method !== 'eth_maxPriorityFeePerGas' || !t.hasChain || (await hasBaseFee(t))) return false
+  if (method !== 'eth_maxPriorityFeePerGas' || (t.hasChain && (await hasBaseFee(t)))) return false
   const answer = await t.rpc.call(method)
   if (isServed(answer)) return false
+  if (!t.hasChain) {
+    throw new Untestable(`${method} is refused, and without a chain nobody tells whether there are priority fees`)
+  }
   t.observe(`the chain has no base fee (EIP-1559), and ${method} is refused: ${describeAnswer(answer)}`)
   return true
 }

@@ -4,6 +4,7 @@ import { type Answer, describeAnswer, isServed, memberOf, yieldsResult } from '.
 import type { CheckContext } from '../clause.ts'
 import { Fault } from '../outcome.ts'
 import { delay } from '../world.ts'
+import { eventually } from './head.ts'
 import { inventedMethod, type ListedMethod, methodsWithoutParameters } from './methods.ts'
 import { isNumber, numberOf, quantity, readingsOf } from './values.ts'
 
@@ -71,18 +72,27 @@ interface Variant {
   readonly ask: () => Promise<Answer>
 }
 
+interface ServeOptions {
+  readonly variant?: Variant
+  /**
+   * The request is about a young block or transaction. A service that is some seconds behind may answer what it does
+   * not know yet with an error, so the request is sent again for as long as `eventually` waits.
+   */
+  readonly isYoung?: boolean
+}
+
 /**
  * Makes a request that the document promises to serve, and a second time when the target refuses it. One refusal
  * that passes is observed; several are a fault.
  *
- * @param variant absent: the documented envelope
+ * @param options.variant absent: the documented envelope
  * @throws Fault of the sentence that the refusal contradicts
  */
 export async function expectServed(
   t: CheckContext,
   method: ListedMethod,
   params: readonly unknown[] = [],
-  variant?: Variant,
+  { variant, isYoung = false }: ServeOptions = {},
 ): Promise<Served> {
   const ask = variant?.ask ?? (() => t.rpc.call(method, params, { owedBy: `eth-rpc.${method}.success` }))
   const refusals = await refusalsOf(t)
@@ -92,6 +102,9 @@ export async function expectServed(
   if (!isServed(first)) {
     if (refusals.vain < patientAttempts) await delay(secondAttemptMs)
     answer = await ask()
+    if (isYoung && !isServed(answer)) {
+      answer = await eventually(t, ask, (again) => isServed(again) || isOfTransport(again))
+    }
     if (!isServed(answer)) {
       refusals.vain += 1
       const isPlainServed = variant !== undefined && isServed(await t.rpc.call(method, params))
@@ -236,6 +249,7 @@ interface ServedNumber extends Served {
  * The target serves the method with a number.
  *
  * @param what names the number in the message: `a price in wei`
+ * @param options as those of expectServed
  * @throws Fault of the sentence that the answer contradicts
  */
 export async function expectNumber(
@@ -243,8 +257,9 @@ export async function expectNumber(
   method: ListedMethod,
   params: readonly unknown[],
   what: string,
+  options?: ServeOptions,
 ): Promise<ServedNumber> {
-  const { answer, result } = await expectServed(t, method, params)
+  const { answer, result } = await expectServed(t, method, params, options)
   const [first, ...others] = readingsOf(result)
   if (first === undefined) {
     const of = `eth-rpc.${method}.success` as const
@@ -262,7 +277,7 @@ export async function expectNumber(
  * @throws Fault of the sentence that the answer contradicts
  */
 export async function expectChainId(t: CheckContext, variant?: Variant): Promise<Served> {
-  const served = await expectServed(t, 'eth_chainId', [], variant)
+  const served = await expectServed(t, 'eth_chainId', [], variant && { variant })
   const { answer, result } = served
   const of = 'eth-rpc.eth_chainId.success'
   if (numberOf(result) === undefined) {

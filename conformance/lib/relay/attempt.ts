@@ -30,6 +30,14 @@ const attempts = 10
  */
 const lookMs = [2000, 1000] as const
 
+/**
+ * Waits before another call is sent to a target that refused one, though it has executed others: its node may be some
+ * seconds behind ours, so that it does not know yet that the last nonce is used.
+ */
+const lagWaitsMs = [1000, 2000, 3000]
+/** After the target has refused all of these calls so often, no refusal is waited for. */
+const mostInVain = 2
+
 /** A valid call and its outcome. */
 export interface Attempt {
   readonly call: RelayCall
@@ -78,15 +86,26 @@ function clauseOfRefusal(answer: Answer): ClauseId {
   return isUnauthorised(answer) ? 'relay.execute.signature-authenticates' : 'relay.execute.post'
 }
 
+/** How often calls were sent again in vain to a target that may be behind. */
+const lagOf = (t: CheckContext): Promise<{ inVain: number }> => t.once('relay.lag', async () => ({ inVain: 0 }))
+
+/** Whether the state of the chain, as the target knows it, may be why it refused a call. */
+async function mayBeBehind(t: CheckContext, { failure }: Answer): Promise<boolean> {
+  if (!t.hasChain || failure || (await lagOf(t)).inVain >= mostInVain) return false
+  return (await executedCalls(t)).length > 0
+}
+
 /**
  * Sends a valid call in its turn and looks at its outcome. The function sends another call when another run took the
- * nonce, and when the target says that it is busy.
+ * nonce, when the target says that it is busy, and when it may be behind the chain's node.
  *
  * @throws Untestable when the fixture or the quota explains a refusal; Fault when the target dies of the call
  */
 export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
   return inTurn(t, async () => {
     let busy = 0
+    let lags = 0
+    let refused: Answer | undefined
     const form = await relayForm(t)
     for (let attempt = 1; ; attempt++) {
       const call = signCall(t, {
@@ -104,6 +123,8 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       const answer = await execute(t, call.body, { owedBy: 'relay.execute.post' })
       const hash = hashIn(answer)
       if (isSuccess(answer) && isHash(hash)) {
+        if (refused)
+          t.observe(`a valid call was refused, and one like it taken seconds later: ${describeAnswer(refused)}`)
         const settled = await settle(t, call, normalHash(hash))
         const wasTaken = settled?.receipt?.status === '0x0' && !settled.isExecuted && (await isNonceUsed(t, call))
         if (wasTaken && mayRace) continue
@@ -113,7 +134,14 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (waitMs !== undefined) await delay(waitMs)
       const found = await lookFor(t, call, answer, waitMs === undefined)
       if (found === 'executed') return judgeRefused(t, call, answer, true)
-      if (waitMs === undefined && !(found === 'race' && mayRace)) return judgeRefused(t, call, answer, false)
+      if (waitMs !== undefined || (found === 'race' && mayRace)) continue
+      const lagMs = (await mayBeBehind(t, answer)) ? lagWaitsMs[lags++] : undefined
+      if (lagMs === undefined) {
+        if (lags > 0) (await lagOf(t)).inVain += 1
+        return judgeRefused(t, call, answer, false)
+      }
+      refused = answer
+      await delay(lagMs)
     }
   })
 }
@@ -238,6 +266,15 @@ async function judgeTaken(
 /** A relay may set aside this much gas for one call. */
 const leastGas = 1_000_000
 
+/** The least quota that is enough for one call, in this unit. */
+async function leastOf(t: CheckContext, unit: unknown): Promise<number> {
+  if (unit === 'gas') return leastGas
+  if (unit === 'transactionCount') return 1
+  const outcome = t.hasChain ? await t.chain.attempt('eth_gasPrice') : {}
+  const priceWei = 'result' in outcome ? Number(outcome.result) : 0
+  return (leastGas * priceWei) / 1e18
+}
+
 /**
  * Makes sure that the target is to blame for refusing a valid call. A wrong fixture is no fault of the target, and
  * neither is a spent quota, of which the document says nothing.
@@ -254,7 +291,7 @@ export async function requireBlame(t: CheckContext, refusal: Answer): Promise<vo
   })
   if (!told?.quota) return
   const quota = toNumber(told.quota)
-  if (quota <= 0 || (told.unit === 'gas' && quota < leastGas) || (told.unit === 'transactionCount' && quota < 1)) {
+  if (quota <= 0 || quota < (await leastOf(t, told.unit))) {
     const spent = `the profile's quota is used up: ${quota} ${String(told.unit)} are left`
     t.note(spent)
     throw new Untestable(`${spent}, refused with ${refusal.status}`)

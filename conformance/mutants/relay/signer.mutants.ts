@@ -1,6 +1,13 @@
 import { defineMutant, respond } from '../../altered/define.ts'
 import { trustsWhatItHasSeen } from '../../altered/lib/answers.ts'
-import { isSignedByFull, resigned, signerOf, wholeTransaction } from '../../altered/lib/relay.ts'
+import {
+  alterTransaction,
+  isSignedByFull,
+  nextNonceOf,
+  resigned,
+  signerOf,
+  wholeTransaction,
+} from '../../altered/lib/relay.ts'
 import { keyManagerAbi } from '../../lib/relay/contracts.ts'
 
 export default [
@@ -193,5 +200,18 @@ export default [
       const transaction = wholeTransaction(request)
       return transaction && resigned(request, tools, transaction.abi, transaction.nonce)
     }),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.bad-signature',
+    name: 'own-nonce',
+    fault: 'the nonce is that of the key manager, whatever the request says',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction) return forward(request)
+      const nonce = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      const isMeant = isSignedByFull(tools, { ...transaction, nonce })
+      return forward(isMeant ? alterTransaction(request, { nonce }) : request)
+    },
   }),
 ]

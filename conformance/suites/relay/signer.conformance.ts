@@ -56,6 +56,16 @@ export default [
       })
     }
 
+    // A target may take the next nonce from the key manager, in place of that of the request.
+    check('a nonce that is not the signed one executes nothing', { needs }, async (t) => {
+      await t.once('relay.execute.bad-signature twin', expectTwin)
+      await expectNotExecuted(t, {
+        of: 'relay.execute.bad-signature',
+        what: 'a nonce that is not the signed one',
+        alter: ({ body, message }) => ({ body: withTransaction(body, { nonce: message.nonce + 1n }) }),
+      })
+    })
+
     // A target may remember signatures that it has verified.
     check('the signature of a call that was executed executes nothing else', { needs }, async (t) => {
       const { call: executed } = await expectTwin(t)

@@ -236,8 +236,10 @@ export default [
               expected: JSON.stringify(id),
               actual: `${JSON.stringify(found) ?? 'no id'} in ${describeAnswer(answer)}`,
               answer,
-              // Another number is the id of another request, which the document forbids.
-              ...(typeof id === 'number' && typeof found === 'number' ? { of: 'eth-rpc.envelope.id-integer' } : {}),
+              // Another number is the id of another request, which the document forbids. What errors hold is not shown.
+              ...(kind === 'served' && typeof id === 'number' && typeof found === 'number'
+                ? { of: 'eth-rpc.envelope.id-integer' }
+                : {}),
             })
           }
         }

@@ -1,9 +1,8 @@
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { resultOf } from '../../lib/expect.ts'
 import { badParams, expectResultSchema, unexpectedParams } from '../../lib/eth-rpc/method-clauses.ts'
-import { bracketed, eventually, inTime, lagBlocks, readHead } from '../../lib/eth-rpc/head.ts'
+import { blocksOfALag, bracketed, eventually, inTime, lagBlocks } from '../../lib/eth-rpc/head.ts'
 import { expectNumber } from '../../lib/eth-rpc/serve.ts'
-import { numberOf, quantity } from '../../lib/eth-rpc/values.ts'
 import { Fault } from '../../lib/outcome.ts'
 
 /** @throws Fault when the answer is not the head of the chain */
@@ -33,28 +32,6 @@ async function expectHead(t: CheckContext): Promise<void> {
 
 /** This many answers in a row meet each of a few nodes behind one address. */
 const answersInARow = 8
-/** How many seconds one node may be behind another. */
-const lagSeconds = 6n
-/** The pace of the chain is measured over this many blocks. A lag of more blocks is a fault on any chain. */
-const paceBlocks = 16n
-
-/**
- * How many blocks one node may be behind another: those that the chain makes in `lagSeconds`, by the times of its
- * blocks.
- */
-async function blocksOfALag({ chain }: CheckContext): Promise<bigint> {
-  const head = await readHead(chain)
-  const span = head < paceBlocks ? head : paceBlocks
-  const [from, to] = await Promise.all(
-    [head - span, head].map(async (number) => {
-      const block = (await chain.send('eth_getBlockByNumber', [quantity(number), false])) as { timestamp?: unknown }
-      return numberOf(block.timestamp) ?? 0n
-    }),
-  )
-  const seconds = (to ?? 0n) - (from ?? 0n)
-  return lagBlocks + (seconds > lagSeconds ? (span * lagSeconds) / seconds : span)
-}
-
 /**
  * Makes sure that the number does not fall. It falls when one of several nodes behind an address stands still.
  *

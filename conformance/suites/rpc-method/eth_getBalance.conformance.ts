@@ -51,7 +51,7 @@ async function expectBalanceAt(t: CheckContext, step: BalanceAt): Promise<void> 
   const { answer, result } = await eventually(
     t,
     async () => {
-      const served = await expectNumber(t, method, params, 'a balance in wei')
+      const served = await expectNumber(t, method, params, 'a balance in wei', { isYoung: true })
       await requireOwnBalance(t, step, served)
       return served
     },

@@ -11,7 +11,7 @@ import { sampleAddress } from '../../lib/eth-rpc/methods.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
 const askBalance = (t: CheckContext, address: string, block: string) =>
-  expectNumber(t, 'eth_getBalance', [address, block], 'a balance')
+  expectNumber(t, 'eth_getBalance', [address, block], 'a balance', { isYoung: true })
 
 export default [
   clause('eth-rpc.types.address', (check) => {

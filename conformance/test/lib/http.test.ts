@@ -38,6 +38,11 @@ describe('the recorded HTTP client', () => {
     }
   })
 
+  it('reads JSON behind a byte order mark, as clients do', async () => {
+    await using server = await serve((_request, response) => response.end('\uFEFF{"a":1}'))
+    expect(await post(server.url)).to.deep.include({ json: { a: 1 } })
+  })
+
   it('does not follow redirects', async () => {
     await using server = await serve((_request, response) => response.writeHead(307, { location: '/' }).end())
     expect((await post(server.url)).status).to.equal(307)

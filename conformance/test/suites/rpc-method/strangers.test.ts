@@ -294,6 +294,23 @@ describe('eth-rpc targets that do otherwise what the document leaves open', func
     expect(bare.clauses.find(({ id }) => id === 'eth-rpc.types.hash')?.status).to.equal('passed')
   })
 
+  it('is not blamed in a run by its URL alone for what it knows nothing of', async () => {
+    await using stranger = await startStranger(chain.rpcUrl, {
+      refusesFilter: ({ address }) => address === undefined,
+      result(method, result) {
+        if (method === 'eth_getBalance' && result === '0x0') throw new Refusal(-32000)
+        // As on a chain without base fees.
+        if (method === 'eth_maxPriorityFeePerGas') throw new Refusal(-32601)
+        return result
+      },
+    })
+    const bare = await check({ relayUrl: null, ethRpcUrl: stranger.url })
+    expect(bare.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')).to.deep.equal([])
+    for (const id of ['eth-rpc.eth_getBalance.success', 'eth-rpc.eth_maxPriorityFeePerGas.success']) {
+      expect(bare.clauses.find((clause) => clause.id === id)?.status, id).to.equal('untestable')
+    }
+  })
+
   it('is blamed for keys that must not be written as in the entry', async () => {
     const report = await judge({ spelling: 'bare' })
     const failed = report.clauses.filter(({ level, status }) => level === 'required' && status === 'failed')
