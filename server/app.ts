@@ -57,8 +57,12 @@ export function createApp(options: AppOptions): Koa {
   return app
 }
 
-/** Clients join a base URL that ends in `/` with a path that starts with one. */
+/**
+ * Clients join a base URL that ends in `/` with a path that starts with one. A target that is no URL (`http://`) becomes a
+ * path that nobody has: to read it as a URL would throw, before the request is counted.
+ */
 const collapseSlashes: Middleware = (ctx, next) => {
+  if (!ctx.url.startsWith('/') && !URL.canParse(ctx.url)) ctx.url = `/${ctx.url}`
   if (ctx.url.includes('//')) ctx.path = ctx.path.replace(/\/{2,}/g, '/')
   return next()
 }

@@ -1,11 +1,12 @@
 import cluster from 'node:cluster'
 import { parseArgs } from 'node:util'
-import { pino, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import { loadConfig, type LoadedConfig, redactConfig } from './config/load.ts'
 import { startFailure } from './core/errors.ts'
 import { loadPlugins } from './load-plugins.ts'
 import { createPlans } from './services/quotas/plans.ts'
 import { metricsOfAll, limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
+import { createLog } from './telemetry/create-log.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
 import { startServer } from './start.ts'
 
@@ -60,7 +61,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       process.stdout.write(`${JSON.stringify(redactConfig(loaded), null, 2)}\n`)
       return 0
     }
-    const log = pino({ level: loaded.config.log.level })
+    const log = createLog(loaded.config.log.level)
     if (workers > 1 && loaded.secrets.databaseUrl === undefined) {
       process.stderr.write('--workers: several processes need PostgreSQL: set DATABASE_URL\n')
       return 2

@@ -5,7 +5,7 @@ import type { Secrets } from './config/environment.ts'
 import type { Services } from './core/define.ts'
 import type { Registry } from './core/registry.ts'
 import type { ReadinessCheck } from './http/health.ts'
-import { ServiceError } from './core/errors.ts'
+import { ConfigError, ServiceError } from './core/errors.ts'
 import { checkResults } from './services/node/pool/answers.ts'
 import { createChain, type CachedChain } from './services/chain/create-chain.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
@@ -216,6 +216,7 @@ async function openLedger(
   closers: Closers,
 ) {
   const accounts = [...secrets.signerKeys.map(signerFromKey), ...(await openKeystores(secrets.keystores))]
+  assertDifferent(accounts)
   const database = await (edges?.openDatabase ?? openDatabase)({
     url: secrets.databaseUrl ?? null,
     folder: config.database.folder,
@@ -237,6 +238,13 @@ async function openLedger(
     isRefused: async (address) => isLeftOut(await refusalOf(database.db, address)),
   })
   return { accounts, database, plans, signers }
+}
+
+/** @throws ConfigError two keys are of one account: its balance would count twice, and one of the two could not be left out */
+function assertDifferent(accounts: readonly { readonly address: string }[]): void {
+  const addresses = accounts.map(({ address }) => address)
+  const twin = addresses.find((address, index) => addresses.indexOf(address) < index)
+  if (twin !== undefined) throw new ConfigError([`the key of the signer ${twin} is given twice`])
 }
 
 type Ledger = Awaited<ReturnType<typeof openLedger>>

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Middleware } from 'koa'
-import { pino, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from './app.ts'
 import type { Config } from '../specs/index.ts'
@@ -20,6 +20,7 @@ import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
 import { countBytes, countRequests } from './http/rate-limit.ts'
 import type { Route } from './http/route.ts'
 import { createServiceStatus, statusRoute } from './http/status-page.ts'
+import { createLog } from './telemetry/create-log.ts'
 import { traceRequests } from './telemetry/traces.ts'
 import { systemClock, type Clock } from './services/clock.ts'
 import { composeServices, type Composed } from './compose.ts'
@@ -63,13 +64,14 @@ export interface RunningServer {
  */
 export async function startServer(loaded: LoadedConfig, options: StartOptions = {}): Promise<RunningServer> {
   const { config, secrets } = loaded
-  const { clock = systemClock, log = pino({ level: config.log.level }), tracing } = options
+  const { clock = systemClock, log = createLog(config.log.level), tracing } = options
   const registry = await loadPlugins(loaded)
   const metrics = new MetricsRegistry()
   collectDefaultMetrics({ register: metrics })
   const composed = await composeServices({ config, secrets, registry, clock, log, metrics, tracing })
   const rateLimits = await createRateLimits({
     ...config.limits,
+    schema: composed.database.schema,
     ...(secrets.databaseUrl === undefined ? {} : { databaseUrl: secrets.databaseUrl }),
   }).catch(async (error: unknown) => {
     await composed.close()

@@ -43,14 +43,19 @@ export async function superviseWorkers({ count, log, stopped }: WorkersOptions):
     const { promise, resolve } = Promise.withResolvers<Started>()
     const exited = Promise.withResolvers<void>()
     running.set(worker, exited.promise)
+    let isListening = false
     worker.on('message', (message: Listening | { readonly type?: unknown }) => {
-      if (message.type === 'touchstone:listening') resolve({ url: (message as Listening).url })
+      if (message.type !== 'touchstone:listening') return
+      isListening = true
+      resolve({ url: (message as Listening).url })
     })
     worker.on('exit', (code: number | null, signal: string | null) => {
       running.delete(worker)
       exited.resolve()
       resolve({ exitCode: code ?? 2 })
-      if (isServing && !isStopping) replace({ pid: worker.process.pid, code, signal }, performance.now() - begunMs)
+      // One that has listened may end while the others start.
+      if ((isServing || isListening) && !isStopping)
+        replace({ pid: worker.process.pid, code, signal }, performance.now() - begunMs)
     })
     return promise
   }

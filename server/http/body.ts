@@ -13,9 +13,18 @@ interface BodyLimits {
   readonly timeoutMs?: number
 }
 
+/**
+ * A body may come in so many pieces, and in more where they have {@link LEAST_PIECE_BYTES} on average. Each piece costs
+ * some microseconds and some hundred bytes, however small it is.
+ */
+const MOST_PIECES = 1024
+const LEAST_PIECE_BYTES = 64
+
 /** So many bytes of a refused body are still read and thrown away, so that its sender can read the answer. */
 const LINGER_BYTES = 16 * 1024 * 1024
 const LINGER_MS = 5_000
+/** A piece of a refused body counts as at least so many bytes. */
+const LINGER_PIECE_BYTES = 1024
 
 /**
  * A packed body may unpack to at most so many times its bytes. A batch unpacks to about 4 times, zeros to 1,000 times.
@@ -78,16 +87,19 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
     }
     const fail = (error: ServiceError) => {
       settle()
+      chunks.length = 0
       reject(error)
     }
     const onBroken = () => {
       if (!request.complete) fail(new ServiceError('INVALID_REQUEST', 'the body breaks off'))
     }
     request.on('data', (chunk: Buffer) => {
-      const isWithin = bytes <= limitBytes
+      if (isSettled) return
       bytes += chunk.length
-      if (bytes <= limitBytes) chunks.push(chunk)
-      else if (isWithin) fail(refuse(request, tooLarge(limitBytes)))
+      if (bytes > limitBytes) fail(refuse(request, tooLarge(limitBytes)))
+      else if (chunks.push(chunk) > MOST_PIECES && bytes < chunks.length * LEAST_PIECE_BYTES) {
+        fail(refuse(request, new ServiceError('INVALID_REQUEST', 'the body comes in too many small pieces')))
+      }
     })
     request.on('end', () => {
       settle()
@@ -141,7 +153,7 @@ function refuse(request: IncomingMessage, error: ServiceError): ServiceError {
   const timer = setTimeout(() => request.socket.destroy(), LINGER_MS).unref()
   request
     .on('data', (chunk: Buffer) => {
-      bytes += chunk.length
+      bytes += Math.max(chunk.length, LINGER_PIECE_BYTES)
       if (bytes > LINGER_BYTES) request.socket.destroy()
     })
     .on('close', () => clearTimeout(timer))

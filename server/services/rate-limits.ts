@@ -9,6 +9,8 @@ export interface RateLimitOptions {
   readonly relaysPerMinute: number
   /** The database that several processes count in together; absent: each process counts for itself. */
   readonly databaseUrl?: string
+  /** Schema of the database in which the counters lie: each chain has its own. Absent: the default one. */
+  readonly schema?: string
 }
 
 /** What is left of a limit, for the `RateLimit-…` headers. */
@@ -47,6 +49,7 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
           url: options.databaseUrl,
           max: 2,
           name: 'touchstone rate limits',
+          ...(options.schema !== undefined && { schema: options.schema }),
           timeoutMs: DATABASE_TIMEOUT_MS,
         })
   const limiter = async (subject: RateLimitSubject, points: number): Promise<RateLimiterAbstract | undefined> => {

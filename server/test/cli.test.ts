@@ -144,6 +144,7 @@ describe('the command serve', () => {
       ],
       ['DATABASE_URL', working(), { DATABASE_URL: 'postgresql://127.0.0.1:9/relay' }],
       ['TOUCHSTONE_SIGNER_KEYS', working(), { TOUCHSTONE_SIGNER_KEYS: '0x12' }],
+      ['is given twice', working(), { TOUCHSTONE_SIGNER_KEYS: `${key},${key}` }],
       [`chmod -R go= ${open}`, { ...working(), database: { folder: open } }],
     ]
     const outcomes = await Promise.all(

@@ -1,5 +1,9 @@
 import { expect } from 'chai'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { startPostgres, type PostgresServer } from '../../testbed/postgres.ts'
 import { startNode, startServerProcess, type Started } from '../../testbed/processes.ts'
 import { createPoster, provisionWorld, signedCall, type RelayWorld, rpcBody } from '../../testbed/relay-world.ts'
@@ -8,6 +12,17 @@ import { until } from './support/until.ts'
 const WORKERS = 2
 const CALLERS = 8
 const READY_MS = 30_000
+
+describe('superviseWorkers', () => {
+  it('replaces a worker that dies while the others start', async function () {
+    this.timeout(60_000)
+    const script = join(import.meta.dirname, 'fixtures/worker-that-dies.ts')
+    const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [log, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number | null]>])
+    expect(code).to.equal(0)
+    expect(log).to.include('a worker has ended unasked')
+  })
+})
 
 describe('serve --workers', function () {
   this.timeout(120_000)

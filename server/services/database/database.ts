@@ -6,7 +6,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
-import { PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
+import { hasFailed, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
 import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
@@ -124,6 +124,8 @@ async function openPGlite(
   })
   // The next query fails with the reason. Without a listener the event would end the process.
   pool.on('error', () => {})
+  // The pool's own listener hears idle connections only.
+  pool.on('connect', (client) => void client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const upkeep = startUpkeep(db, [schema, jobsSchemaOf(schema)], upkeepEveryMs)
   const tails = new Map<string, Promise<unknown>>()
@@ -145,7 +147,7 @@ async function openPGlite(
     close: async () => {
       await upkeep.stop()
       await db.destroy()
-      await pglite.close()
+      if (!hasFailed(pglite)) await pglite.close()
       folder?.release()
     },
   }

@@ -73,6 +73,12 @@ const exists = (path: string) =>
     () => false,
   )
 
+/** Those whose PostgreSQL has stopped. A further call of theirs would never end. */
+const failed = new WeakSet<PGlite>()
+
+/** Whether PostgreSQL has stopped, for example because it could not write its log. Only a new start brings it back. */
+export const hasFailed = (pglite: PGlite): boolean => failed.has(pglite)
+
 /**
  * A connection to PGlite for `pg`, in place of a socket. For a statement with parameters PGlite's own client makes five
  * calls into WebAssembly, and `pg` one: a small statement takes half the time.
@@ -120,17 +126,42 @@ export class PGliteStream extends Duplex {
 
   /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
+    if (hasFailed(this.#pglite)) throw databaseFailed()
     const pieces: Buffer[] = []
     // The piece lies in PGlite's memory, and the next piece overwrites it: copy it.
     try {
       await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
     } catch (cause) {
-      // PostgreSQL has stopped, for example because it could not write its log. Only a new start brings it back.
-      throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
+      failed.add(this.#pglite)
+      throw databaseFailed(cause)
     }
-    this.push(Buffer.concat(pieces))
+    const answer = Buffer.concat(pieces)
+    const end = endToldBy(answer)
+    if (end !== undefined) {
+      failed.add(this.#pglite)
+      throw databaseFailed(new Error(end))
+    }
+    this.push(answer)
   }
 }
+
+function databaseFailed(cause?: unknown): ServiceError {
+  return new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
+}
+
+/** The message of an error of the severity PANIC or FATAL, after which PostgreSQL is gone; undefined: there is none. */
+function endToldBy(answer: Buffer): string | undefined {
+  for (let at = 0; at + 5 <= answer.length; at += 1 + answer.readUInt32BE(at + 1)) {
+    if (answer[at] !== ERROR_RESPONSE) continue
+    const fields = answer.toString('utf8', at + 5, at + 1 + answer.readUInt32BE(at + 1)).split('\0')
+    if (!fields.includes('VPANIC') && !fields.includes('VFATAL')) continue
+    return fields.find((field) => field.startsWith('M'))?.slice(1) ?? 'PostgreSQL has stopped'
+  }
+  return undefined
+}
+
+/** The type of the message: `E`. */
+const ERROR_RESPONSE = 0x45
 
 /** What a PostgreSQL server does by itself, and PGlite does not: it removes dead rows, and makes checkpoints. */
 interface Upkeep {

@@ -131,6 +131,10 @@ const digits = (value: bigint | number, length: number) => value.toString(16).pa
 /** The result that `sequences.yul` gives. */
 function decodeOutcomes(result: string, sequences: Simulation['sequences']): Outcome[][] {
   const bytes = Buffer.from(result.slice(2), 'hex')
+  if (bytes.length === 0) {
+    // The account without code that stands where the runner should have been.
+    throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node does not follow the state overrides of eth_call')
+  }
   let at = 0
   return sequences.map((steps) => {
     const end = at + 4 + bytes.readUInt32BE(at)

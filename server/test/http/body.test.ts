@@ -20,7 +20,8 @@ describe('readBody', () => {
   const read = async (request: IncomingMessage): Promise<Outcome> => {
     try {
       const timeoutMs = Number(request.headers['x-timeout-ms'] ?? 60_000)
-      return (await readBody(request, { limitBytes: LIMIT, timeoutMs })).length
+      const limitBytes = Number(request.headers['x-limit-bytes'] ?? LIMIT)
+      return (await readBody(request, { limitBytes, timeoutMs })).length
     } catch (error) {
       if (error instanceof ServiceError) return error.code
       throw error
@@ -62,6 +63,21 @@ describe('readBody', () => {
     await new Promise((resolve) => setImmediate(resolve))
     socket.write('def')
     expect(await next).to.equal(6)
+    socket.destroy()
+  })
+
+  it('refuses a body of pieces that cost more than they hold', async () => {
+    const socket = await open('Transfer-Encoding: chunked\r\nX-Limit-Bytes: 1000000')
+    socket.write('1\r\na\r\n'.repeat(2000))
+    expect(await next).to.equal('INVALID_REQUEST')
+    socket.destroy()
+  })
+
+  it('takes many pieces of some size', async () => {
+    const socket = await open('Transfer-Encoding: chunked\r\nX-Limit-Bytes: 1000000')
+    socket.write(`64\r\n${'a'.repeat(100)}\r\n`.repeat(2000))
+    socket.write('0\r\n\r\n')
+    expect(await next).to.equal(200_000)
     socket.destroy()
   })
 

@@ -1,9 +1,10 @@
 import { PGlite } from '@electric-sql/pglite'
 import { expect } from 'chai'
+import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
-import { PGliteStream, startPGlite } from '../../../services/database/pglite.ts'
+import { hasFailed, PGliteStream, startPGlite } from '../../../services/database/pglite.ts'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,35 @@ describe('PGliteStream', () => {
       expect(error).to.have.property('code', '22012')
       expect((await client.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }])
     })
+  })
+
+  it('asks no more of a PostgreSQL that has stopped: its answer would never come', async () => {
+    const fields = ['SPANIC', 'VPANIC', 'C53100', 'Mcould not write to log file', ''].join('\0')
+    const message = Buffer.alloc(5 + fields.length + 1)
+    message.write('E')
+    message.writeUInt32BE(message.length - 1, 1)
+    message.write(fields, 5)
+    let asked = 0
+    const stopping = {
+      execProtocolRawStream: async (
+        _messages: Uint8Array,
+        { onRawData }: { onRawData: (piece: Uint8Array) => void },
+      ) => {
+        asked++
+        onRawData(message)
+      },
+    } as unknown as PGlite
+    for (const reason of ['could not write to log file', undefined]) {
+      const stream = new PGliteStream(stopping)
+      const failure = once(stream, 'error') as Promise<[Error & { cause?: Error }]>
+      stream.write(Buffer.from('a query'))
+      const [error] = await failure
+      expect(error).to.have.property('code', 'UPSTREAM_UNAVAILABLE')
+      expect(error.cause?.message).to.equal(reason)
+    }
+    expect(asked).to.equal(1)
+    expect(hasFailed(stopping)).to.equal(true)
+    expect(hasFailed(pglite)).to.equal(false)
   })
 
   it('takes what is longer than one write', async () => {

@@ -25,6 +25,14 @@ describe('simulator', () => {
     expect(JSON.parse(await readFile(path, 'utf8'))).to.deep.equal(await compileSequences())
   })
 
+  it('says of a node that knows no state overrides what is wrong with it', async () => {
+    const upstream = { request: async () => '0x' } as unknown as Upstream
+    const runner = createSequenceRunner({ upstream, from: `0x${'11'.repeat(20)}` })
+    const failure: unknown = await runner.run({ sequences: [[]] }).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(ServiceError).with.property('code', 'UPSTREAM_UNAVAILABLE')
+    expect((failure as Error).message).to.include('state overrides')
+  })
+
   for (const kind of ['hardhat', 'anvil'] as const) {
     describe(`in front of ${kind}`, () => {
       let chain: RelayChain
