@@ -86,12 +86,20 @@ function clauseOfRefusal(answer: Answer): ClauseId {
   return isUnauthorised(answer) ? 'relay.execute.signature-authenticates' : 'relay.execute.post'
 }
 
-/** How often calls were sent again in vain to a target that may be behind. */
-const lagOf = (t: CheckContext): Promise<{ inVain: number }> => t.once('relay.lag', async () => ({ inVain: 0 }))
+/** How often calls were sent again in vain to a target that may be behind, and how many of its errors have passed. */
+const lagOf = (t: CheckContext): Promise<{ inVain: number; errors: number }> =>
+  t.once('relay.lag', async () => ({ inVain: 0, errors: 0 }))
 
-/** Whether the state of the chain, as the target knows it, may be why it refused a call. */
-async function mayBeBehind(t: CheckContext, { failure }: Answer): Promise<boolean> {
-  if (!t.hasChain || failure || (await lagOf(t)).inVain >= mostInVain) return false
+const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
+
+/**
+ * Whether the state of the chain, as the target knows it, may be why it refused a call. It is no reason to ask for other
+ * credentials, nor for errors of the server; one of the latter is forgiven.
+ */
+async function mayBeBehind(t: CheckContext, answer: Answer): Promise<boolean> {
+  const { inVain, errors } = await lagOf(t)
+  if (!t.hasChain || answer.failure || isUnauthorised(answer) || inVain >= mostInVain) return false
+  if (isServerError(answer) && errors > 0) return false
   return (await executedCalls(t)).length > 0
 }
 
@@ -136,6 +144,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (found === 'executed') return judgeRefused(t, call, answer, true)
       if (waitMs !== undefined || (found === 'race' && mayRace)) continue
       const lagMs = (await mayBeBehind(t, answer)) ? lagWaitsMs[lags++] : undefined
+      if (lagMs !== undefined && isServerError(answer)) (await lagOf(t)).errors += 1
       if (lagMs === undefined) {
         if (lags > 0) (await lagOf(t)).inVain += 1
         return judgeRefused(t, call, answer, false)
