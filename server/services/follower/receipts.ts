@@ -129,7 +129,8 @@ function partsOf(
 }
 
 /**
- * Finds the receipts of relays whose account nonces the chain has used.
+ * Finds the receipts of relays whose account nonces the chain has used. A relay is lost when no transaction of its is in a
+ * block.
  *
  * @param lastFinalBlock blocks up to this number are held to be final
  */
@@ -151,10 +152,25 @@ export async function findPassed(
   )
   const byOther = await Promise.all(oneOfEach(others).map((one) => findMined(upstream, one, lastFinalBlock)))
   for (const mined of byOther) isFound.add(mined?.transaction)
+  const missing = others.filter(({ transaction }) => !isFound.has(transaction))
+  const isInBlock = await Promise.all(missing.map((relay) => isMinedWithoutReceipt(upstream, relay)))
   return {
     found: [...byFirst, ...byOther].filter((one) => one !== undefined),
-    lost: others.filter(({ transaction }) => !isFound.has(transaction)),
+    lost: missing.filter((_relay, index) => !isInBlock[index]),
   }
+}
+
+/**
+ * Whether the node has one of the transactions in a block, and no receipt of it yet: providers index receipts late. Such a
+ * relay is not lost. To give it up would be final, and its call would be executed for nothing.
+ */
+async function isMinedWithoutReceipt(upstream: Upstream, { attempts }: Tried): Promise<boolean> {
+  const found = await Promise.all(
+    attempts.map(({ hash }) =>
+      upstream.request<{ blockHash?: string | null } | null>('eth_getTransactionByHash', [hash]),
+    ),
+  )
+  return found.some((transaction) => (transaction?.blockHash ?? null) !== null)
 }
 
 /** What has become of relays that were mined at the last look. */

@@ -74,6 +74,8 @@ export interface NodeProxy {
   delayMs: number
   /** A method whose calls alone are held back; absent: all. */
   delayedMethod?: string
+  /** A method whose results are all null, as those of a node that has not indexed them yet. */
+  blindMethod?: string
   /** Breaks every connection, whether the node has got the request or not, and takes no new ones. */
   goDown(): void
   comeBack(): void
@@ -82,6 +84,15 @@ export interface NodeProxy {
 
 interface Call {
   readonly method: string
+}
+
+/** The answers to one request or a batch, with null as the result of a method. */
+function withNull(method: string, body: string, text: string): string {
+  const calls = [JSON.parse(body) as (Call & { id: unknown }) | (Call & { id: unknown })[]].flat()
+  const ids = new Set(calls.filter((call) => call.method === method).map(({ id }) => id))
+  const answers = JSON.parse(text) as { id: unknown; result?: unknown } | { id: unknown; result?: unknown }[]
+  for (const answer of [answers].flat()) if (ids.has(answer.id)) answer.result = null
+  return JSON.stringify(answers)
 }
 
 export async function startNodeProxy(target: string): Promise<NodeProxy> {
@@ -101,7 +112,9 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
       const text = await answer.text()
       const isDelayed = proxy.delayedMethod === undefined || methods.includes(proxy.delayedMethod)
       if (proxy.delayMs > 0 && isDelayed) await sleep(proxy.delayMs, undefined, { ref: false })
-      response.setHeader('content-type', 'application/json').end(text)
+      const { blindMethod } = proxy
+      const shown = blindMethod === undefined ? text : withNull(blindMethod, body, text)
+      response.setHeader('content-type', 'application/json').end(shown)
     })().catch(() => response.destroy())
   })
   server.on('connection', (socket) => {
