@@ -149,19 +149,39 @@ export function quotaExceeded(account: Account, plans: Plans, wanted: bigint, no
 
 const unitName = { gas: 'gas', lyx: 'wei', transactionCount: 'transactions' } as const
 
+/** Prefix of the rows in `facts` that tell the unit of each plan, in which the amounts of its accounts are stored. */
+const UNIT_FACT = 'unit of the plan '
+
 /**
- * A profile whose plan is no longer in the configuration could be neither charged nor told what it has left.
+ * A profile whose plan is no longer in the configuration could be neither charged nor told what it has left. Nor could one
+ * whose plan counts in another unit now: its millions of gas would be millions of transactions.
  *
  * @throws OperatorError there are such profiles
  */
 export async function assertPlansKnown(db: Queries, plans: Plans): Promise<void> {
-  const rows = await db.selectFrom('profiles').select('plan').distinct().execute()
+  const [rows, facts] = await Promise.all([
+    db.selectFrom('profiles').select('plan').distinct().execute(),
+    db.selectFrom('facts').select(['name', 'value']).where('name', 'like', `${UNIT_FACT}%`).execute(),
+  ])
   const unknown = rows.map(({ plan }) => plan).filter((plan) => !plans.byName.has(plan))
   if (unknown.length > 0) {
     throw new OperatorError(
       `database: profiles are in plans that the configuration lacks: ${unknown.join(', ')}: add them, or move the profiles`,
     )
   }
+  const units = new Map(facts.map(({ name, value }) => [name.slice(UNIT_FACT.length), value]))
+  for (const { plan } of rows) {
+    const [before, now] = [units.get(plan), plans.byName.get(plan)?.unit]
+    if (before === undefined || before === now) continue
+    throw new OperatorError(
+      `database: the accounts of the plan ${plan} are in ${before}, and the configuration makes it ${now}: give the plan another name`,
+    )
+  }
+  await db
+    .insertInto('facts')
+    .values([...plans.byName].map(([name, { unit }]) => ({ name: `${UNIT_FACT}${name}`, value: unit })))
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(({ ref }) => ({ value: ref('excluded.value') })))
+    .execute()
 }
 
 /** What an operator decides about profiles (`profiles`, the command). */
