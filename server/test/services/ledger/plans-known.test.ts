@@ -41,11 +41,11 @@ describe('assertPlansKnown', () => {
     expect(await start({ basic: 'gas', other: 'gas' })).to.equal(undefined)
   })
 
-  it('refuses a plan of another unit than that of its accounts, each time', async () => {
+  it('refuses a plan of another unit than that of its accounts, again and again', async () => {
     await start({ basic: 'gas' })
     await register('basic')
-    for (const _time of [1, 2]) {
-      const refusal = await start({ basic: 'transactionCount' })
+    for (const unit of ['transactionCount', 'lyx']) {
+      const refusal = await start({ basic: unit })
       expect(refusal).to.be.instanceOf(OperatorError).with.property('message').that.includes('basic are in gas')
     }
     expect(await start({ basic: 'gas' })).to.equal(undefined)
