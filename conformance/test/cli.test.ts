@@ -136,10 +136,8 @@ describe('the command check', () => {
       expect(secret.stdout)
         .to.match(/again: .*key=redacted/)
         .and.not.include('s3cr3t')
-      const selected = again.split('--only ')[1]?.split(',').length
-      expect(selected).to.be.above(1)
       expect((await check(...again.split(' '))).stdout).to.match(
-        new RegExp(`Not conformant: .*, \\d of ${selected} selected required clauses`),
+        /Not conformant: .*, \d of 4 selected required clauses/,
       )
     })
 

@@ -34,7 +34,7 @@ export async function accountsOf(t: CheckContext): Promise<string[]> {
  */
 export async function accountOf(t: CheckContext): Promise<string> {
   const [account] = await accountsOf(t)
-  return account === undefined ? t.once('eth-rpc.account of nobody', accountOfNobody) : getAddress(account)
+  return getAddress(account ?? (await t.once('eth-rpc.account of nobody', accountOfNobody)))
 }
 
 async function accountOfNobody({ rpc }: CheckContext): Promise<string> {

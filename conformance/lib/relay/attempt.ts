@@ -144,11 +144,11 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (found === 'executed') return judgeRefused(t, call, answer, true)
       if (waitMs !== undefined || (found === 'race' && mayRace)) continue
       const lagMs = (await mayBeBehind(t, answer)) ? lagWaitsMs[lags++] : undefined
-      if (lagMs !== undefined && isServerError(answer)) (await lagOf(t)).errors += 1
       if (lagMs === undefined) {
         if (lags > 0) (await lagOf(t)).inVain += 1
         return judgeRefused(t, call, answer, false)
       }
+      if (isServerError(answer)) (await lagOf(t)).errors += 1
       refused = answer
       await delay(lagMs)
     }

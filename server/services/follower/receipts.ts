@@ -153,10 +153,13 @@ export async function findPassed(
   const byOther = await Promise.all(oneOfEach(others).map((one) => findMined(upstream, one, lastFinalBlock)))
   for (const mined of byOther) isFound.add(mined?.transaction)
   const missing = others.filter(({ transaction }) => !isFound.has(transaction))
-  const isInBlock = await Promise.all(missing.map((relay) => isMinedWithoutReceipt(upstream, relay)))
+  const inBlocks = await Promise.all(
+    oneOfEach(missing).map(async (one) => ((await isMinedWithoutReceipt(upstream, one)) ? [one.transaction] : [])),
+  )
+  for (const transaction of inBlocks.flat()) isFound.add(transaction)
   return {
     found: [...byFirst, ...byOther].filter((one) => one !== undefined),
-    lost: missing.filter((_relay, index) => !isInBlock[index]),
+    lost: missing.filter(({ transaction }) => !isFound.has(transaction)),
   }
 }
 
