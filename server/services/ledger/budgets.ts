@@ -65,9 +65,9 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
   return wanted.map(([name, windowSeconds, limit]) => {
     const scope = `${name}/${windowSeconds}`
     const known = use.get(scope)
-    const startsAt = nowSeconds - (nowSeconds % windowSeconds)
-    // By its own clock, another process may have begun a later window already.
-    const isCurrent = known !== undefined && known.startsAt >= startsAt
+    const startsAt = windowStart(windowSeconds, nowSeconds)
+    const isCurrent =
+      known !== undefined && known.startsAt >= startsAt && !isFarAhead(known.startsAt, scope, nowSeconds)
     return {
       scope,
       windowSeconds,
@@ -76,6 +76,20 @@ export function budgetsFor(code: string, limits: UnregisteredLimits, use: Budget
       used: isCurrent ? known.used : 0n,
     }
   })
+}
+
+const windowStart = (windowSeconds: number, nowSeconds: number) => nowSeconds - (nowSeconds % windowSeconds)
+
+/** The length of a budget's window, in seconds. */
+const windowOf = (scope: string) => Number(scope.slice(scope.lastIndexOf('/') + 1))
+
+/**
+ * Whether a budget's window begins later than the next one. The clock of another process may be ahead a little, and has begun
+ * the next window then. A window after that was begun by a clock that was wrong, and would not end for as long.
+ */
+function isFarAhead(startsAt: number, scope: string, nowSeconds: number): boolean {
+  const windowSeconds = windowOf(scope)
+  return startsAt > windowStart(windowSeconds, nowSeconds) + windowSeconds
 }
 
 /** The gas that is left in the budget with the least. */
@@ -97,8 +111,15 @@ export function budgetExhausted(budgets: readonly Budget[], gas: bigint, nowSeco
   })
 }
 
-/** Locks budgets until the database transaction ends, always in the order of their scopes. */
-export async function lockBudgets(db: Queries, scopes: readonly string[]): Promise<Map<string, BudgetRow>> {
+/**
+ * Locks budgets until the database transaction ends, always in the order of their scopes. A window that a wrong clock began in
+ * the future begins now instead, with what is used of it.
+ */
+export async function lockBudgets(
+  db: Queries,
+  scopes: readonly string[],
+  nowSeconds: number,
+): Promise<Map<string, BudgetRow>> {
   if (scopes.length === 0) return new Map()
   const rows = await db
     .selectFrom('budgets')
@@ -107,7 +128,14 @@ export async function lockBudgets(db: Queries, scopes: readonly string[]): Promi
     .orderBy(sql`scope`)
     .forUpdate()
     .execute()
-  return new Map(rows.map((row) => [row.scope, { startsAt: Number(row.starts_at), used: BigInt(row.used) }]))
+  const budgets = new Map(rows.map((row) => [row.scope, { startsAt: Number(row.starts_at), used: BigInt(row.used) }]))
+  for (const [scope, { startsAt, used }] of budgets) {
+    if (!isFarAhead(startsAt, scope, nowSeconds)) continue
+    const begun = windowStart(windowOf(scope), nowSeconds)
+    await db.updateTable('budgets').set({ starts_at: begun }).where('scope', '=', scope).execute()
+    budgets.set(scope, { startsAt: begun, used })
+  }
+  return budgets
 }
 
 interface BudgetRow {

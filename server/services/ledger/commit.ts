@@ -91,7 +91,8 @@ async function commitUnderLocks(
     // Signers, accounts, budgets, relays: always locked in this order.
     const nonces = await lockNonces(transaction, signers)
     const accounts = await lockAccounts(transaction, profiles, { ...options, nowSeconds })
-    const budgets = await lockBudgets(transaction, scopesOf(acceptances, accounts, options.unregistered, nowSeconds))
+    const scopes = scopesOf(acceptances, accounts, options.unregistered, nowSeconds)
+    const budgets = await lockBudgets(transaction, scopes, nowSeconds)
     const taken = isSuspicious
       ? await takenBy(
           transaction,

@@ -1,3 +1,4 @@
+import { ZeroAddress } from 'ethers'
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
 import { ConfigError, ServiceError } from '../../core/errors.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
@@ -234,8 +235,26 @@ export function openAccount(profile: string, plan: Plan, registered: boolean, no
 
 /** @returns the account as it stands now: with a new period when the reset is due. @throws OpeningUnderWay */
 export function accountNow(account: Account, plans: Plans, nowSeconds: number): Account {
-  if (account.resetAtSeconds === null || BigInt(nowSeconds) < account.resetAtSeconds) return account
-  return nextPeriod(account, planOf(account, plans), nowSeconds)
+  if (account.resetAtSeconds === null) return account
+  const plan = planOf(account, plans)
+  if (BigInt(nowSeconds) >= account.resetAtSeconds) return nextPeriod(account, plan, nowSeconds)
+  const resetAtSeconds = soonerReset(account.resetAtSeconds, plan, nowSeconds)
+  return resetAtSeconds === null ? account : { ...account, resetAtSeconds }
+}
+
+/**
+ * The reset of a period that would last beyond the next one: its end was stored by a clock that was ahead, or the operator has
+ * shortened the plan's periods since. A clock that is ahead by seconds may have begun the next period already, so that one stays.
+ *
+ * @returns the end of the period that runs now by the plan; null when the stored reset stays
+ */
+function soonerReset(stored: bigint, plan: Plan, nowSeconds: number): bigint | null {
+  // To ask for each call would make every one wait for such a model.
+  if (plan.isByProfile) return null
+  const { resetAtSeconds: end } = plan.open(nowSeconds, ZeroAddress)
+  if (end === null || stored <= end) return null
+  const { resetAtSeconds: nextEnd } = plan.open(Number(end), ZeroAddress)
+  return nextEnd === null || nextEnd <= end || stored <= nextEnd ? null : end
 }
 
 /**

@@ -483,6 +483,26 @@ describe('ledger', () => {
           expect(codeOf((await accept([fresh()], { unregistered, code: 'code 0' }))[0])).to.equal('stored')
         })
 
+        it('may use it again in the next hour, though a clock that was ahead has begun one in a year', async () => {
+          const year = 365 * 86_400
+          nowSeconds += 3_600
+          const more = { unregistered, code: 'one code', memory: createLedgerMemory() }
+          nowSeconds += year
+          await accept([fresh()], more)
+          nowSeconds -= year
+          const outcomes = await accept(Array.from({ length: 6 }, fresh), more)
+          // What was used by that clock counts in the hour in which it is found.
+          expect(outcomes.map(codeOf)).to.deep.equal([
+            ...Array<string>(3).fill('stored'),
+            ...Array<string>(3).fill('RATE_LIMITED'),
+          ])
+          const refused = outcomes.at(-1)
+          if (refused?.kind !== 'refused') throw new Error('the last one is not refused')
+          expect(refused.error.retryAfterSeconds).to.equal(3_600 - (nowSeconds % 3_600))
+          nowSeconds += 3_600
+          expect(codeOf((await accept([fresh()], more))[0])).to.equal('stored')
+        })
+
         it('may use less with the same code, and leave the rest to others', async () => {
           nowSeconds += 3_600
           const outcomes = await accept(Array.from({ length: 6 }, fresh), { unregistered, code: '0xc0de' })

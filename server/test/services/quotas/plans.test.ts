@@ -82,6 +82,22 @@ describe('quotas', () => {
       expect(anew).to.deep.include({ used: 0n, allowance: 100n, period: account.period + 1 })
       expect(anew.resetAtSeconds).to.equal(1020n)
     })
+
+    it('end with the period that runs now when a clock that was ahead has stored a later reset', () => {
+      const byDay = (nowSeconds: number) => ({ allowance: 100n, resetAtSeconds: nextReset('day', nowSeconds) })
+      const daily = { ...plan, open: byDay } as Plan
+      const dailyPlans = { defaultPlan: daily, byName: new Map([['default', daily]]) }
+      const [today, day] = [1_800_000_000, 86_400]
+      const { account } = moveReservation(openAccount('0x1', daily, false, today), 0n, 70n)
+      const openedIn = (days: number) => ({ ...account, resetAtSeconds: nextReset('day', today + days * day) })
+      expect(accountNow(openedIn(365), dailyPlans, today)).to.deep.equal(account)
+      // Another process may have begun the next period some seconds earlier.
+      expect(accountNow(openedIn(1), dailyPlans, today)).to.deep.equal(openedIn(1))
+      // A model that reads the profile is not asked for each call.
+      const asking = { ...daily, isByProfile: true, open: () => expect.fail('asked') } as Plan
+      const askingPlans = { defaultPlan: asking, byName: new Map([['default', asking]]) }
+      expect(accountNow(openedIn(365), askingPlans, today)).to.deep.equal(openedIn(365))
+    })
   })
 })
 
