@@ -60,6 +60,8 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
 const limitCodes: readonly unknown[] = [-32005, 429]
 /** What services say with other codes. */
 const limitWords = /rate.?limit|too many requests|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
+/** What a gateway says of a limit is short, in characters. A page that explains limits is longer. */
+const longestWords = 1000
 /** The first wait where the target names no time. Each further wait is twice as long. */
 const firstWaitMs = 1000
 /** The shortest wait, also for a `Retry-After` of zero. */
@@ -100,19 +102,20 @@ const credentialStatuses = [401, 407]
 /**
  * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
  * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors
- * with `Retry-After`, and HTTP 503 without it, may be a rate limit.
+ * with `Retry-After` or with the words of a limit, and HTTP 503 without them, may be a rate limit.
  *
  * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
  */
 export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefined {
-  const { status, json } = answer
+  const { status, json, text } = answer
   const asked = retryAfterMs(answer)
+  const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
-  const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
   const isGuess = status === 503 && asked === undefined && !isError
-  const mayBeLimit = isRefusal && (asked !== undefined || isGuess)
+  const saysSo = text.length <= longestWords && limitWords.test(text)
+  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysSo)
   if (!isCertain && !isError && !mayBeLimit) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }
 }

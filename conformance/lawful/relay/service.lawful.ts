@@ -133,6 +133,18 @@ export default [
   }),
 
   defineLawful({
+    id: 'limits-quota-by-400-in-words',
+    clauses: ['relay.quota.post', 'relay.quota.window', 'relay.quota.hash', 'relay.quota.bound-to-message'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    every: limited({
+      requests: 4,
+      windowMs: 1500,
+      counts: ({ path }) => path === '/quota',
+      refuse: () => respond(400, { message: 'slow down and try again' }),
+    }),
+  }),
+
+  defineLawful({
     id: 'limits-requests-by-503-with-retry-after',
     clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
     allowedBy: 'relay 8: "Rate limits … not shown"',

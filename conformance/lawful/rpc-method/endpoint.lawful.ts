@@ -94,6 +94,7 @@ export default [
       ['the-code-429-in-200', (_leftMs, request) => limitExceeded(request, { code: 429, message: 'compute units' })],
       ['words-for-an-error', () => respond(200, { error: 'Too many requests' })],
       ['403-with-seconds', (leftMs) => respond(403, { message: 'secondary rate limit' }, retryAfter(leftMs))],
+      ['400-in-words', () => respondText(400, 'Too many requests: slow down')],
       ['503-alone', () => respondText(503, 'Service Temporarily Unavailable')],
     ] as readonly (readonly [string, Limit['refuse']])[]
   ).map(([form, refuse]) =>

@@ -36,7 +36,7 @@ export function isAccepted(answer: Answer): boolean {
 }
 
 /** The text of a refusal without numbers and hashes, which differ between answers. */
-function wordsOf({ text }: Answer): string {
+export function wordsOf({ text }: Answer): string {
   return text.replace(/\d+|0x[0-9a-f]+/gi, '')
 }
 
@@ -67,7 +67,8 @@ const longestWaitMs = 15_000
 /** Statuses that mean "not now": conflict, locked, too early, too many requests, unavailable. */
 const laterStatuses = [409, 423, 425, 429, 503]
 // The documents show neither limits nor their answers. So words may excuse a refusal, and never accuse.
-const laterWords = /\brate\b|limit|too many|too fast|busy|pending|in progress|try again|retry|later/i
+const laterWords =
+  /\brate\b|limit|throttl|too many|too fast|slow down|flood|wait\b|overload|busy|pending|in progress|try again|retry|later/i
 
 /**
  * How long to wait before a refused request is sent again, when the refusal may come from a limit of the target.

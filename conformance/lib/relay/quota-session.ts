@@ -2,7 +2,7 @@ import { type Answer, describeAnswer, isSuccess, objectOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { demandsCredential, faultsOf, tellsAmount, tellsQuota } from './answers.ts'
+import { demandsCredential, excuseMs, faultsOf, tellsAmount, tellsQuota, wordsOf } from './answers.ts'
 import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
@@ -88,12 +88,31 @@ export function signBody(
 }
 
 /**
- * Sends a body for a second. `choose` picks the second before each attempt, since a signed timestamp ages while the
- * run waits for a rate limit. The function judges the members of an answer that tells a quota.
+ * Sends a body for a second, and again when the refusal may come from a limit of the target. `choose` picks the second before
+ * each attempt, since a signed timestamp ages meanwhile. The function judges the members of an answer that tells a quota.
  *
  * @param isValid `perhaps`: the second is at an end of the window
  */
 export async function sendBody(
+  t: CheckContext,
+  choose: () => number,
+  make: (seconds: number) => unknown,
+  isValid: boolean | 'perhaps',
+): Promise<SentQuota> {
+  const lasting = await t.once('relay.quota.lasting-refusals', async () => new Set<string>())
+  for (let attempt = 1; ; attempt++) {
+    const sent = await sendOnce(t, choose, make, isValid)
+    if (sent.toldQuota) return sent
+    const words = wordsOf(sent.answer)
+    const waitMs = lasting.has(words) ? undefined : excuseMs(sent.answer, attempt)
+    // A refusal that says "limit" and does not go away is about the message: the target says the same of others like it.
+    if (waitMs === undefined && attempt > 1) lasting.add(words)
+    if (waitMs === undefined) return sent
+    await delay(waitMs)
+  }
+}
+
+async function sendOnce(
   t: CheckContext,
   choose: () => number,
   make: (seconds: number) => unknown,

@@ -2,7 +2,7 @@ import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
-import { excuseMs, readTold, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
+import { readTold, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
 import {
   nextFree,
   nextSecond,
@@ -14,7 +14,7 @@ import {
   type QuotaSession,
   type SentQuota,
 } from './quota-session.ts'
-import { delay, ourTimeMs } from '../world.ts'
+import { ourTimeMs } from '../world.ts'
 
 /** A twin that was served counts for the refusals within this time, since a target may limit how often it serves. */
 const twinLastsMs = 5000
@@ -53,10 +53,8 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
       return readTold(sent.answer)
     }
     const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
-    const waitMs = excuseMs(sent.answer, attempt)
-    const mayBeUsed = (!session.servesReplays || session.wantsRising) && attempt < attempts
-    if (!mayBeUsed && waitMs === undefined && !(isSlow && attempt < attempts)) throw await refusalAfter(t, sent.answer)
-    if (waitMs !== undefined) await delay(waitMs)
+    const mayBeUsed = !session.servesReplays || session.wantsRising
+    if (attempt >= attempts || !(mayBeUsed || isSlow)) throw await refusalAfter(t, sent.answer)
   }
 }
 
