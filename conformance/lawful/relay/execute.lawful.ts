@@ -85,6 +85,44 @@ const otherKey = keccak256('0x0b')
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** Signs at once, answers with the hash, and sends so many milliseconds later. */
+function sendsLater(delayMs: number): Handler {
+  return async (request, _forward, tools) => {
+    const account = ownAccount(1)
+    const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
+    const signing = turn.then(async () => {
+      const nonce = (tools.memory.get('nonce') ??
+        Number(await tools.chain('eth_getTransactionCount', [account.address, 'pending']))) as number
+      tools.memory.set('nonce', nonce + 1)
+      return account.signTransaction({
+        nonce,
+        to: tools.fixture.profile.keyManager,
+        data: dataOf(request),
+        chainId: tools.fixture.chain.chainId,
+        gasLimit: 500_000,
+        gasPrice: 20_000_000_000n,
+        type: 0,
+      })
+    })
+    tools.memory.set('turn', signing)
+    const signed = await signing
+    setTimeout(() => void tools.chain('eth_sendRawTransaction', [signed]).catch(() => undefined), delayMs)
+    return respond(200, { transactionHash: keccak256(signed) })
+  }
+}
+
+/** Refusals name a hash that no transaction has, such as that of the message. */
+function refusingWithHashes({ execute, ...rest }: ReturnType<typeof sending>): ReturnType<typeof sending> {
+  return {
+    ...rest,
+    execute: async (request, forward, tools) => {
+      const response = await execute(request, forward, tools)
+      const isRefusal = response.status >= 400
+      return isRefusal ? respond(response.status, { transactionHash: hexlify(randomBytes(32)) }) : response
+    },
+  }
+}
+
 export default [
   defineLawful({
     id: 'answers-201',
@@ -230,28 +268,15 @@ export default [
     allowedBy: 'relay 2: the hash is "calculated by the service"; that the chain knows it at once is not shown',
     // The chain does not take the next nonce of the channel before, so a call that is sent later uses another channel.
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
-    ...sending(async (request, _forward, tools) => {
-      const account = ownAccount(1)
-      const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
-      const signing = turn.then(async () => {
-        const nonce = (tools.memory.get('nonce') ??
-          Number(await tools.chain('eth_getTransactionCount', [account.address, 'pending']))) as number
-        tools.memory.set('nonce', nonce + 1)
-        return account.signTransaction({
-          nonce,
-          to: tools.fixture.profile.keyManager,
-          data: dataOf(request),
-          chainId: tools.fixture.chain.chainId,
-          gasLimit: 500_000,
-          gasPrice: 20_000_000_000n,
-          type: 0,
-        })
-      })
-      tools.memory.set('turn', signing)
-      const signed = await signing
-      setTimeout(() => void tools.chain('eth_sendRawTransaction', [signed]).catch(() => undefined), 1000)
-      return respond(200, { transactionHash: keccak256(signed) })
-    }),
+    ...sending(sendsLater(1000)),
+  }),
+
+  defineLawful({
+    id: 'sends-seconds-later-and-refuses-with-hashes-of-nothing',
+    clauses: ['relay.execute.hash-of-transaction', 'relay.execute.post', 'relay.execute.signature-authenticates'],
+    allowedBy: 'relay 2: the hash is "calculated by the service"; relay 7: what an error holds is not shown',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    ...refusingWithHashes(sending(sendsLater(6000))),
   }),
 
   defineLawful({

@@ -260,7 +260,8 @@ async function sendOnce(t: CheckContext, { of, what, alter, hasNoHash = false }:
   if (hasNoHash && tellsHash(answer)) throw hashFault
   const lies = await t.once('relay.lies', async () => ({ count: 0 }))
   const isTold = isHash(hash) && t.hasChain
-  const receipt = isTold ? await waitForReceipt(t, normalHash(hash), lies.count > 0 ? liarMs : undefined) : undefined
+  const mostMs = lies.count > 0 ? liarMs : isSuccess(answer) ? undefined : t.patience.receiptMs()
+  const receipt = isTold ? await waitForReceipt(t, normalHash(hash), mostMs) : undefined
   // The document does not show what an error holds. A hash in an error counts when a transaction has it.
   if (hasNoHash && receipt) throw hashFault
   if (receipt?.status === '0x0') t.observe(`${what}: the target sent a transaction, which reverted`)

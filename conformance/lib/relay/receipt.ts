@@ -97,6 +97,7 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
   if (settled?.receipt === undefined) unknown.count++
   if (settled) return settled
   await requireMined(t, hash, timeoutMs)
+  t.patience.disappointed()
   return { receipt: undefined, isExecuted: seenAt !== undefined }
 }
 
@@ -105,7 +106,6 @@ async function requireMined(t: CheckContext, hash: string, timeoutMs: number): P
   if (await t.chain.send('eth_getTransactionByHash', [hash])) {
     throw new Untestable(`the transaction ${hash} is still pending after ${timeoutMs / 1000} s`)
   }
-  t.patience.disappointed()
 }
 
 /**
@@ -115,14 +115,13 @@ async function requireMined(t: CheckContext, hash: string, timeoutMs: number): P
  * @returns undefined when the chain does not come to know the transaction in time
  * @throws Untestable when the chain knows it and does not mine it in time
  */
-export async function waitForReceipt(
-  t: CheckContext,
-  hash: string,
-  timeoutMs = t.patience.receiptMs(),
-): Promise<Receipt | undefined> {
-  const receipt = await poll(() => readReceipt(t, hash), timeoutMs)
+export async function waitForReceipt(t: CheckContext, hash: string, timeoutMs?: number): Promise<Receipt | undefined> {
+  const waitMs = timeoutMs ?? t.patience.receiptMs()
+  const receipt = await poll(() => readReceipt(t, hash), waitMs)
   if (receipt) return receipt
-  await requireMined(t, hash, timeoutMs)
+  await requireMined(t, hash, waitMs)
+  // A hash for which the caller limits the wait may be none that the target promised.
+  if (timeoutMs === undefined) t.patience.disappointed()
   return undefined
 }
 
