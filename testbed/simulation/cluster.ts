@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type { QueryResult } from 'pg'
 import { KeyHeldError, schemaOf, type Database } from '../../server/services/database/database.ts'
 import { migrate } from '../../server/services/database/migrate.ts'
-import { PGliteStream, startPGlite } from '../../server/services/database/pglite.ts'
+import { createLastingPGlite, PGliteStream, startPGlite } from '../../server/services/database/pglite.ts'
 import { DatabaseAwayError, FROZEN_MS } from '../../server/services/database/postgres-pool.ts'
 import type { Queries, Tables } from '../../server/services/database/tables.ts'
 import { CHAIN_ID } from './chain.ts'
@@ -29,7 +29,7 @@ export async function openStorage(): Promise<Storage> {
   const pool = new pg.Pool({
     max: 1,
     idleTimeoutMillis: 0,
-    stream: () => new PGliteStream(pglite),
+    stream: () => new PGliteStream(createLastingPGlite(pglite)),
     user: 'postgres',
     database: 'postgres',
     ssl: false,

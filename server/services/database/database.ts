@@ -6,7 +6,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
-import { hasFailed, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
+import { createLastingPGlite, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
 import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
@@ -106,12 +106,20 @@ async function openPGlite(
   { schema, upkeepEveryMs = UPKEEP_EVERY_MS }: DatabaseOptions,
   folder: DatabaseFolder | undefined,
 ): Promise<Database> {
-  const [pglite, { default: pg }] = await Promise.all([
+  // PGlite gathers no statistics, and without them the planner scans large tables.
+  const set = (pglite: PGlite) => pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
+  const [first, { default: pg }] = await Promise.all([
     folder ? startIn(folder) : startPGlite(undefined, true),
     import('pg'),
   ])
-  // PGlite gathers no statistics, and without them the planner scans large tables.
-  await pglite.exec(`set search_path to ${schema}; set enable_seqscan = off`)
+  await set(first)
+  const startAgain = async ({ data, assertWritable }: DatabaseFolder): Promise<PGlite> => {
+    await assertWritable()
+    const pglite = await startPGlite(data, false)
+    await set(pglite)
+    return pglite
+  }
+  const pglite = createLastingPGlite(first, folder && (() => startAgain(folder)))
   // PGlite has one connection.
   const pool = new pg.Pool({
     max: 1,
@@ -147,7 +155,7 @@ async function openPGlite(
     close: async () => {
       await upkeep.stop()
       await db.destroy()
-      if (!hasFailed(pglite)) await pglite.close()
+      await pglite.close()
       folder?.release()
     },
   }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { sql } from 'kysely'
 import { optionalPackage } from '../../core/optional-package.ts'
-import { ServiceError } from '../../core/errors.ts'
+import { DatabaseAwayError } from './postgres-pool.ts'
 import type { Queries } from './tables.ts'
 
 /**
@@ -79,21 +79,74 @@ const failed = new WeakSet<PGlite>()
 /** Whether PostgreSQL has stopped, for example because it could not write its log. Only a new start brings it back. */
 export const hasFailed = (pglite: PGlite): boolean => failed.has(pglite)
 
+/** A PGlite that is started again after its PostgreSQL has stopped. */
+export interface LastingPGlite {
+  /** @throws DatabaseAwayError it has stopped, and cannot be started now */
+  working(): Promise<PGlite>
+  close(): Promise<void>
+}
+
+/** The waits between two starts that fail, in milliseconds: each one leaves some memory behind. */
+const RESTART_WAIT_MS = { least: 1_000, most: 60_000 }
+
+/** @param startAgain on the same files; absent: they were in memory, and a new start would not bring back what they held */
+export function createLastingPGlite(first: PGlite, startAgain?: () => Promise<PGlite>): LastingPGlite {
+  let current = first
+  let starting: Promise<PGlite> | undefined
+  let failure: unknown
+  let waitMs = RESTART_WAIT_MS.least
+  let notBeforeMs = 0
+
+  async function restart(start: () => Promise<PGlite>): Promise<PGlite> {
+    if (performance.now() < notBeforeMs) throw new DatabaseAwayError(failure, false)
+    try {
+      current = await start()
+      waitMs = RESTART_WAIT_MS.least
+      return current
+    } catch (error) {
+      failure = error
+      notBeforeMs = performance.now() + waitMs
+      waitMs = Math.min(waitMs * 2, RESTART_WAIT_MS.most)
+      throw new DatabaseAwayError(error, false)
+    }
+  }
+
+  return {
+    working: async () => {
+      if (!hasFailed(current)) return current
+      if (!startAgain) throw new DatabaseAwayError(new Error('the embedded database has stopped'), false)
+      starting ??= restart(startAgain).finally(() => (starting = undefined))
+      return starting
+    },
+    close: async () => {
+      await starting?.catch(() => {})
+      if (!hasFailed(current)) await current.close()
+    },
+  }
+}
+
 /**
  * A connection to PGlite for `pg`, in place of a socket. For a statement with parameters PGlite's own client makes five
  * calls into WebAssembly, and `pg` one: a small statement takes half the time.
  */
 export class PGliteStream extends Duplex {
-  readonly #pglite: PGlite
+  readonly #working: LastingPGlite['working']
+  #pglite: PGlite | undefined
 
-  constructor(pglite: PGlite) {
+  constructor({ working }: Pick<LastingPGlite, 'working'>) {
     super()
-    this.#pglite = pglite
+    this.#working = working
   }
 
   // Methods that `pg` calls on a socket.
   connect(): this {
-    process.nextTick(() => this.emit('connect'))
+    this.#working().then(
+      (pglite) => {
+        this.#pglite = pglite
+        this.emit('connect')
+      },
+      (error: Error) => this.destroy(error),
+    )
     return this
   }
 
@@ -126,27 +179,26 @@ export class PGliteStream extends Duplex {
 
   /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
-    if (hasFailed(this.#pglite)) throw databaseFailed()
+    const pglite = this.#pglite
+    if (pglite === undefined || hasFailed(pglite)) {
+      throw new DatabaseAwayError(new Error('the embedded database has stopped'), false)
+    }
     const pieces: Buffer[] = []
     // The piece lies in PGlite's memory, and the next piece overwrites it: copy it.
     try {
-      await this.#pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+      await pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
     } catch (cause) {
-      failed.add(this.#pglite)
-      throw databaseFailed(cause)
+      failed.add(pglite)
+      throw new DatabaseAwayError(cause, true)
     }
     const answer = Buffer.concat(pieces)
     const end = endToldBy(answer)
     if (end !== undefined) {
-      failed.add(this.#pglite)
-      throw databaseFailed(new Error(end))
+      failed.add(pglite)
+      throw new DatabaseAwayError(new Error(end), true)
     }
     this.push(answer)
   }
-}
-
-function databaseFailed(cause?: unknown): ServiceError {
-  return new ServiceError('UPSTREAM_UNAVAILABLE', 'the embedded database has failed', { cause })
 }
 
 /** The message of an error of the severity PANIC or FATAL, after which PostgreSQL is gone; undefined: there is none. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -123,6 +124,36 @@ describe('database', () => {
       explain select hash from attempts where relay = any(${hashes}::text[])`.execute(database.db)
     await database.close()
     expect(rows.map((row) => row['QUERY PLAN']).join('\n')).to.include('attempts_relay')
+  })
+
+  it('goes on with what it has acknowledged when PGlite could not write its log and can again', async () => {
+    const where = join(folder, 'stopping')
+    const database = await openPGlite(where)
+    // What is random is not compressed: with the second value, a further file of the log is needed.
+    const write = (name: string) =>
+      database.db
+        .insertInto('facts')
+        .values({ name, value: randomBytes(300_000).toString('hex') })
+        .execute()
+        .then(
+          () => name,
+          ({ code }: { code?: string }) => code,
+        )
+    const acknowledged = []
+    const log = join(where, 'pgdata', 'pg_wal')
+    await rename(log, `${log}-away`)
+    let written: string | undefined
+    for (let count = 0; (written = await write(`fact ${count}`)) !== 'UPSTREAM_UNAVAILABLE'; count++) {
+      acknowledged.push(written)
+    }
+    expect(await write('while it cannot')).to.equal('UPSTREAM_UNAVAILABLE')
+    await rename(`${log}-away`, log)
+    await until(async () => (await write('again')) === 'again', 30_000)
+    const { rows } = await sql<{ name: string }>`select name from facts where length(value) = 600000`.execute(
+      database.db,
+    )
+    expect(rows.map(({ name }) => name)).to.have.members([...acknowledged, 'again'])
+    await database.close()
   })
 
   it('clears dead rows away, while it runs and when it starts', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
-import { hasFailed, PGliteStream, startPGlite } from '../../../services/database/pglite.ts'
+import { createLastingPGlite, hasFailed, PGliteStream, startPGlite } from '../../../services/database/pglite.ts'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,8 @@ describe('PGliteStream', () => {
   after(() => pglite.close())
 
   async function withClient<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-    const client = new pg.Client({ user: 'postgres', stream: () => new PGliteStream(pglite), ssl: false })
+    const stream = () => new PGliteStream(createLastingPGlite(pglite))
+    const client = new pg.Client({ user: 'postgres', stream, ssl: false })
     await client.connect()
     try {
       return await work(client)
@@ -58,14 +59,18 @@ describe('PGliteStream', () => {
         onRawData(message)
       },
     } as unknown as PGlite
-    for (const reason of ['could not write to log file', undefined]) {
-      const stream = new PGliteStream(stopping)
-      const failure = once(stream, 'error') as Promise<[Error & { cause?: Error }]>
-      stream.write(Buffer.from('a query'))
-      const [error] = await failure
+    const lasting = createLastingPGlite(stopping)
+    const failureOf = async (stream: PGliteStream) => {
+      const [error] = (await once(stream, 'error')) as [Error & { cause?: Error }]
       expect(error).to.have.property('code', 'UPSTREAM_UNAVAILABLE')
-      expect(error.cause?.message).to.equal(reason)
+      return error.cause?.message
     }
+    const connected = new PGliteStream(lasting).connect()
+    await once(connected, 'connect')
+    const failure = failureOf(connected)
+    connected.write(Buffer.from('a query'))
+    expect(await failure).to.equal('could not write to log file')
+    expect(await failureOf(new PGliteStream(lasting).connect())).to.equal('the embedded database has stopped')
     expect(asked).to.equal(1)
     expect(hasFailed(stopping)).to.equal(true)
     expect(hasFailed(pglite)).to.equal(false)
