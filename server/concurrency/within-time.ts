@@ -1,3 +1,5 @@
+import { afterThisTurn } from './after-this-turn.ts'
+
 /**
  * Waits for work until a moment at the latest. The work itself runs on, and its result is dropped.
  *
@@ -6,18 +8,27 @@
  */
 export function withinTime<T>(work: Promise<T>, deadlineMs: number, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    // A timer may fire a fraction of a millisecond early. The time is rounded up, so that the clock agrees that it is
-    // over.
-    const timer = setTimeout(() => reject(late()), Math.max(0, Math.ceil(deadlineMs - performance.now()) + 1))
+    let isSettled = false
+    let timer: NodeJS.Timeout | undefined
+    const settle = () => {
+      isSettled = true
+      clearTimeout(timer)
+    }
     work.then(
       (value) => {
-        clearTimeout(timer)
+        settle()
         resolve(value)
       },
       (error: Error) => {
-        clearTimeout(timer)
+        settle()
         reject(error)
       },
     )
+    afterThisTurn(() => {
+      if (isSettled) return
+      // A timer may fire a fraction of a millisecond early. The time is rounded up, so that the clock agrees that it is
+      // over.
+      timer = setTimeout(() => reject(late()), Math.max(0, Math.ceil(deadlineMs - performance.now()) + 1))
+    })
   })
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { ErrorObject } from 'ajv/dist/2020.js'
+import { afterThisTurn } from '../concurrency/after-this-turn.ts'
 import { ServiceError } from '../core/errors.ts'
 import { fieldOf, type Validate } from '../core/validate.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
@@ -105,6 +106,7 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
       settle()
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
     })
+    // Most bodies arrive together with their headers, and need no timer.
     afterThisTurn(() => {
       if (isSettled) return
       timer = setTimeout(() => {
@@ -115,16 +117,6 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
       request.on('close', onBroken)
       if (request.destroyed) onBroken()
     })
-  })
-}
-
-const planned: (() => void)[] = []
-
-/** Most bodies arrive together with their headers. So the timer starts one turn later, when it is still needed. */
-function afterThisTurn(task: () => void): void {
-  if (planned.push(task) > 1) return
-  setImmediate(() => {
-    for (const one of planned.splice(0)) one()
   })
 }
 
