@@ -173,10 +173,11 @@ export async function fromEarliest(t: CheckContext): Promise<KnownFilter> {
 }
 
 /**
- * The blocks from the last but one that has logs to the head. The filter has no `toBlock`, which then means the
- * latest block.
+ * The blocks from the last but one that has logs to the head.
+ *
+ * @param end nothing: the filter has no `toBlock`, which then means the latest block
  */
-export async function withoutEnd(t: CheckContext): Promise<KnownFilter> {
+export async function toTheHead(t: CheckContext, end: { readonly toBlock?: 'latest' }): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
   const toTheEnd = runsOf(logs).filter(({ end }) => end === logs.all.length)
   const run = toTheEnd.at(-2) ?? toTheEnd.at(-1)
@@ -188,7 +189,28 @@ export async function withoutEnd(t: CheckContext): Promise<KnownFilter> {
     { address, fromBlock: quantity(logs.toBlock + 1n), toBlock: quantity(upTo) },
   ])
   const more = 'result' in later && Array.isArray(later.result) ? (later.result as Log[]) : []
-  return { filter: { address, fromBlock }, truth: [...truth, ...more], upTo }
+  return { filter: { address, fromBlock, ...end }, truth: [...truth, ...more], upTo }
+}
+
+/**
+ * Filters with more logs than a page whose blocks are not two numbers: those of all blocks up to the head, and one of a block
+ * by its hash.
+ *
+ * @throws Untestable when the fixture has no more than a page
+ */
+export async function unnumberedFilters(t: CheckContext): Promise<KnownFilter[]> {
+  const { emitter: address, all: truth, toBlock: upTo } = await emitterLogs(t)
+  const [dense] = (await longFilters(t, 'inside one block')).long
+  const blockHash = dense?.truth[0]?.['blockHash']
+  const [first] = truth
+  if (truth.length <= pageLimit) throw new Untestable(`the fixture has no more than ${pageLimit} logs`)
+  const fromBlock = first?.['blockNumber']
+  return [
+    { filter: { address, fromBlock }, truth, upTo },
+    { filter: { address, fromBlock, toBlock: 'latest' }, truth, upTo },
+    { filter: { address, fromBlock: 'earliest', toBlock: 'latest' }, truth, upTo },
+    ...(dense ? [{ filter: { address, blockHash }, truth: dense.truth }] : []),
+  ]
 }
 
 /**

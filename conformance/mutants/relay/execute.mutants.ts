@@ -408,4 +408,19 @@ export default [
     fault: 'of calls that come at once each gets the hash of the last',
     execute: mixedUp((_response, last) => respond(200, last), 'transactionHash'),
   }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'same-payload',
+    fault: 'a call with the payload of an earlier one is not executed, and gets the earlier hash',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const earlier = tools.memory.get(transaction.abi) as AlteredResponse | undefined
+      if (earlier) return earlier
+      const response = await forward(request)
+      if (isTaken(response)) tools.memory.set(transaction.abi, response)
+      return response
+    },
+  }),
 ]

@@ -1,6 +1,14 @@
+import type { ClauseId } from '../../../specs/index.ts'
 import { setTimeout as delay } from 'node:timers/promises'
-import { defineMutant, respond } from '../../altered/define.ts'
-import { isSignedByFull, nextNonceOf, otherHash, resigned, wholeTransaction } from '../../altered/lib/relay.ts'
+import { type AlteredResponse, defineMutant, respond } from '../../altered/define.ts'
+import {
+  isSignedByFull,
+  nextNonceOf,
+  otherHash,
+  resigned,
+  signerOf,
+  wholeTransaction,
+} from '../../altered/lib/relay.ts'
 
 export default [
   defineMutant({
@@ -102,6 +110,46 @@ export default [
         if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
         const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
         return forward(isTaken(transaction.nonce, next) ? resigned(request, tools, transaction.abi) : request)
+      },
+    }),
+  ),
+
+  ...(
+    [
+      [
+        'relay.execute.key-manager-nonce',
+        'nonces-of-the-profile',
+        'is refused',
+        () => respond(409, { message: 'the nonce is used' }),
+      ],
+      [
+        'relay.execute.on-behalf',
+        'hash-of-another-controller',
+        'gets the hash of the call of that one',
+        ({ earlier }) => earlier,
+      ],
+    ] as const satisfies readonly (readonly [
+      ClauseId,
+      string,
+      string,
+      (used: { readonly earlier: AlteredResponse }) => AlteredResponse,
+    ])[]
+  ).map(([clause, name, outcome, answerTo]) =>
+    defineMutant({
+      clause,
+      name,
+      whole: true,
+      fault: `a nonce that another controller has used ${outcome}`,
+      async execute(request, forward, tools) {
+        const transaction = wholeTransaction(request)
+        if (!transaction) return forward(request)
+        const signer = signerOf(tools, transaction)
+        const used = tools.memory.get(`${transaction.nonce}`) as
+          { signer: unknown; earlier: AlteredResponse } | undefined
+        if (used && used.signer !== signer) return answerTo(used)
+        const earlier = await forward(request)
+        if (earlier.status === 200) tools.memory.set(`${transaction.nonce}`, { signer, earlier })
+        return earlier
       },
     }),
   ),

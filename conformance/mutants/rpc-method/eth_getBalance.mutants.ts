@@ -1,4 +1,5 @@
-import { defineMutant } from '../../altered/define.ts'
+import { type AlteredResponse, defineMutant, respond } from '../../altered/define.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 import { count } from '../../altered/lib/answers.ts'
 import { alterParams, alterResult, paddedQuantity } from '../../altered/lib/rpc.ts'
 
@@ -166,5 +167,20 @@ export default [
         forward,
         tools,
       ),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'shared-at-once',
+    fault: 'requests for balances at the same time get the balance of the first',
+    async rpc(request, forward, { memory }) {
+      const { method, id } = requestObject(request)
+      if (method !== 'eth_getBalance') return forward(request)
+      const underWay = memory.get('balance') as Promise<AlteredResponse> | undefined
+      if (underWay) return respond(200, { ...((await underWay).json as object), id })
+      const asked = forward(request)
+      memory.set('balance', asked)
+      return asked.finally(() => memory.delete('balance'))
+    },
   }),
 ]

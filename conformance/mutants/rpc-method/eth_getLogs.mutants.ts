@@ -176,4 +176,11 @@ export default [
       return hasNull ? mapResponses(response, (answer) => ({ ...answer, result: [] })) : response
     },
   }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'to-latest',
+    fault: 'a range up to "latest" selects nothing',
+    rpc: alterResult('eth_getLogs', (logs, body) => (filterOf(body)?.['toBlock'] === 'latest' ? [] : logs)),
+  }),
 ]

@@ -259,4 +259,21 @@ export default [
     fault: 'of logIndex only the last two digits are read',
     rpc: alterPaging((keys) => ({ ...keys, logIndex: `0x${String(keys['logIndex']).slice(-2).replace('x', '')}` })),
   }),
+
+  ...(
+    [
+      ['to-latest', 'of a range up to "latest"', ({ toBlock }) => toBlock === 'latest'],
+      ['without-end', 'of a range without toBlock', (filter) => !('toBlock' in filter) && !('blockHash' in filter)],
+      ['by-hash', 'of a block by its hash', ({ blockHash }) => blockHash !== undefined],
+    ] as readonly (readonly [string, string, (filter: Filter) => boolean])[]
+  ).map(([name, which, isMeant]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.next-page',
+      name,
+      fault: `${which} the first page comes again and again`,
+      rpc: alterFilter(({ paging_options, ...filter }) =>
+        isMeant(filter) || paging_options === undefined ? filter : { ...filter, paging_options },
+      ),
+    }),
+  ),
 ]

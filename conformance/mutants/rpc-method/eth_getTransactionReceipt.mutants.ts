@@ -196,4 +196,21 @@ export default [
       })(request, forward, tools)
     },
   }),
+
+  defineMutant({
+    clause,
+    name: 'own-calls',
+    fault: 'the receipts of transactions that were sent through POST /execute are not found',
+    whole: true,
+    async execute(request, forward, { memory }) {
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
+      memory.set(`sent ${String(transactionHash)}`, true)
+      return response
+    },
+    rpc: (request, forward, tools) =>
+      alterResult(method, (found) =>
+        tools.memory.has(`sent ${String((found as Found | null)?.['transactionHash'])}`) ? null : found,
+      )(request, forward, tools),
+  }),
 ]

@@ -4,12 +4,13 @@ import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
-import { executedCalls, type Attempt } from '../../lib/relay/attempt.ts'
+import { executedCalls, inTurn, type Attempt } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import {
   expectNotExecuted,
   expectTwin,
   firstExecution,
+  freshCall,
   isDone,
   lookAgain,
   refusalIn,
@@ -62,6 +63,7 @@ async function expectOnce(t: CheckContext): Promise<void> {
   }
 }
 
+const owed = { owedBy: 'relay.execute.post' } as const
 const atTheEnd = { needs: ['chain', 'fixture', 'spend'], isLast: true } as const
 
 /**
@@ -72,7 +74,6 @@ const atTheEnd = { needs: ['chain', 'fixture', 'spend'], isLast: true } as const
 async function expectOwnHashes(t: CheckContext): Promise<void> {
   await requireFirstExecution(t)
   const form = await relayForm(t)
-  const owed = { owedBy: 'relay.execute.post' } as const
   const calls = [randomChannel(), randomChannel()].map((channel) =>
     signCall(t, { ...form, nonce: nonceIn(channel, 0n) }),
   )
@@ -84,6 +85,32 @@ async function expectOwnHashes(t: CheckContext): Promise<void> {
     const fault = receipt?.status === '0x1' ? otherTransactionFault(t, call, receipt, answer) : undefined
     if (fault) throw fault
   }
+}
+
+/**
+ * Sends a payload twice, with one nonce after the other, as one pays the same sum twice. A target may refuse the second call.
+ *
+ * @throws Fault when the second call gets the hash of the first one, which was mined before it was sent
+ */
+async function expectAnotherHash(t: CheckContext): Promise<void> {
+  await requireFirstExecution(t)
+  await inTurn(t, async () => {
+    const { key, value, body } = await freshCall(t)
+    const answer = await execute(t, body, owed)
+    const earlier = isAccepted(answer) ? normalHash(String(hashIn(answer))) : undefined
+    const receipt = earlier === undefined ? undefined : await waitForReceipt(t, earlier)
+    if (receipt?.status !== '0x1')
+      return t.observe('not seen: the first of two calls with one payload was not executed')
+    const again = await execute(t, (await freshCall(t, { key, value })).body, owed)
+    if (!isAccepted(again)) return t.observe('a call with the payload of an earlier one is refused')
+    const hash = normalHash(String(hashIn(again)))
+    if (hash !== earlier) return void (await waitForReceipt(t, hash))
+    throw new Fault('the target told the hash of an earlier call, for another one with the same payload', {
+      expected: 'the hash of another transaction, or a refusal',
+      actual: hash,
+      answer: again,
+    })
+  })
 }
 
 export default [
@@ -112,6 +139,8 @@ export default [
     // A target that keeps what it answers in one place for all requests mixes them up. Some die of two channels, so this
     // comes last.
     check('two calls at once get each the hash of its own transaction', atTheEnd, expectOwnHashes)
+
+    check('a payload that was executed before gets the hash of a transaction of its own', atTheEnd, expectAnotherHash)
   }),
 
   clause('relay.execute.execute-relay-call', (check) => {

@@ -1,7 +1,7 @@
 import { hexlify } from 'ethers'
 import { describeAnswer, isSuccess } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { Fault } from '../../lib/outcome.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
 import { attemptCall, inTurn, nextNonce } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import { readData } from '../../lib/relay/contracts.ts'
@@ -80,6 +80,33 @@ function firstInChannel(t: CheckContext): Promise<{ readonly channel: bigint }> 
   })
 }
 
+/**
+ * Two controllers use the same nonce of one channel: the key manager counts for each by itself. A target may refuse calls of
+ * other controllers, so its refusal counts only when it takes one of this controller with another nonce.
+ *
+ * @throws Fault when the target refuses the nonce because the other controller has used it
+ */
+async function expectNoncesOfEach(t: CheckContext): Promise<void> {
+  const controller = t.fixture.controllers.noSign
+  const nonce = nonceIn(randomChannel(), 0n)
+  const isUnseen = (what: string) => t.observe(`not seen: ${what}`)
+  await requireFirstExecution(t)
+  if (!isDone(t, await attemptCall(t, { nonce }))) return isUnseen('a call of another channel is refused')
+  const attempt = await attemptCall(t, { nonce, controller })
+  for (const fault of attempt.hash === undefined ? [] : attempt.faults) t.accuse(fault)
+  if (isDone(t, attempt) || attempt.hash !== undefined) return
+  if (!isDone(t, await attemptCall(t, { controller, nonce: nonceIn(randomChannel(), 0n) }))) {
+    return isUnseen('calls of another controller are refused')
+  }
+  const { answer, ...again } = await attemptCall(t, { nonce, controller })
+  if (again.hash !== undefined) return isUnseen('the target refuses calls now and then')
+  throw new Fault('the target refuses a nonce that another controller has used', {
+    expected: 'a nonce of the key manager, which counts for each controller by itself',
+    actual: describeAnswer(answer),
+    answer,
+  })
+}
+
 export default [
   clause('relay.execute.key-manager-nonce', (check) => {
     check('a call with a used nonce is not executed', (t) =>
@@ -121,6 +148,19 @@ export default [
         alter: ({ body }) => ({ body }),
       })
     })
+
+    check(
+      'each controller has nonces of its own',
+      { needs: ['chain', 'fixture', 'spend'], isLast: true },
+      async (t) => {
+        try {
+          await expectNoncesOfEach(t)
+        } catch (error) {
+          if (!(error instanceof Untestable)) throw error
+          t.observe(`not seen: ${error.message}`)
+        }
+      },
+    )
 
     check('the call is not executed later on, after the next one', { isLast: true }, async (t) => {
       await expectTwin(t)

@@ -98,6 +98,35 @@ async function expectBalanceAtTag(t: CheckContext, address: string, tag: 'latest
   if (!isRight(seen)) throw otherBalance(address, `at ${tag}`, seen.truth.join(' or '), seen.answer)
 }
 
+/** How many balances are asked for at once, and how often. */
+const atOnce = 4
+const rounds = 3
+
+/**
+ * Asks for balances of several accounts at the same time. A target may serve one request at a time, and refuse the others.
+ *
+ * @throws Fault when an account is told the balance of another one
+ */
+async function expectOwnAtOnce(t: CheckContext): Promise<void> {
+  const young = (await balanceSteps(t)).filter(({ isOld }) => !isOld)
+  const ofAccounts = new Map(young.map((step) => [step.address, step])).values()
+  // A mixed-up answer shows by the balance of another account.
+  const asked = [...new Map([...ofAccounts].map((step) => [step.balance, step])).values()].slice(0, atOnce)
+  if (asked.length < 2) return t.observe('not seen: several accounts with different balances')
+  for (let round = 0; round < rounds; round++) {
+    const answers = await Promise.all(asked.map(({ address, block }) => t.rpc.call(method, [address, quantity(block)])))
+    for (const [index, answer] of answers.entries()) {
+      const { address, block, balance } = asked[index] as BalanceAt
+      const result = isServed(answer) ? memberOf(answer, 'result') : undefined
+      const other = asked.find((one) => one.address !== address && isNumber(result, one.balance))
+      if (!other || isNumber(result, balance)) continue
+      const own = await balancesBetween(t.chain, address, block - lagBlocks, await readHead(t.chain))
+      if (own.some((one) => isNumber(result, one))) continue
+      throw otherBalance(address, `at block ${block}, asked for together with others`, `${balance}`, answer)
+    }
+  }
+}
+
 export default [
   clause('eth-rpc.eth_getBalance.success', (check) => {
     check('at blocks of each age: as on the chain, before and after a change', async (t) => {
@@ -112,6 +141,8 @@ export default [
       const address = await accountOf(t)
       await expectBalanceAtTag(t, address.toLowerCase(), 'latest')
     })
+
+    check('of several accounts at once: each its own', { needs: ['chain'] }, expectOwnAtOnce)
 
     // Pending transactions differ between nodes. For accounts that nobody else uses they are known.
     check('at pending: as on the chain, for accounts that nobody else uses', async (t) => {

@@ -17,7 +17,7 @@ import {
   type KnownFilter,
   plainKinds,
   shortRange,
-  withoutEnd,
+  toTheHead,
 } from '../../lib/eth-rpc/filters.ts'
 import { firstPage } from '../../lib/eth-rpc/first-page.ts'
 import { expectSelected, requireLogs } from '../../lib/eth-rpc/gather.ts'
@@ -61,8 +61,13 @@ async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form:
  *
  * @throws Fault when logs are missing
  */
-async function expectUpToAHead(t: CheckContext, since: bigint): Promise<void> {
-  const known = await withoutEnd(t)
+async function expectUpToAHead(
+  t: CheckContext,
+  since: bigint,
+  end: Parameters<typeof toTheHead>[1],
+  form: string,
+): Promise<void> {
+  const known = await toTheHead(t, end)
   const { truth } = known
   const blockOf = (log: Log): bigint => positionOf(log).block
   const youngest = [...new Set(truth.map(blockOf))].filter((block) => block > since - lagBlocks).reverse()
@@ -72,7 +77,7 @@ async function expectUpToAHead(t: CheckContext, since: bigint): Promise<void> {
     try {
       const upToEnd =
         end === undefined ? known : { ...known, truth: truth.filter((log) => blockOf(log) < end), upTo: end - 1n }
-      return await expectSelectedIfServed(t, upToEnd, 'a filter without toBlock')
+      return await expectSelectedIfServed(t, upToEnd, form)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       fault ??= error
@@ -116,11 +121,16 @@ export default [
       expectSelectedIfServed(t, await fromEarliest(t), 'fromBlock "earliest"'),
     )
 
-    check('without toBlock: all up to the latest block', onChain, async (t) => {
-      const since = await readHead(t.chain)
-      // The chain goes on, so logs that were emitted between two looks are there at the next attempt.
-      await inTime(t, () => expectUpToAHead(t, since))
-    })
+    for (const [form, end] of [
+      ['without toBlock', {}],
+      ['with toBlock "latest"', { toBlock: 'latest' }],
+    ] as const) {
+      check(`${form}: all up to the latest block`, onChain, async (t) => {
+        const since = await readHead(t.chain)
+        // The chain goes on, so logs that were emitted between two looks are there at the next attempt.
+        await inTime(t, () => expectUpToAHead(t, since, end, `a filter ${form}`))
+      })
+    }
 
     check('entries with long data and large indexes', onChain, async (t) => {
       const paired = await pairedLogs(t)

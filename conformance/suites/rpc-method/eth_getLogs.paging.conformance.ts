@@ -8,7 +8,14 @@ import {
   isNextPage,
 } from '../../lib/eth-rpc/first-page.ts'
 import { requireLogs, walkPages } from '../../lib/eth-rpc/gather.ts'
-import { exactPages, longFilters, type LongKind, otherKinds, plainKinds } from '../../lib/eth-rpc/filters.ts'
+import {
+  exactPages,
+  longFilters,
+  type LongKind,
+  otherKinds,
+  plainKinds,
+  unnumberedFilters,
+} from '../../lib/eth-rpc/filters.ts'
 import { type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
 import {
   askPageAfter,
@@ -177,6 +184,26 @@ export default [
         await walkPages(t, first, paging)
       })
     }
+
+    check('all pages up to the head, and of a block by its hash, where served: without gap or repeat', async (t) => {
+      await requireLogs(t)
+      const paging = await requireWayOfPaging(t)
+      for (const known of await unnumberedFilters(t)) {
+        const form = JSON.stringify(known.filter)
+        const answer = await t.rpc.call(method, [known.filter])
+        if (!isServed(answer)) {
+          t.observe(`not walked, since it is refused: ${form}`)
+          continue
+        }
+        try {
+          await walkPages(t, { ...known, answer }, paging, { most: 3, later: nextPage })
+        } catch (error) {
+          // Another clause judges what the fields of a filter select.
+          if (!(error instanceof Fault) || error.of !== 'eth-rpc.eth_getLogs.success') throw error
+          t.observe(`not walked, ${form}: ${error.message}`)
+        }
+      }
+    })
   }),
 
   clause('eth-rpc.eth_getLogs.page-keys-verbatim', (check) => {

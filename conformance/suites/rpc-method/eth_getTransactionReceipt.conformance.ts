@@ -13,8 +13,11 @@ import { expectSameFields, numberOf } from '../../lib/eth-rpc/values.ts'
 import { unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
+import { executedCalls } from '../../lib/relay/attempt.ts'
 
 const method = 'eth_getTransactionReceipt'
+/** How many receipts of calls of the run are compared. */
+const ownCalls = 3
 
 /** The fields that the standard gives to every receipt. The logs are compared one by one. */
 const fields = [
@@ -86,6 +89,20 @@ export default [
       }
       observeMissingKinds(t, receipts)
     })
+
+    check(
+      'is found for the calls that the run has sent to the relay',
+      { needs: ['chain'], isLast: true },
+      async (t) => {
+        const sent = (await executedCalls(t)).slice(-ownCalls)
+        if (sent.length === 0) return t.observe('not seen: the run has sent no call to a relay')
+        for (const { receipt } of sent) {
+          const { answer, result } = await findTransaction(t, method, receipt.transactionHash)
+          const truth = comparable({ ...receipt })
+          expectSameFields(`the receipt of ${receipt.transactionHash}`, fields, truth, result, { answer })
+        }
+      },
+    )
   }),
 
   clause('eth-rpc.eth_getTransactionReceipt.unknown', (check) => {
