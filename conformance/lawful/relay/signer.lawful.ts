@@ -5,6 +5,7 @@ import {
   requestObject,
   sendFrom,
   signerOf,
+  transactionOf,
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
 
@@ -67,6 +68,31 @@ export default [
       const signer = transaction && signerOf(tools, transaction)?.toLowerCase()
       const isNoRelay = signer === tools.fixture.controllers.noRelay.address.toLowerCase()
       return isNoRelay ? respond(404, { message: 'no such controller' }) : forward(request)
+    },
+  }),
+
+  defineLawful({
+    id: 'relays-for-one-controller-alone',
+    clauses: ['relay.execute.key-manager-nonce', 'relay.execute.post'],
+    allowedBy: 'relay 5: whom else the service refuses is not shown',
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      const signer = transaction && signerOf(tools, transaction)
+      const isOther = signer === tools.fixture.controllers.noSign.address
+      return isOther ? respond(404, { message: 'no such controller' }) : forward(request)
+    },
+  }),
+
+  defineLawful({
+    id: 'refuses-equal-payloads',
+    clauses: ['relay.execute.hash-of-transaction', 'relay.execute.post'],
+    allowedBy: 'relay 7: which calls are refused is not shown',
+    async execute(request, forward, { memory }) {
+      const { abi } = transactionOf(request)
+      if (memory.has(String(abi))) return respond(409, { message: 'this payload was relayed before' })
+      const response = await forward(request)
+      if (response.status === 200) memory.set(String(abi), true)
+      return response
     },
   }),
 ]
