@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, isServed } from './answer.ts'
+import { type Answer, describeAnswer } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -16,6 +16,8 @@ import { delay, ourTimeMs, outside } from './world.ts'
 const silentAfter = 3
 /** An error 503 that names no time is taken for a rate limit this many times in a row. */
 const guesses = 3
+/** An error that tells of a limit, while other requests are served, is taken for one of the method so often in a row. */
+const methodLooks = 3
 /** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
 const silentAfterInAll = 20
 
@@ -60,6 +62,8 @@ export interface EndpointState {
   readonly host: HostState
   /** A valid request that a service can always answer cheaply; absent: the path has none. */
   readonly cheapRequest?: string
+  /** Words of errors that tell of a limit, and that waiting did not end. */
+  readonly lasting: Set<string>
   silentInARow: number
   /** How many requests had no answer in the whole run. */
   silent: number
@@ -185,6 +189,16 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
   return rateLimitOf(answer, 0) !== undefined
 }
 
+/**
+ * Whether an error of JSON-RPC that tells of a limit, though other requests are served, may be a rate limit of the one method.
+ * Nodes use the same error for a filter that selects too much. That one stays, and is known by its words from then on.
+ */
+function mayBeOfMethod(state: EndpointState, { text }: Answer, attempt: number): boolean {
+  const words = text.replace(/\d+/g, '')
+  if (attempt >= methodLooks) state.lasting.add(words)
+  return !state.lasting.has(words)
+}
+
 /** @param record called with each exchange */
 export function createEndpoint(
   { http, clock, patience }: EndpointTools,
@@ -218,7 +232,13 @@ export function createEndpoint(
       if (answer.failure?.kind === 'refused') continue
       const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
       if (!limit || (limit.isGuess && !mayGuess(state, attempt))) return answer
-      if (!limit.isCertain && !(await isLimited(http, state))) return answer
+      const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
+      if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {
+        const isWorthWaiting = isOfJsonRpc && mayBeOfMethod(state, answer, attempt) && patience.mayWait(limit.waitMs)
+        if (!isWorthWaiting) return answer
+        await delay(limit.waitMs)
+        continue
+      }
       const { waitMs } = limit
       if (!patience.mayWait(waitMs)) {
         if (limit.isGuess) return answer
@@ -263,29 +283,9 @@ export interface RpcTarget extends Endpoint {
 }
 
 export function createRpcTarget(endpoint: Endpoint, nextId: () => number): RpcTarget {
-  const send = (method: string, params: readonly unknown[], options: SendOptions): Promise<Answer> =>
-    endpoint.send({ id: nextId(), jsonrpc: '2.0', method, params }, options)
-
-  /**
-   * Tells the two meanings of "limit exceeded" (-32005) apart. A rate limit ends by waiting; a filter that selects
-   * too much stays too large. When the target serves another request in between, the error is about the filter.
-   */
-  async function getLogs(params: readonly unknown[], options: SendOptions): Promise<Answer> {
-    const method = 'eth_getLogs'
-    const now = { ...options, takeRateLimit: true }
-    const first = await send(method, params, now)
-    const isLimit = (answer: Answer): boolean => rateLimitOf(answer, 0) !== undefined
-    if (!isLimit(first)) return first
-    if (isLimitError(first.json) && isServed(await send('eth_chainId', [], now))) {
-      const again = await send(method, params, now)
-      if (isLimitError(again.json) || !isLimit(again)) return again
-    }
-    return send(method, params, options)
-  }
-
   return {
     ...endpoint,
     call: (method, params = [], options = {}) =>
-      method === 'eth_getLogs' && !options.takeRateLimit ? getLogs(params, options) : send(method, params, options),
+      endpoint.send({ id: nextId(), jsonrpc: '2.0', method, params }, options),
   }
 }

@@ -59,7 +59,8 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
 /** JSON-RPC's usual code for "limit exceeded" (EIP-1474), and HTTP's. */
 const limitCodes: readonly unknown[] = [-32005, 429]
 /** What services say with other codes. */
-const limitWords = /rate.?limit|too many requests|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
+const limitWords =
+  /rate.?limit|request limit|too many requests?|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
 /** What a gateway says of a limit is short, in characters. A page that explains limits is longer. */
 const longestWords = 1000
 /** The first wait where the target names no time. Each further wait is twice as long. */

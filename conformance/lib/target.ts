@@ -36,7 +36,7 @@ function at(base: string, path: string, hosts: Map<string, HostState>): Endpoint
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
   const host = hosts.get(url.host) ?? {}
   hosts.set(url.host, host)
-  return { url: url.href, host, silentInARow: 0, silent: 0 }
+  return { url: url.href, host, silentInARow: 0, silent: 0, lasting: new Set() }
 }
 
 /** The two base URLs in their normal form. @throws UsageError */

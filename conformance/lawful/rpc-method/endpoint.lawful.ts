@@ -1,4 +1,5 @@
 import { type AlteredResponse, defineLawful, mapResponses, respond, respondText } from '../../altered/define.ts'
+import { requestObject } from '../../altered/lib/relay.ts'
 import { coded, type Limit, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
 
 const everywhere = ['eth-rpc.endpoint.post', 'relay.execute.post', 'relay.quota.post'] as const
@@ -95,6 +96,10 @@ export default [
       ['words-for-an-error', () => respond(200, { error: 'Too many requests' })],
       ['403-with-seconds', (leftMs) => respond(403, { message: 'secondary rate limit' }, retryAfter(leftMs))],
       ['400-in-words', () => respondText(400, 'Too many requests: slow down')],
+      [
+        'the-words-of-a-provider',
+        (_leftMs, request) => limitExceeded(request, { code: 15, message: 'Too many request, try again later' }),
+      ],
       ['503-alone', () => respondText(503, 'Service Temporarily Unavailable')],
     ] as readonly (readonly [string, Limit['refuse']])[]
   ).map(([form, refuse]) =>
@@ -103,6 +108,24 @@ export default [
       clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format', 'eth-rpc.eth_getLogs.success'],
       allowedBy: 'eth-rpc 8: "Rate limits: not shown"',
       rpc: limited({ requests: 40, windowMs: 1500, refuse }),
+    }),
+  ),
+  ...(
+    [
+      ['an-error-in-200', (_leftMs, request) => limitExceeded(request)],
+      ['429', (leftMs, request) => ({ ...limitExceeded(request), status: 429, headers: retryAfter(leftMs) })],
+    ] as readonly (readonly [string, Limit['refuse']])[]
+  ).map(([form, refuse]) =>
+    defineLawful({
+      id: `limits-logs-alone-by-${form}`,
+      clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.next-page'],
+      allowedBy: 'eth-rpc 8: "Rate limits: not shown"; providers limit some methods more than others',
+      rpc: limited({
+        requests: 8,
+        windowMs: 1500,
+        counts: (request) => requestObject(request)['method'] === 'eth_getLogs',
+        refuse,
+      }),
     }),
   ),
   defineLawful({

@@ -18,7 +18,7 @@ describe('an endpoint of the target', () => {
 
   function endpointAt(url: string, restartMs = 1, cheapRequest?: string, rateLimitMs = 2000) {
     const cheap = cheapRequest === undefined ? {} : { cheapRequest }
-    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0, ...cheap }
+    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0, lasting: new Set<string>(), ...cheap }
     const patience = createPatience({ receiptMs: 100, rateLimitMs, restartMs })
     return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
   }
@@ -55,7 +55,7 @@ describe('an endpoint of the target', () => {
     expect(server.requests.map(({ body }) => body)).to.deep.equal(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}'])
   })
 
-  it('takes -32005 for a rate limit only where a cheap request is limited too', async () => {
+  it('takes -32005 for a rate limit where a cheap request is limited too, or where waiting ends it', async () => {
     const limited = '{"error":{"code":-32005}}'
     let cheapLimits = 0
     await using server = await serve((_request, response, body) => {
@@ -63,11 +63,12 @@ describe('an endpoint of the target', () => {
       response.end(isCheap && cheapLimits-- <= 0 ? '{"result":"0x1"}' : limited)
     })
     expect((await endpointAt(server.url, 1, '"cheap"').send('a large query')).text).to.equal(limited)
-    expect(server.requests).to.have.length(2)
+    // Once more after a second; the run may wait no longer.
+    expect(server.requests).to.have.length(4)
     cheapLimits = 1
     const waited = await endpointAt(server.url, 1, '"cheap"').send('any query')
     expect(waited.text).to.equal(limited)
-    expect(server.requests.map(({ body }) => body).slice(2)).to.deep.equal([
+    expect(server.requests.map(({ body }) => body).slice(4)).to.deep.equal([
       '"any query"',
       '"cheap"',
       '"any query"',
@@ -75,7 +76,19 @@ describe('an endpoint of the target', () => {
     ])
   })
 
-  it('takes errors that may be about one request for a rate limit only where a cheap request is refused too', async () => {
+  it('waits three times for -32005 while a cheap request is served, and then takes its words for an answer', async () => {
+    const limited = '{"error":{"code":-32005}}'
+    await using server = await serve((_request, response, body) => {
+      response.setHeader('retry-after', '0').end(body === '"cheap"' ? '{"result":"0x1"}' : limited)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    for (const requests of [8, 10]) {
+      expect((await endpoint.send('a large query')).text).to.equal(limited)
+      expect(server.requests).to.have.length(requests)
+    }
+  })
+
+  it('takes errors of HTTP that may be about one request for a rate limit only where a cheap one is refused too', async () => {
     const forms = [
       { status: 403, headers: { 'retry-after': '0' }, body: '{"message":"blocked"}' },
       { status: 200, headers: {}, body: '{"error":{"code":429,"message":"compute units"}}' },
@@ -94,7 +107,8 @@ describe('an endpoint of the target', () => {
       if (status === 403) expect((await endpoint.send('any')).text, body).to.equal('{}')
       limits = 1
       isCheapLimited = false
-      expect((await endpoint.send('any')).text, body).to.equal(body)
+      const isOfJsonRpc = status === 200
+      expect((await endpoint.send('any')).text, body).to.equal(isOfJsonRpc ? '{}' : body)
     }
   })
 
