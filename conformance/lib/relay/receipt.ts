@@ -74,6 +74,9 @@ function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
   return t.chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>
 }
 
+/** How long to look for the effect of a transaction that has succeeded. */
+const behindMs = 2000
+
 /**
  * Waits until the transaction is mined, or until its effect is there and the chain still does not know the hash.
  *
@@ -86,11 +89,18 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
     (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
   const timeoutMs = t.patience.receiptMs()
   let seenAt: number | undefined
+  let minedAt: number | undefined
   const unknown = await t.once('relay.unknown hashes', async () => ({ count: 0 }))
   const waitMs = graceMs[unknown.count === 0 ? 0 : 1]
   const settled = await poll(async (): Promise<Settled | undefined> => {
     const receipt = await readReceipt(t, hash)
-    if (receipt) return { receipt, isExecuted: await isExecuted() }
+    if (receipt) {
+      const found = { receipt, isExecuted: await isExecuted() }
+      minedAt ??= ourTimeMs()
+      // Behind one URL several nodes may answer, one of which does not have the block yet.
+      const mayBeBehind = receipt.status === '0x1' && !found.isExecuted && ourTimeMs() - minedAt < behindMs
+      return mayBeBehind ? undefined : found
+    }
     if (seenAt === undefined && (await isExecuted())) seenAt = ourTimeMs()
     return seenAt !== undefined && ourTimeMs() - seenAt > waitMs ? { receipt: undefined, isExecuted: true } : undefined
   }, timeoutMs)
