@@ -91,3 +91,8 @@ export function errorCodeOf(answer: Answer): unknown {
   const error = errorOf(answer)
   return typeof error === 'object' && error !== null ? (error as { code?: unknown }).code : undefined
 }
+
+/** The text of a refusal without numbers and hashes, which differ between answers. */
+export function wordsOf({ text }: Answer): string {
+  return text.replace(/\d+|0x[0-9a-f]+/gi, '')
+}

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer } from './answer.ts'
+import { type Answer, describeAnswer, wordsOf } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -193,8 +193,8 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
  * Whether an error of JSON-RPC that tells of a limit, though other requests are served, may be a rate limit of the one method.
  * Nodes use the same error for a filter that selects too much. That one stays, and is known by its words from then on.
  */
-function mayBeOfMethod(state: EndpointState, { text }: Answer, attempt: number): boolean {
-  const words = text.replace(/\d+/g, '')
+function mayBeOfMethod(state: EndpointState, answer: Answer, attempt: number): boolean {
+  const words = wordsOf(answer)
   if (attempt >= methodLooks) state.lasting.add(words)
   return !state.lasting.has(words)
 }
@@ -232,15 +232,11 @@ export function createEndpoint(
       if (answer.failure?.kind === 'refused') continue
       const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
       if (!limit || (limit.isGuess && !mayGuess(state, attempt))) return answer
+      const { waitMs } = limit
       const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
       if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {
-        const isWorthWaiting = isOfJsonRpc && mayBeOfMethod(state, answer, attempt) && patience.mayWait(limit.waitMs)
-        if (!isWorthWaiting) return answer
-        await delay(limit.waitMs)
-        continue
-      }
-      const { waitMs } = limit
-      if (!patience.mayWait(waitMs)) {
+        if (!isOfJsonRpc || !mayBeOfMethod(state, answer, attempt) || !patience.mayWait(waitMs)) return answer
+      } else if (!patience.mayWait(waitMs)) {
         if (limit.isGuess) return answer
         throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
       }

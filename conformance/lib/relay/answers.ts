@@ -1,5 +1,5 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, isSuccess, objectOf } from '../answer.ts'
+import { type Answer, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
 import { retryAfterMs } from '../limits.ts'
 import { Fault } from '../outcome.ts'
@@ -33,11 +33,6 @@ export function normalHash(hash: string): string {
 /** Whether the target accepted the call: a 2xx status and a hash. */
 export function isAccepted(answer: Answer): boolean {
   return isSuccess(answer) && isHash(hashIn(answer))
-}
-
-/** The text of a refusal without numbers and hashes, which differ between answers. */
-export function wordsOf({ text }: Answer): string {
-  return text.replace(/\d+|0x[0-9a-f]+/gi, '')
 }
 
 /** Whether the answer says that the request is not authenticated, or not enough. */

@@ -1,8 +1,8 @@
-import { type Answer, describeAnswer, isSuccess, objectOf } from '../answer.ts'
+import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { demandsCredential, excuseMs, faultsOf, tellsAmount, tellsQuota, wordsOf } from './answers.ts'
+import { demandsCredential, excuseMs, faultsOf, tellsAmount, tellsQuota } from './answers.ts'
 import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
