@@ -50,8 +50,8 @@ export function summariseAnswer(answer: Answer): string {
   return `${answer.status} ${type} ${body}`
 }
 
-/** An integer of this many digits may have lost some of them in `Answer.json`. */
-const longInteger = /[[{:,\s]-?\d{16,}/
+/** An integer of this many digits, or one with an exponent, may have lost some of them in `Answer.json`. */
+const longInteger = /[[{:,\s]-?(?:\d{16,}|\d+(?:\.\d+)?e)/i
 
 /**
  * Whether the answer serves a JSON-RPC request: a 2xx status and an object with a result and without an error. The

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 import { Agent, Client, type Dispatcher, request } from 'undici'
 import { packageVersion } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
@@ -54,22 +54,27 @@ function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   return { kind: 'other', message: `no answer (${text})` }
 }
 
-/** Clients ignore a byte order mark before JSON (RFC 8259, 8.1), as fetch does. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''))
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
+/** Clients ignore a byte order mark before JSON (RFC 8259, 8.1), as fetch does. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '')
+}
+
 const limit = { maxOutputLength: bodyCapBytes }
-const [ungzip, undeflate] = [promisify(gunzip), promisify(inflate)]
+const [ungzip, undeflate, undeflateRaw] = [promisify(gunzip), promisify(inflate), promisify(inflateRaw)]
 const [unbrotli, unzstd] = [promisify(brotliDecompress), promisify(zstdDecompress)]
 const decoders: Readonly<Record<string, (body: Buffer) => Promise<Buffer>>> = {
   gzip: (body) => ungzip(body, limit),
   'x-gzip': (body) => ungzip(body, limit),
-  deflate: (body) => undeflate(body, limit),
+  // Some servers leave out the wrapper (RFC 9110, 8.4.1.2), and browsers read both.
+  deflate: (body) => undeflate(body, limit).catch(() => undeflateRaw(body, limit)),
   br: (body) => unbrotli(body, limit),
   zstd: (body) => unzstd(body, limit),
 }
@@ -225,7 +230,8 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
       const durationMs = Math.round(ourTimeMs() - startMs)
       const recorded: Exchange = { ...recordOf(sent, hidden, received), ...(failure ? { failure } : {}), durationMs }
       census.see(recorded)
-      const { status, headers = {}, text = '' } = received ?? {}
+      const { status, headers = {} } = received ?? {}
+      const text = withoutMark(received?.text ?? '')
       return { status, headers, text, json: parse(text), failure, durationMs, exchange: recorded }
     },
     close: () => agent.destroy(),

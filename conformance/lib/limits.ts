@@ -68,6 +68,11 @@ const firstWaitMs = 1000
 /** The shortest wait, also for a `Retry-After` of zero. */
 const leastWaitMs = 200
 
+/** Whether the body says in a few words that there is a limit on requests. */
+export function saysLimit({ text }: Answer): boolean {
+  return text.length <= longestWords && limitWords.test(text)
+}
+
 /** Whether the body is a JSON-RPC error that tells of a limit, by its code or in words. */
 export function isLimitError(body: unknown): boolean {
   const error = (body as { error?: unknown } | null | undefined)?.error
@@ -109,14 +114,13 @@ const credentialStatuses = [401, 407]
  * @returns undefined when the answer tells of no rate limit
  */
 export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefined {
-  const { status, json, text } = answer
+  const { status, json } = answer
   const asked = retryAfterMs(answer)
   const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
   const isGuess = status === 503 && asked === undefined && !isError
-  const saysSo = text.length <= longestWords && limitWords.test(text)
-  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysSo)
+  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysLimit(answer))
   if (!isCertain && !isError && !mayBeLimit) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }
 }

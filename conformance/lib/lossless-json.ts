@@ -20,15 +20,17 @@ export function stringify(value: unknown): string {
 }
 
 /**
- * `JSON.parse` that returns integers beyond 2^53 as bigints.
+ * `JSON.parse` that returns integers beyond 2^53 as bigints, also those that are written as `1e+22` or `12.0`.
  *
  * @throws SyntaxError
  */
 export function parseLossless(text: string): unknown {
-  const revive = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
-      ? BigInt(context?.source ?? '')
-      : value
+  const revive = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+    const { units, scale } = parseDecimal(context?.source ?? '') ?? { units: 1n, scale: 1 }
+    const one = 10n ** BigInt(scale)
+    return units % one === 0n ? units / one : value
+  }
   return JSON.parse(text, revive)
 }
 

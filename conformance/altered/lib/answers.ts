@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import {
   type Alteration,
   type AlteredRequest,
@@ -120,6 +120,7 @@ const coders = {
   br: (body: string | Uint8Array) =>
     brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
   deflate: deflateSync,
+  'raw deflate': deflateRawSync,
   zstd: zstdCompressSync,
 } as const
 
@@ -129,7 +130,7 @@ export function coded(coding: keyof typeof coders): Handler {
     const response = await forward(request)
     if (response.hangsUp) return response
     const bytes = coders[coding](response.bytes ?? response.text)
-    return { ...response, bytes, headers: { ...response.headers, 'content-encoding': coding } }
+    return { ...response, bytes, headers: { ...response.headers, 'content-encoding': coding.replace('raw ', '') } }
   }
 }
 

@@ -75,6 +75,17 @@ export default [
   }),
 
   defineLawful({
+    id: 'takes-15-quota-requests-in-20-seconds-and-says-so-by-400',
+    clauses: ['relay.quota.post', 'relay.quota.window'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    quota: limited({
+      requests: 15,
+      windowMs: 20_000,
+      refuse: () => respond(400, { message: 'rate limit exceeded' }),
+    }),
+  }),
+
+  defineLawful({
     id: 'takes-one-quota-request-a-second',
     clauses: ['relay.quota.post', 'relay.quota.window'],
     allowedBy: 'relay 8: "Rate limits … not shown"',

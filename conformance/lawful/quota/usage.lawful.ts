@@ -59,6 +59,48 @@ function resetting(id: string, periodSeconds: number, more: Partial<Lawful> = {}
   })
 }
 
+interface Amounts {
+  readonly quota: number
+  readonly totalQuota: number
+}
+
+/** Tells other amounts than the books hold. */
+function telling(
+  id: string,
+  allowedBy: string,
+  alter: (told: Amounts) => Partial<Amounts>,
+  more: Partial<Lawful> = {},
+): Lawful {
+  return defineLawful({
+    id,
+    clauses,
+    allowedBy,
+    async quota(request, forward) {
+      const response = await forward(request)
+      const told = response.json as Amounts
+      return response.status === 200 ? respond(200, { ...told, ...alter(told) }) : response
+    },
+    ...more,
+  })
+}
+
+/** Keeps an answer for a time, and tells it again. */
+function showsOld(name: string, forMs: number): Lawful {
+  return defineLawful({
+    id: `shows-a-quota-of-${name}`,
+    clauses,
+    allowedBy: used,
+    async quota(request, forward, { memory }) {
+      const response = await forward(request)
+      if (response.status !== 200) return response
+      const kept = memory.get('kept') as { atMs: number; json: unknown } | undefined
+      if (kept && Date.now() - kept.atMs < forMs) return respond(200, kept.json)
+      memory.set('kept', { atMs: Date.now(), json: response.json })
+      return response
+    },
+  })
+}
+
 const fee: Books['cost'] = ({ gasUsed, priceWei }) => gasUsed * priceWei
 
 export default [
@@ -144,19 +186,33 @@ export default [
     },
   }),
 
-  defineLawful({
-    id: 'shows-a-quota-of-some-seconds-ago',
-    clauses,
-    allowedBy: used,
-    async quota(request, forward, { memory }) {
-      const response = await forward(request)
-      if (response.status !== 200) return response
-      const kept = memory.get('kept') as { atMs: number; json: unknown } | undefined
-      if (kept && Date.now() - kept.atMs < 2000) return respond(200, kept.json)
-      memory.set('kept', { atMs: Date.now(), json: response.json })
-      return response
+  telling(
+    'accrues-quota-with-time',
+    'relay 2: totalQuota is "available plus used quota since the last reset"; that what is available does not grow is not shown',
+    ({ quota, totalQuota }) => {
+      const accrued = Math.floor(Date.now() / 100) % 1_000_000_000
+      return { quota: quota + accrued, totalQuota: totalQuota + accrued }
     },
-  }),
+  ),
+  telling(
+    'counts-gas-at-the-price-of-the-moment',
+    'relay 2: totalQuota is available plus used quota; that it stays the same is not shown',
+    ({ quota, totalQuota }) => {
+      const price = 1 + 0.02 * Math.sin(Date.now() / 700)
+      return { quota: Math.floor(quota * price), totalQuota: Math.floor(totalQuota * price) }
+    },
+  ),
+  // Debatable: available and used quota make the total to a million gas.
+  telling(
+    'rounds-gas-to-a-million',
+    'relay 2: quota is a number; how exact it is, is not shown',
+    ({ quota }) => ({ quota: Math.floor(quota / 1_000_000) * 1_000_000 }),
+    { untestable: ['relay.quota.total-is-available-plus-used'] },
+  ),
+
+  showsOld('some-seconds-ago', 2000),
+  // Debatable: no sentence says by when a use is booked.
+  showsOld('a-minute-ago', 60_000),
 
   defineLawful({
     id: 'has-used-its-quota-up',

@@ -1,5 +1,6 @@
 import { hexlify, keccak256, randomBytes } from 'ethers'
-import { defineLawful, respond, type Alteration, type Handler } from '../../altered/define.ts'
+import type { ClauseId } from '../../../specs/index.ts'
+import { defineLawful, respond, type Alteration, type Handler, type Lawful } from '../../altered/define.ts'
 import { limited, retryAfter } from '../../altered/lib/answers.ts'
 import { keepsBooks } from '../../altered/lib/quota.ts'
 import {
@@ -123,6 +124,36 @@ function refusingWithHashes({ execute, ...rest }: ReturnType<typeof sending>): R
   }
 }
 
+/** These need several calls at a time, which a limit may refuse. */
+const limitedCalls: readonly ClauseId[] = [
+  'relay.execute.channel-order',
+  'relay.execute.channels',
+  'relay.execute.permission',
+  'relay.execute.repeat',
+  'relay.execute.validity-timestamps',
+]
+
+/** After three refusals in a row for want of a right signature, the server refuses everything for eight seconds. */
+function lockedOut(status: number, message: string): Lawful {
+  const most = 3
+  const lock: Handler = async (request, forward, { memory }) => {
+    if (Date.now() < Number(memory.get('locked until') ?? 0)) return respond(status, { message })
+    const response = await forward(request)
+    const inARow = response.status === 401 ? Number(memory.get('refused in a row') ?? 0) + 1 : 0
+    memory.set('refused in a row', inARow % most)
+    if (inARow === most) memory.set('locked until', Date.now() + 8000)
+    return response
+  }
+  return defineLawful({
+    id: `locks-callers-out-by-${status}-after-forged-signatures`,
+    clauses: ['relay.execute.post', 'relay.quota.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    mayFail: limitedCalls,
+    execute: lock,
+    quota: lock,
+  })
+}
+
 export default [
   defineLawful({
     id: 'answers-201',
@@ -196,6 +227,21 @@ export default [
       refuse: (leftMs) => respond(429, { message: 'two calls a second' }, retryAfter(leftMs)),
     }),
   }),
+
+  defineLawful({
+    id: 'takes-eight-calls-in-twenty-seconds-and-says-so-by-400',
+    clauses: ['relay.execute.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"',
+    mayFail: limitedCalls,
+    execute: limited({
+      requests: 8,
+      windowMs: 20_000,
+      refuse: () => respond(400, { message: 'rate limit exceeded' }),
+    }),
+  }),
+
+  lockedOut(403, 'Account temporarily locked'),
+  lockedOut(401, 'Too many failed attempts'),
 
   defineLawful({
     id: 'takes-five-calls-in-eight-seconds',

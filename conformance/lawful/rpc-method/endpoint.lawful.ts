@@ -49,7 +49,17 @@ export default [
   defineLawful({ id: 'answers-in-gzip', clauses: everywhere, allowedBy: codings, every: coded('gzip') }),
   defineLawful({ id: 'answers-in-brotli', clauses: everywhere, allowedBy: codings, every: coded('br') }),
   defineLawful({ id: 'answers-in-deflate', clauses: everywhere, allowedBy: codings, every: coded('deflate') }),
+  defineLawful({ id: 'answers-in-raw-deflate', clauses: everywhere, allowedBy: codings, every: coded('raw deflate') }),
   defineLawful({ id: 'answers-in-zstd', clauses: everywhere, allowedBy: codings, every: coded('zstd') }),
+  defineLawful({
+    id: 'begins-with-a-byte-order-mark',
+    clauses: everywhere,
+    allowedBy: 'RFC 8259 8.1: who reads JSON may ignore a byte order mark; both documents say nothing of it',
+    async every(request, forward) {
+      const response = await forward(request)
+      return response.hangsUp || response.text === '' ? response : { ...response, text: `\uFEFF${response.text}` }
+    },
+  }),
   defineLawful({
     id: 'answers-in-gzip-when-it-may',
     clauses: everywhere,

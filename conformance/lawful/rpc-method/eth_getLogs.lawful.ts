@@ -101,6 +101,14 @@ export default [
     rpc: refusesFilters('at most four blocks', ({ fromBlock, toBlock }) => blockOf(toBlock) - blockOf(fromBlock) >= 4),
   }),
   defineLawful({
+    id: 'takes-one-block-at-a-time-in-filters',
+    clauses,
+    allowedBy: 'eth-rpc 2 and 8: how wide a range may be is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.filter-fields', 'eth-rpc.eth_getLogs.walk-ends'],
+    untestable: ['eth-rpc.eth_getLogs.next-page', 'eth-rpc.eth_getLogs.page-keys-verbatim'],
+    rpc: refusesFilters('one block at a time', ({ fromBlock, toBlock }) => fromBlock !== toBlock),
+  }),
+  defineLawful({
     id: 'takes-block-numbers-alone-in-filters',
     clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.clients'],
     allowedBy: fields,

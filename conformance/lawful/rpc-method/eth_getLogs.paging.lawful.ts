@@ -26,6 +26,7 @@ function pagesOfSize(id: string, size: (turn: number) => number): Lawful {
 }
 
 const isBare = (key: string) => /^[0-9a-f]+$/i.test(key)
+const isHex = (key: unknown) => typeof key === 'string' && /^(0x)?[0-9a-f]+$/i.test(key)
 const isPrefixed = (key: string) => /^0x[0-9a-f]+$/i.test(key)
 
 type Entry = Readonly<Record<'blockNumber' | 'logIndex', string>>
@@ -125,6 +126,21 @@ export default [
     clauses: [...clauses, 'eth-rpc.eth_getLogs.third-key'],
     allowedBy: third,
     rpc: pagesBy({ keysOf: ({ paging_options }) => keysIn(paging_options), third: 'limit' }),
+  }),
+  // Debatable: it refuses keys that are malformed, and takes keys that are not complete for none.
+  defineLawful({
+    id: 'begins-again-where-an-unknown-third-key-is-missing',
+    clauses,
+    allowedBy: third,
+    untestable: [...unknownWay, 'eth-rpc.eth_getLogs.max-1000'],
+    rpc: pagesBy({
+      keysOf({ paging_options }) {
+        const keys = keysIn(paging_options) ?? {}
+        const values = [keys['blockNumber'], keys['logIndex']].filter((key) => key !== undefined)
+        return 'itemsCount' in keys || !values.every(isHex) ? keys : undefined
+      },
+      isKey: isHex,
+    }),
   }),
   defineLawful({
     id: 'reads-bare-keys-alone-and-writes-them-so',

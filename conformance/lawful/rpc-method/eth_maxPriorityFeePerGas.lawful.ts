@@ -16,4 +16,5 @@ export default [
   fee('wants-a-hundredth-gwei-of-priority-fee', '0x989680'),
   fee('wants-one-and-a-half-gwei-of-priority-fee', '0x59682f00'),
   fee('wants-three-gwei-of-priority-fee', '0xb2d05e00'),
+  fee('wants-25-gwei-of-priority-fee', '0x5d21dba00'),
 ]

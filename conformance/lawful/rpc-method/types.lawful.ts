@@ -9,6 +9,7 @@ import {
   refuse,
   type RpcBody,
 } from '../../altered/lib/rpc.ts'
+import { NumberLiteral } from '../../lib/lossless-json.ts'
 
 const results = 'eth-rpc 2: "Response envelope and result fields of each method: not shown"'
 
@@ -75,6 +76,15 @@ export default [
     allowedBy: results,
     mayFail: schemas,
     rpc: numbersAs((hex) => BigInt(hex)),
+  }),
+
+  // Debatable like the one above: JSON knows one kind of number.
+  defineLawful({
+    id: 'writes-numbers-with-an-exponent',
+    clauses: scalars,
+    allowedBy: results,
+    mayFail: schemas,
+    rpc: numbersAs((hex) => new NumberLiteral(`${BigInt(hex)}e0`)),
   }),
 
   defineLawful({

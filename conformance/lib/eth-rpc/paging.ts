@@ -85,11 +85,13 @@ export function nextParams(filter: Filter, last: Log, paging: Paging): readonly 
 }
 
 /**
- * The same parameters with keys that no entry has. A target that reads the container refuses them or answers
- * something else.
+ * The same parameters with keys that no entry has, and with one key alone. A target that reads the keys, and insists on having
+ * all of them, refuses both or answers something else.
  */
-export function brokenParams(filter: Filter, { container }: Paging): readonly unknown[] {
-  return paramsWith(filter, { logIndex: 'no index', blockNumber: 'no number' }, container)
+export function unfitParams(filter: Filter, last: Log, { container }: Paging): readonly (readonly unknown[])[] {
+  return [{ logIndex: 'no index', blockNumber: 'no number' }, { blockNumber: last['blockNumber'] }].map((keys) =>
+    paramsWith(filter, keys, container),
+  )
 }
 
 /** Asks for the page after an entry. */

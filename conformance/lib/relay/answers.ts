@@ -1,8 +1,8 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, isSuccess, objectOf, wordsOf } from '../answer.ts'
+import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
-import { retryAfterMs } from '../limits.ts'
-import { Fault } from '../outcome.ts'
+import { type Patience, retryAfterMs, saysLimit } from '../limits.ts'
+import { Fault, Untestable } from '../outcome.ts'
 
 /** What some languages write where there is no hash: an empty string or zeros. */
 const noHash = /^(0x)?0*$/i
@@ -64,20 +64,37 @@ const laterStatuses = [409, 423, 425, 429, 503]
 // The documents show neither limits nor their answers. So words may excuse a refusal, and never accuse.
 const laterWords =
   /\brate\b|limit|throttl|too many|too fast|slow down|flood|wait\b|overload|busy|pending|in progress|try again|retry|later/i
+/** What a target says that has shut the run out for a while: the run sends it forged signatures. */
+const lockWords = /too many|attempts|\b(?:locked|lockout|blocked|banned|suspended)\b/i
+
+/** Whether a refusal says in words that it is about how often, or how often in vain, the run has asked. */
+export function tellsOfLimit(refusal: Answer): boolean {
+  return !refusal.failure && (saysLimit(refusal) || lockWords.test(refusal.text))
+}
+
+/** What is thrown when a target that has served others refuses a valid request with such words, and waiting did not help. */
+export function limitError(refusal: Answer): Untestable {
+  return new Untestable(`the target says that it limits or has shut out the run: ${describeAnswer(refusal)}`)
+}
 
 /**
- * How long to wait before a refused request is sent again, when the refusal may come from a limit of the target.
+ * How long to wait before a refused request is sent again, when the refusal may come from a limit of the target. Where it
+ * says so in words, there are as many attempts as the run has time for.
  *
  * @param attempt how often the request has been sent
+ * @param patience of the run, for a valid request
  * @returns ms; undefined when nothing excuses the refusal, or when the request was sent often enough
  */
-export function excuseMs(answer: Answer, attempt: number): number | undefined {
-  if (answer.failure || attempt >= mostAttempts) return undefined
-  const { status = 0, text, headers } = answer
-  const hasWords = status !== 401 && laterWords.test(text)
-  const isLater = laterStatuses.includes(status) || (status !== 401 && headers['retry-after'] !== undefined) || hasWords
-  if (!isLater) return undefined
-  return Math.max(firstWaitMs * 2 ** (attempt - 1), Math.min(retryAfterMs(answer) ?? 0, longestWaitMs))
+export function excuseMs(refusal: Answer, attempt: number, patience?: Patience): number | undefined {
+  const { failure, status = 0, text, headers } = refusal
+  if (failure) return undefined
+  const isLimit = tellsOfLimit(refusal)
+  const isBusy = laterStatuses.includes(status)
+  const asksLater = status !== 401 && (headers['retry-after'] !== undefined || laterWords.test(text))
+  if (!isLimit && !isBusy && !asksLater) return undefined
+  const waitMs = Math.max(firstWaitMs * 2 ** (attempt - 1), Math.min(retryAfterMs(refusal) ?? 0, longestWaitMs))
+  if (attempt < mostAttempts) return waitMs
+  return isLimit && patience?.mayWait(waitMs) ? waitMs : undefined
 }
 
 /** A time in seconds beyond this lies after the year 5000. A time of today in milliseconds is beyond it. */

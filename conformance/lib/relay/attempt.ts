@@ -1,5 +1,5 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describeAnswer, isSuccess } from '../answer.ts'
+import { type Answer, describeAnswer, isSuccess, wordsOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { toNumber } from '../lossless-json.ts'
@@ -15,7 +15,17 @@ import {
   signCall,
 } from './call.ts'
 import { readData, readNonce } from './contracts.ts'
-import { demandsCredential, excuseMs, hashIn, isHash, isUnauthorised, normalHash, wrongHash } from './answers.ts'
+import {
+  demandsCredential,
+  excuseMs,
+  hashIn,
+  isHash,
+  isUnauthorised,
+  limitError,
+  normalHash,
+  tellsOfLimit,
+  wrongHash,
+} from './answers.ts'
 import { requireVerifiedFixture } from './quota-session.ts'
 import { askQuota } from './quota.ts'
 import { otherTransactionFault, poll, type Receipt, relayTransactionFault, settle, type Settled } from './receipt.ts'
@@ -115,6 +125,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
     let lags = 0
     let refused: Answer | undefined
     const form = await relayForm(t)
+    const lasting = await t.once('relay.lasting-refusals', async () => new Set<string>())
     for (let attempt = 1; ; attempt++) {
       const call = signCall(t, {
         ...form,
@@ -138,7 +149,9 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         if (wasTaken && mayRace) continue
         return judgeTaken(t, call, answer, normalHash(hash), settled)
       }
-      const waitMs = excuseMs(answer, ++busy)
+      const words = wordsOf(answer)
+      const waitMs = excuseMs(answer, ++busy, lasting.has(words) ? undefined : t.patience)
+      if (waitMs === undefined) lasting.add(words)
       if (waitMs !== undefined) await delay(waitMs)
       const found = await lookFor(t, call, answer, waitMs === undefined)
       if (found === 'executed') return judgeRefused(t, call, answer, true)
@@ -293,6 +306,7 @@ async function leastOf(t: CheckContext, unit: unknown): Promise<number> {
  */
 export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
   requireVerifiedFixture(t, refusal)
+  if (tellsOfLimit(refusal) && (await executedCalls(t)).length > 0) throw limitError(refusal)
   // A target that serves no /quota has no spent quota as an excuse.
   const told = await askQuota(t).catch((error: unknown) => {
     if (error instanceof Fault || error instanceof Untestable) return undefined

@@ -2,7 +2,7 @@ import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../an
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { demandsCredential, excuseMs, faultsOf, tellsAmount, tellsQuota } from './answers.ts'
+import { demandsCredential, excuseMs, faultsOf, limitError, tellsAmount, tellsOfLimit, tellsQuota } from './answers.ts'
 import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
@@ -103,8 +103,8 @@ export async function sendBody(
   for (let attempt = 1; ; attempt++) {
     const sent = await sendOnce(t, choose, make, isValid)
     if (sent.toldQuota) return sent
-    const words = wordsOf(sent.answer)
-    const waitMs = lasting.has(words) ? undefined : excuseMs(sent.answer, attempt)
+    const words = `${isValid ? 'valid' : 'forged'}: ${wordsOf(sent.answer)}`
+    const waitMs = lasting.has(words) ? undefined : excuseMs(sent.answer, attempt, isValid ? t.patience : undefined)
     // A refusal that says "limit" and does not go away is about the message: the target says the same of others like it.
     if (waitMs === undefined && attempt > 1) lasting.add(words)
     if (waitMs === undefined) return sent
@@ -279,8 +279,9 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
   return false
 }
 
-/** The fault of a target that served valid messages and then refused one. */
-export async function refusalAfter(t: CheckContext, answer: Answer): Promise<Fault> {
+/** The fault of a target that served valid messages and then refused one; Untestable where a limit may explain it. */
+export async function refusalAfter(t: CheckContext, answer: Answer): Promise<Error> {
+  if (tellsOfLimit(answer)) return limitError(answer)
   const isDemand = await demandsCredential(answer, () => t.relay.quota({}))
   return new Fault('the target refused a valid request after it had served others like it', {
     expected: 'a status of success and an object with quota',

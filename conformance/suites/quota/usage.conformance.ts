@@ -10,11 +10,15 @@ import { delay, ourTimeMs } from '../../lib/world.ts'
 
 /**
  * How long a target may take to book what a transaction used, for each attempt. Another run, or the late booking of
- * an earlier call, may raise the quota in between, and a new attempt then helps sooner than waiting.
+ * an earlier call, may raise the quota in between, and a new attempt then helps sooner than waiting. The last wait is long
+ * enough for a target that books once a minute.
  */
-const settleMs = [2000, 5000, 30_000]
+const settleMs = [2000, 5000, 65_000]
 /** Pauses between two questions. A target that books at once is asked twice, and a slow target is not asked often. */
 const pausesMs = [0, 100, 300, 700, 1500, 3000]
+/** How often, and how long apart, to look whether totalQuota moves by itself. */
+const totalLooks = 4
+const totalPauseMs = 1000
 /** How long to wait until the target gives a reservation back. */
 const releaseMs = 5000
 const releasePauseMs = 500
@@ -68,12 +72,27 @@ function feeLyxOf({ gasUsed, effectiveGasPrice }: Receipt): number {
   return (Number(gasUsed) * Number(effectiveGasPrice ?? 0)) / 1e18
 }
 
+/** The largest power of ten that divides the quota, since a target may round what it tells; 1 for a fraction and for zero. */
+function stepOf({ units, scale }: Decimal): number {
+  if (scale > 0 || units === 0n) return 1
+  const [zeros = ''] = /0*$/.exec(String(units)) ?? []
+  return 10 ** zeros.length
+}
+
 /**
  * Makes sure that the use of a call can be seen.
  *
- * @throws Untestable on a chain without fees, where nothing is used, and where the target shows too few decimals
+ * @throws Untestable on a chain without fees, where nothing is used, and where the target shows too few digits
  */
 function requireVisibleUse(before: Amounts, after: Amounts, receipt: Receipt): void {
+  if (before.unit === 'gas') {
+    const { quota, totalQuota } = after
+    const isUntouched = !totalQuota || compareDecimals(quota, totalQuota) === 0
+    const isSame = compareDecimals(quota, before.quota) === 0
+    const step = stepOf(quota)
+    if (isSame && !isUntouched && step > Number(receipt.gasUsed))
+      throw new Untestable(`the target shows its quota in steps of ${step} gas`)
+  }
   if (before.unit !== 'lyx') return
   const feeLyx = feeLyxOf(receipt)
   if (feeLyx === 0) throw new Untestable('the execution used no lyx: its gas price is zero')
@@ -110,10 +129,29 @@ function hasReset(before: ToldQuota, after: ToldQuota, elapsedSeconds: number): 
   return was !== undefined && is !== undefined && is - was > elapsedSeconds + resetJumpSeconds
 }
 
-/** @throws Fault when totalQuota differs; a double may differ in its last digit */
-function expectSameTotal(before: ToldQuota, after: ToldQuota): void {
+/** What was used between the two answers. A total may grow, for example with time, and what is available then grows alike. */
+function useBetween(before: Amounts, after: Amounts): Decimal {
+  const used = minus(before.quota, after.quota)
+  return before.totalQuota && after.totalQuota ? minus(used, minus(before.totalQuota, after.totalQuota)) : used
+}
+
+/** Whether both answers tell the same totalQuota; a double may differ in its last digit. */
+function isSameTotal({ totalQuota: was }: ToldQuota, { totalQuota: is }: ToldQuota): boolean {
+  return was && is ? !isMore(was, is) && !isMore(is, was) : was === is
+}
+
+/**
+ * The execution left totalQuota as it was.
+ *
+ * @throws Fault when totalQuota differs, and does not change without an execution as well
+ */
+async function expectSameTotal(t: CheckContext, before: Amounts, after: Amounts): Promise<void> {
+  if (isSameTotal(before, after)) return
+  for (let look = 0; before.totalQuota && after.totalQuota && look < totalLooks; look++) {
+    await delay(totalPauseMs)
+    if (!isSameTotal(after, await ask(t))) return t.observe('totalQuota changes without an execution')
+  }
   const [was, is] = [before.totalQuota, after.totalQuota]
-  if (was && is ? !isMore(was, is) && !isMore(is, was) : was === is) return
   throw new Fault('an execution changed totalQuota', {
     expected: was ? showDecimal(was) : 'none',
     actual: is ? showDecimal(is) : 'none',
@@ -128,7 +166,7 @@ async function askUsed(t: CheckContext, before: Amounts, receipt: Receipt, waitM
     const pauseMs = pausesMs[Math.min(look, pausesMs.length - 1)] ?? 0
     await delay(Math.min(pauseMs, Math.max(0, waitMs - (ourTimeMs() - start))))
     const after = await ask(t)
-    const isUsed = judgeUse(t, before.unit, toNumber(minus(before.quota, after.quota)), receipt) !== 'nothing'
+    const isUsed = judgeUse(t, before.unit, toNumber(useBetween(before, after)), receipt) !== 'nothing'
     if (isUsed || ourTimeMs() - start >= waitMs) return after
   }
 }
@@ -150,7 +188,7 @@ async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, 
   for (;;) {
     await delay(releasePauseMs)
     const now = await ask(t)
-    const isUsed = judgeUse(t, before.unit, toNumber(minus(before.quota, now.quota)), receipt) !== 'nothing'
+    const isUsed = judgeUse(t, before.unit, toNumber(useBetween(before, now)), receipt) !== 'nothing'
     if (!isUsed) return askUsed(t, before, receipt, waitMs)
     if (compareDecimals(now.quota, reserved.quota) !== 0 || ourTimeMs() - start >= releaseMs) return now
   }
@@ -172,9 +210,9 @@ async function executeOnce(
   if (!receipt)
     throw new Untestable('the cost of the call is not known', { because: 'relay.execute.hash-of-transaction' })
   const first = await askUsed(t, before, receipt, waitMs)
-  const isReserved = mayBeReserved(before.unit, toNumber(minus(before.quota, first.quota)), receipt)
+  const isReserved = mayBeReserved(before.unit, toNumber(useBetween(before, first)), receipt)
   const after = isReserved ? await askReleased(t, before, first, receipt, waitMs) : first
-  const used = minus(before.quota, after.quota)
+  const used = useBetween(before, after)
   const way = `quota went from ${showDecimal(before.quota)} to ${showDecimal(after.quota)} ${String(before.unit)}`
   const seen = `${way}, for ${Number(receipt.gasUsed)} gas used`
   const fault = new Fault('an execution does not lower quota by the amount that it used', {
@@ -183,7 +221,7 @@ async function executeOnce(
     answer: after.answer,
   })
   if (hasReset(before, after, (ourTimeMs() - start) / 1000)) return { isUsed: false, fault }
-  expectSameTotal(before, after)
+  await expectSameTotal(t, before, after)
   const judged = judgeUse(t, before.unit, toNumber(used), receipt)
   if (judged === 'nothing') requireVisibleUse(before, after, receipt)
   if (judged === 'absurd') throw fault
@@ -244,8 +282,10 @@ export default [
       // In its turn, no other run on this machine changes the quota.
       inTurn(t, async () => {
         let last: Fault | undefined
+        // A little longer than a receipt may take, for a target that books once in such a time.
+        const mostMs = 1.1 * t.patience.receiptMs()
         for (const waitMs of settleMs) {
-          const { isUsed, fault } = await executeOnce(t, Math.min(waitMs, t.patience.receiptMs()))
+          const { isUsed, fault } = await executeOnce(t, Math.min(waitMs, mostMs))
           if (isUsed) return
           last = fault
         }

@@ -43,19 +43,27 @@ const fields = [
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The chain's values under the target's names. Older nodes call the input `data`, and return the bid as the price. */
-function truthFor(found: Members, truth: Members): Members {
+/**
+ * The chain's values under the target's names. Older nodes call the input `data`. As the price, some nodes return the bid and
+ * others what was paid.
+ */
+function truthFor(found: Members, truth: Members, { effectiveGasPrice }: Members): Members {
   const { input, gasPrice, maxFeePerGas } = truth
-  const isBid = maxFeePerGas !== undefined && numberOf(found['gasPrice']) === numberOf(maxFeePerGas)
-  return { ...truth, data: input, gasPrice: isBid ? maxFeePerGas : gasPrice }
+  const told = numberOf(found['gasPrice'])
+  const prices = maxFeePerGas === undefined ? [gasPrice] : [gasPrice, maxFeePerGas, effectiveGasPrice]
+  const meant = prices.find((price) => told !== undefined && numberOf(price) === told)
+  return { ...truth, data: input, gasPrice: meant ?? gasPrice }
 }
 
 export default [
   clause('eth-rpc.eth_getTransactionByHash.success', (check) => {
     check('is the transaction of the chain, of each kind', async (t) => {
-      for (const { hash, fields: truth } of await knownTransactions(t)) {
+      const receipts = await receiptsOf(t)
+      for (const { known, receipt } of receipts) {
+        const { hash } = known
         const { answer, result } = await findTransaction(t, method, hash)
-        const compared = expectSameFields(`transaction ${hash}`, fields, truthFor(result, truth), result, { answer })
+        const truth = truthFor(result, known.fields, receipt)
+        const compared = expectSameFields(`transaction ${hash}`, fields, truth, result, { answer })
         if (compared > 0) continue
         throw new Fault('the result says nothing of the transaction', {
           expected: `the transaction ${hash}`,
@@ -63,7 +71,7 @@ export default [
           answer,
         })
       }
-      observeMissingKinds(t, await receiptsOf(t))
+      observeMissingKinds(t, receipts)
     })
   }),
 

@@ -9,8 +9,8 @@ const method = 'eth_maxPriorityFeePerGas'
 
 /** A fee may be this many times above the highest tip that was paid. A wrong unit is off by more. */
 const plausibleFactor = 20n
-/** What nodes suggest where nobody has paid a tip yet. */
-const usualDefaultWei = 1_000_000_000n
+/** What nodes suggest at most where nobody has paid a tip yet: the least tip of some chains (Polygon). */
+const usualDefaultWei = 30_000_000_000n
 
 export default [
   clause('eth-rpc.eth_maxPriorityFeePerGas.success', (check) => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
 import { serve } from '../support/serve.ts'
 
@@ -24,7 +24,7 @@ describe('the recorded HTTP client', () => {
 
   it('decodes content codings that it did not ask for, also of refusals', async () => {
     const codings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, zstd: zstdCompressSync }
-    for (const [name, encode] of Object.entries(codings)) {
+    for (const [name, encode] of [...Object.entries(codings), ['deflate', deflateRawSync] as const]) {
       await using server = await serve((_request, response) =>
         response.writeHead(422, { 'content-encoding': name }).end(encode('{"a":1}')),
       )
@@ -40,7 +40,7 @@ describe('the recorded HTTP client', () => {
 
   it('reads JSON behind a byte order mark, as clients do', async () => {
     await using server = await serve((_request, response) => response.end('\uFEFF{"a":1}'))
-    expect(await post(server.url)).to.deep.include({ json: { a: 1 } })
+    expect(await post(server.url)).to.deep.include({ json: { a: 1 }, text: '{"a":1}' })
   })
 
   it('does not follow redirects', async () => {
