@@ -112,14 +112,14 @@ export default [
   defineMutant({
     clause: 'relay.quota.total-is-available-plus-used',
     name: 'given-back',
-    fault: 'what was used is given back after two seconds, long before the reset',
+    fault: 'what was used is given back after five seconds, long before the reset',
     whole: true,
     ...keepsBooks({
       total: 20_000_000n,
       unit: 'gas',
       cost: () => 0n,
       reserve: 80_000n,
-      bookedAfterMs: 2000,
+      bookedAfterMs: 5000,
     }),
   }),
 

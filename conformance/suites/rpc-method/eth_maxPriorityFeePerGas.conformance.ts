@@ -9,8 +9,8 @@ const method = 'eth_maxPriorityFeePerGas'
 
 /** A fee may be this many times above the highest tip that was paid. A wrong unit is off by more. */
 const plausibleFactor = 20n
-/** What nodes suggest at most where nobody has paid a tip yet: the least tip of some chains (Polygon). */
-const usualDefaultWei = 30_000_000_000n
+/** What nodes may suggest where nobody has paid a tip yet. The least tip of some chains is 25 gwei (Polygon). */
+const usualMostWei = 40_000_000_000n
 
 export default [
   clause('eth-rpc.eth_maxPriorityFeePerGas.success', (check) => {
@@ -25,8 +25,8 @@ export default [
       const { tip, price } = await knownPrices(t)
       // On a chain without base fees, nodes that serve the method return the whole price.
       const { lowest, highest } = tip ?? price
-      const dearest = highest > usualDefaultWei ? highest : usualDefaultWei
-      const most = dearest * plausibleFactor
+      const plausible = highest * plausibleFactor
+      const most = plausible > usualMostWei ? plausible : usualMostWei
       // A node may suggest any lower fee: where blocks have room, nobody needs to tip.
       if (readings.some((fee) => fee <= most)) return
       throw new Fault('the result is no plausible fee in wei', {
