@@ -25,6 +25,8 @@ export function createLog(level: string, write: Write = (bytes) => writeSync(STA
       if (!writeAll(write, '\n')) return void lost++
       lost = 0
       log.warn({ lost: count }, 'log lines could not be written')
+      // That line was lost as well: this one is not tried, and all are still to be told of.
+      if (lost > 0) return void (lost = count + 1)
     }
     if (!writeAll(write, line)) lost++
   }
@@ -36,7 +38,9 @@ function writeAll(write: Write, text: string): boolean {
   let rest: Uint8Array = Buffer.from(text)
   for (let waitedMs = 0; waitedMs <= LONGEST_WAIT_MS;) {
     try {
-      rest = rest.subarray(write(rest))
+      const written = write(rest)
+      if (written === 0) return false
+      rest = rest.subarray(written)
       if (rest.length === 0) return true
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false

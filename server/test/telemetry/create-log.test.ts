@@ -36,6 +36,29 @@ describe('createLog', () => {
     expect(JSON.parse(lines()[0] ?? '')).to.include({ lost: 2 })
   })
 
+  it('still knows how many lines were lost when the line that says so is lost too', () => {
+    const own = log()
+    write = failing('ENOSPC')
+    own.info('one')
+    own.info('two')
+    // Room for the end of the line before, and for nothing more.
+    write = (bytes) => (bytes.length === 1 ? take(bytes) : failing('ENOSPC')())
+    own.info('three')
+    write = take
+    own.info('four')
+    expect(messages()).to.deep.equal(['log lines could not be written', 'four'])
+    expect(JSON.parse(lines()[0] ?? '')).to.include({ lost: 3 })
+  })
+
+  it('loses what an output takes nothing of', () => {
+    const own = log()
+    write = () => 0
+    own.info('one')
+    write = take
+    own.info('two')
+    expect(messages()).to.deep.equal(['log lines could not be written', 'two'])
+  })
+
   it('begins a new line after one that was written in part', () => {
     const own = log()
     let room = 10

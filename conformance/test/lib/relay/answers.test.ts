@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
+import type { Answer } from '../../../lib/answer.ts'
+import { createPatience } from '../../../lib/limits.ts'
+import { excuseMs, wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
 
 describe('a wrong value in a message', () => {
   it('says what it looks like', () => {
@@ -11,5 +13,45 @@ describe('a wrong value in a message', () => {
     expect(wrongHash(`0x${'ab'.repeat(31)}`)).to.include('31 bytes, where a hash has 32')
     expect(wrongHash('9'.repeat(77))).to.include('decimal')
     expect(wrongHash('0xzz')).to.include('no hex digits')
+  })
+})
+
+describe('the wait after a refusal', () => {
+  const refusal = (status: number, text: string, headers = {}): Answer =>
+    ({ status, text, headers, json: undefined, failure: undefined }) as unknown as Answer
+  /** The waits of a request that is refused each time. */
+  function waitsAfter(answer: Answer, rateLimitMs?: number): number[] {
+    const patience = rateLimitMs === undefined ? undefined : createPatience({ receiptMs: 1, rateLimitMs, restartMs: 1 })
+    const waits: number[] = []
+    for (let waitMs = excuseMs(answer, 1, patience); waitMs !== undefined && waits.length < 20;) {
+      waits.push(waitMs)
+      waitMs = excuseMs(answer, waits.length + 1, patience)
+    }
+    return waits
+  }
+
+  it('is none where nothing excuses the refusal', () => {
+    expect(waitsAfter(refusal(400, '{"error":"InvalidRelayNonce"}'), 60_000)).to.deep.equal([])
+    expect(waitsAfter(refusal(401, '{"error":"please try again"}'), 60_000)).to.deep.equal([])
+  })
+
+  it('is short where the target says that it is busy', () => {
+    expect(waitsAfter(refusal(409, '{}'), 60_000)).to.deep.equal([500, 1000, 2000])
+    expect(waitsAfter(refusal(400, 'the call before is pending'), 60_000)).to.deep.equal([500, 1000, 2000])
+  })
+
+  it('is as long as the run has time where the words tell of a limit or of a lock, for valid requests alone', () => {
+    for (const [status, text] of [
+      [400, 'rate limit exceeded'],
+      [403, 'Account temporarily locked'],
+      [401, 'Too many failed attempts'],
+    ] as const) {
+      expect(waitsAfter(refusal(status, text), 59_000), text).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000])
+      expect(waitsAfter(refusal(status, text)), text).to.deep.equal([500, 1000, 2000])
+    }
+  })
+
+  it('is at least what the target asks for', () => {
+    expect(waitsAfter(refusal(503, '', { 'retry-after': '3' }), 60_000)).to.deep.equal([3000, 3000, 3000])
   })
 })
