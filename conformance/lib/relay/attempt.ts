@@ -6,7 +6,9 @@ import { toNumber } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import {
   type CallOptions,
+  describeEffect,
   execute,
+  isInEffect,
   nonceIn,
   randomChannel,
   type RelayCall,
@@ -14,7 +16,7 @@ import {
   requireExecutable,
   signCall,
 } from './call.ts'
-import { readData, readNonce } from './contracts.ts'
+import { readNonce } from './contracts.ts'
 import {
   demandsCredential,
   excuseMs,
@@ -82,7 +84,7 @@ export async function inTurn<T>(t: CheckContext, work: () => Promise<T>): Promis
 }
 
 export async function hasEffect(t: CheckContext, call: RelayCall): Promise<boolean> {
-  return t.hasChain && (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
+  return t.hasChain && isInEffect(t, call)
 }
 
 /** Whether the chain has counted the nonce, for this call or for another one. */
@@ -275,8 +277,8 @@ async function judgeTaken(
   if (!isExecuted && receipt?.status === '0x1') {
     faults.unshift(
       new Fault('the call had no effect on the profile', {
-        expected: `the value ${call.value} under the data key ${call.key}`,
-        actual: 'no such value',
+        expected: describeEffect(call),
+        actual: 'nothing of it',
         answer,
         of: 'relay.execute.on-behalf',
       }),

@@ -4,7 +4,7 @@ import type { CheckContext } from '../clause.ts'
 import type { SendOptions } from '../endpoint.ts'
 import type { Account } from '../fixture.ts'
 import { Untestable } from '../outcome.ts'
-import { keyManagerAbi, profileAbi } from './contracts.ts'
+import { keyManagerAbi, profileAbi, readData } from './contracts.ts'
 import { hashIn, isHash, normalHash } from './answers.ts'
 import { relayDigest, type RelayMessage, signDigest } from './message.ts'
 import { randomBytes } from '../world.ts'
@@ -30,9 +30,14 @@ export interface ExecuteBody {
   }
 }
 
-/** A signed relay call whose effect can be seen: it stores a value on the profile under a data key of its own. */
+/**
+ * A signed relay call whose effect can be seen: it stores a value on the profile under a data key of its own, or sends a wei of
+ * the profile to an account that has none.
+ */
 export interface RelayCall {
   readonly controller: Account
+  /** Who gets the wei; absent: the call stores a value. */
+  readonly payee?: string
   /** The data key that the call sets. `value` is the value. */
   readonly key: string
   readonly value: string
@@ -48,12 +53,28 @@ export interface CallOptions {
   /** Absent: a random data key. Likewise `value`. */
   readonly key?: string
   readonly value?: string
+  /** Gets a wei of the profile, in place of the stored value. */
+  readonly payee?: string
   /** `start << 128 | end`; absent: 0. */
   readonly validityTimestamps?: bigint
   /** As it is written in the body; absent: not in the body, as in the document. */
   readonly validityText?: string
   /** As it is written in the body; absent: the profile's, with its checksum. */
   readonly address?: string
+}
+
+/** The operation type of a call (ERC725X), in difference to those that create contracts or delegate. */
+const plainCall = 0n
+
+/** What the call leaves on the chain, for a message. */
+export function describeEffect({ payee, key, value }: RelayCall): string {
+  return payee === undefined ? `the value ${value} under the data key ${key}` : `a wei of ${payee}`
+}
+
+/** Whether the call took effect on the chain. */
+export async function isInEffect(t: CheckContext, { payee, key, value }: RelayCall): Promise<boolean> {
+  if (payee !== undefined) return BigInt(String(await t.chain.send('eth_getBalance', [payee, 'latest']))) > 0n
+  return (await readData(t.chain, t.fixture.profile.address, key)) === value
 }
 
 /** A channel that no other run uses. */
@@ -79,7 +100,11 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
   const controller = options.controller ?? controllers.full
   const key = options.key ?? hexlify(randomBytes(32))
   const value = options.value ?? hexlify(randomBytes(8))
-  const payload = profileAbi.encodeFunctionData('setData', [key, value])
+  const { payee } = options
+  const payload =
+    payee === undefined
+      ? profileAbi.encodeFunctionData('setData', [key, value])
+      : profileAbi.encodeFunctionData('execute', [plainCall, payee, 1n, '0x'])
   const message: RelayMessage = {
     keyManager: profile.keyManager,
     chainId: BigInt(chain.chainId),
@@ -92,6 +117,7 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
   const transaction = { abi: payload, signature, nonce: options.nonce, ...validity }
   return {
     controller,
+    ...(payee === undefined ? {} : { payee }),
     key,
     value,
     message,

@@ -3,11 +3,13 @@ import type { ChainTruth } from '../chain-truth.ts'
 
 /** The functions and the event of a profile (LSP0) that the suite uses. */
 export const profileAbi = new Interface([
+  'function execute(uint256 operationType, address target, uint256 value, bytes data) payable returns (bytes)',
   'function setData(bytes32 dataKey, bytes dataValue)',
   'function getData(bytes32 dataKey) view returns (bytes)',
   'function getDataBatch(bytes32[] dataKeys) view returns (bytes[])',
   'function owner() view returns (address)',
   'event DataChanged(bytes32 indexed dataKey, bytes dataValue)',
+  'event Executed(uint256 indexed operationType, address indexed target, uint256 value, bytes4 indexed selector)',
 ])
 
 /** The functions and the event of a key manager (LSP6, LSP25) that the suite uses. */

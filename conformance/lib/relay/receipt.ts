@@ -1,4 +1,4 @@
-import { dataSlice, id } from 'ethers'
+import { dataSlice, id, zeroPadValue } from 'ethers'
 import type { Answer } from '../answer.ts'
 import type { ChainTruth } from '../chain-truth.ts'
 import type { CheckContext } from '../clause.ts'
@@ -6,8 +6,8 @@ import { Fault, Untestable } from '../outcome.ts'
 import type { CausedTransaction } from '../report-types.ts'
 import type { SpendingAccount } from '../limits.ts'
 import { delay, ourTimeMs } from '../world.ts'
-import type { RelayCall } from './call.ts'
-import { keyManagerAbi, profileAbi, readData, readNonce } from './contracts.ts'
+import { describeEffect, isInEffect, type RelayCall } from './call.ts'
+import { keyManagerAbi, profileAbi, readNonce } from './contracts.ts'
 
 /** A log entry of a receipt, as the node returns it. */
 export interface ReceiptLog {
@@ -85,25 +85,26 @@ const behindMs = 2000
  */
 export async function settle(t: CheckContext, call: RelayCall, hash: string): Promise<Settled | undefined> {
   if (!t.hasChain) return undefined
-  const isExecuted = async (): Promise<boolean> =>
-    (await readData(t.chain, t.fixture.profile.address, call.key)) === call.value
+  const isExecuted = (): Promise<boolean> => isInEffect(t, call)
   const timeoutMs = t.patience.receiptMs()
   let seenAt: number | undefined
   let minedAt: number | undefined
   const unknown = await t.once('relay.unknown hashes', async () => ({ count: 0 }))
   const waitMs = graceMs[unknown.count === 0 ? 0 : 1]
-  const settled = await poll(async (): Promise<Settled | undefined> => {
+  let mined: Settled | undefined
+  const polled = await poll(async (): Promise<Settled | undefined> => {
     const receipt = await readReceipt(t, hash)
     if (receipt) {
-      const found = { receipt, isExecuted: await isExecuted() }
+      mined = { receipt, isExecuted: await isExecuted() }
       minedAt ??= ourTimeMs()
       // Behind one URL several nodes may answer, one of which does not have the block yet.
-      const mayBeBehind = receipt.status === '0x1' && !found.isExecuted && ourTimeMs() - minedAt < behindMs
-      return mayBeBehind ? undefined : found
+      const mayBeBehind = receipt.status === '0x1' && !mined.isExecuted && ourTimeMs() - minedAt < behindMs
+      return mayBeBehind ? undefined : mined
     }
     if (seenAt === undefined && (await isExecuted())) seenAt = ourTimeMs()
     return seenAt !== undefined && ourTimeMs() - seenAt > waitMs ? { receipt: undefined, isExecuted: true } : undefined
   }, timeoutMs)
+  const settled = polled ?? mined
   if (settled?.receipt === undefined) unknown.count++
   if (settled) return settled
   await requireMined(t, hash, timeoutMs)
@@ -210,12 +211,15 @@ function nameOf(input: string): string {
   return `call data ${selector}… of ${(input.length - 2) / 2} bytes`
 }
 
-/** Whether the transaction changed the profile's data under the key of the call. */
-function hasEvent(t: CheckContext, { key }: RelayCall, { logs }: Receipt): boolean {
-  const topic = profileAbi.getEvent('DataChanged')?.topicHash
+/** Whether the profile logged in the transaction what the call did: the data key that changed, or who was called. */
+function hasEvent(t: CheckContext, { payee, key }: RelayCall, { logs }: Receipt): boolean {
+  const [event, position, value] =
+    payee === undefined ? ['DataChanged', 1, key] : ['Executed', 2, zeroPadValue(payee, 32)]
+  const topic = profileAbi.getEvent(event)?.topicHash
   const profile = t.fixture.profile.address.toLowerCase()
   return logs.some(
-    ({ address, topics }) => address.toLowerCase() === profile && topics[0] === topic && topics[1] === key,
+    ({ address, topics }) =>
+      address.toLowerCase() === profile && topics[0] === topic && topics[position]?.toLowerCase() === value,
   )
 }
 
@@ -229,7 +233,7 @@ export function otherTransactionFault(
   if (hasEvent(t, call, receipt)) return undefined
   return new Fault('transactionHash is the hash of another transaction', {
     expected: 'the hash of the transaction that changed the profile',
-    actual: `${receipt.transactionHash}, in which nothing under the data key ${call.key} changes`,
+    actual: `${receipt.transactionHash}, in which the profile does not do it: ${describeEffect(call)}`,
     answer,
     of: 'relay.execute.hash-of-transaction',
   })

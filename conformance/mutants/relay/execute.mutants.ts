@@ -9,7 +9,7 @@ import {
   wholeTransaction,
 } from '../../altered/lib/relay.ts'
 import { count, holds, later, mixedUp, nowAndThen } from '../../altered/lib/answers.ts'
-import { hexlify, Interface, keccak256, randomBytes, ZeroAddress } from 'ethers'
+import { hexlify, Interface, keccak256, randomBytes, toQuantity, ZeroAddress } from 'ethers'
 import {
   type AlteredResponse,
   type AlteredTools,
@@ -34,6 +34,18 @@ function inPlaceOfEachFourth(answer: (call: { readonly signature: string }) => A
     const transaction = wholeTransaction(request)
     if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
     return count(tools, 'asked') % 4 === 3 ? answer(transaction) : forward(request)
+  }
+}
+
+/** Sends calls that the controller has signed from an account of its own, always with so much gas. */
+function sentWithGas(gas: number): Handler {
+  return async (request, forward, tools) => {
+    const transaction = wholeTransaction(request)
+    const { address, keyManager } = tools.fixture.profile
+    const isOurs = String(requestObject(request)['address']).toLowerCase() === address.toLowerCase()
+    if (!isOurs || !transaction || !isSignedByFull(tools, transaction)) return forward(request)
+    const sent = { to: keyManager, data: relayCallData(transaction), gas: toQuantity(gas) }
+    return respond(200, { transactionHash: await sendFrom(tools, sent) })
   }
 }
 
@@ -289,11 +301,43 @@ export default [
     clause: 'relay.execute.on-behalf',
     name: 'reverts',
     fault: 'calls are sent with too little gas, and revert',
+    execute: sentWithGas(45_000),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'reverts-with-much-data',
+    fault: 'all calls are sent with as much gas as a small one needs, and one with much data reverts',
+    execute: sentWithGas(200_000),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'pays-itself',
+    fault: 'coin that the profile is to send is sent by the relay',
+    whole: true,
     async execute(request, forward, tools) {
       const transaction = wholeTransaction(request)
-      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
-      const sent = { to: tools.fixture.profile.keyManager, data: relayCallData(transaction), gas: '0xb000' }
-      return respond(200, { transactionHash: await sendFrom(tools, sent) })
+      const call = transaction && profileAbi.parseTransaction({ data: transaction.abi })
+      if (!transaction || !isSignedByFull(tools, transaction) || call?.name !== 'execute') return forward(request)
+      const transfer = { to: String(call.args['target']), value: toQuantity(call.args['value'] as bigint) }
+      return respond(200, { transactionHash: await sendFrom(tools, transfer) })
+    },
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.hash-of-transaction',
+    name: 'third-at-once',
+    fault: 'while two other calls are on their way, a call gets the hash of one of them',
+    async execute(request, forward, { memory }) {
+      const asked = Number(memory.get('on their way') ?? 0) + 1
+      memory.set('on their way', asked)
+      const response = await forward(request)
+      memory.set('on their way', Number(memory.get('on their way')) - 1)
+      if (!isTaken(response)) return response
+      if (asked > 2) return respond(200, { transactionHash: memory.get('hash') ?? hexlify(randomBytes(32)) })
+      memory.set('hash', (response.json as ExecuteAnswer).transactionHash)
+      return response
     },
   }),
 

@@ -23,6 +23,23 @@ export default [
   }),
 
   defineMutant({
+    clause: 'relay.execute.post',
+    name: 'not-after-an-early-call',
+    fault: 'after a call that came before its turn nothing is taken in that channel',
+    whole: true,
+    async execute(request, forward, tools) {
+      const transaction = wholeTransaction(request)
+      if (!transaction || !isSignedByFull(tools, transaction)) return forward(request)
+      const channel = `early in ${transaction.nonce >> 128n}`
+      if (tools.memory.has(channel)) return respond(400, { message: 'the channel is out of order' })
+      const next = await nextNonceOf(tools, tools.fixture.controllers.full.address, transaction.nonce)
+      const response = await forward(request)
+      if (transaction.nonce > next && response.status !== 200) tools.memory.set(channel, true)
+      return response
+    },
+  }),
+
+  defineMutant({
     clause: 'relay.execute.channels',
     fault: 'a nonce above 2^53 is refused',
     execute: async (request, forward) =>

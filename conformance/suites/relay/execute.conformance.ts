@@ -1,10 +1,11 @@
-import { hexlify, ZeroAddress } from 'ethers'
+import { concat, hexlify, ZeroAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
+import { describeAnswer } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
-import { executedCalls, inTurn, type Attempt } from '../../lib/relay/attempt.ts'
+import { attemptCall, executedCalls, inTurn, type Attempt, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import {
   expectNotExecuted,
@@ -53,6 +54,7 @@ async function expectOnce(t: CheckContext): Promise<void> {
   const filter = { address, topics: [topic], fromBlock: first.receipt.blockNumber, toBlock: 'latest' }
   const logs = (await t.chain.send('eth_getLogs', [filter])) as readonly ReceiptLog[]
   for (const { call, answer } of executed) {
+    if (call.payee !== undefined) continue
     const count = logs.filter(({ topics }) => topics[1] === call.key).length
     if (count <= 1) continue
     throw new Fault('a call was executed more than once', {
@@ -63,23 +65,51 @@ async function expectOnce(t: CheckContext): Promise<void> {
   }
 }
 
+/** More data than most calls bring, in words of 32 bytes. It takes some 350,000 gas. */
+const manyWords = 12
+
+/**
+ * Sends a valid call that is unlike the others of the run. A target may refuse it, since the documents show no policies. One
+ * that takes it must execute it.
+ *
+ * @throws Fault when the target takes the call and does not execute it
+ */
+async function expectExecutedIfTaken(t: CheckContext, what: string, options: ValidOptions): Promise<void> {
+  await requireFirstExecution(t)
+  const attempt = await attemptCall(t, options)
+  const [fault, ...others] = attempt.faults
+  if (attempt.hash === undefined && !attempt.isExecuted)
+    return t.observe(`${what} is refused: ${describeAnswer(attempt.answer)}`)
+  for (const other of others) t.accuse(other)
+  if (fault) throw fault
+}
+
+/** A wei of the profile goes to an account that has none. */
+async function expectTransfer(t: CheckContext): Promise<void> {
+  const balance = BigInt(String(await t.chain.send('eth_getBalance', [t.fixture.profile.address, 'latest'])))
+  if (balance === 0n) return t.observe('not seen: a call that sends coin, since the profile has none')
+  await expectExecutedIfTaken(t, 'a call that sends a wei', { payee: hexlify(randomBytes(20)) })
+}
+
 const owed = { owedBy: 'relay.execute.post' } as const
 const atTheEnd = { needs: ['chain', 'fixture', 'spend'], isLast: true } as const
 
+/** So many calls are sent at once. */
+const together = 4
+
 /**
- * Sends two calls of channels of their own at once. A target may refuse one of them, or carry both in one transaction.
+ * Sends calls of channels of their own at once. A target may refuse some of them, or carry several in one transaction.
  *
  * @throws Fault when the hash is that of a transaction without the call
  */
 async function expectOwnHashes(t: CheckContext): Promise<void> {
   await requireFirstExecution(t)
   const form = await relayForm(t)
-  const calls = [randomChannel(), randomChannel()].map((channel) =>
-    signCall(t, { ...form, nonce: nonceIn(channel, 0n) }),
-  )
+  const calls = Array.from({ length: together }, () => signCall(t, { ...form, nonce: nonceIn(randomChannel(), 0n) }))
   const answers = await Promise.all(calls.map(async (call) => ({ call, answer: await execute(t, call.body, owed) })))
   const taken = answers.filter(({ answer }) => isAccepted(answer))
-  if (taken.length < answers.length) return t.observe('one of two calls at once is refused')
+  if (taken.length < answers.length)
+    t.observe(`${answers.length - taken.length} of ${together} calls at once are refused`)
   for (const { call, answer } of taken) {
     const receipt = await waitForReceipt(t, normalHash(String(hashIn(answer))))
     const fault = receipt?.status === '0x1' ? otherTransactionFault(t, call, receipt, answer) : undefined
@@ -138,7 +168,7 @@ export default [
 
     // A target that keeps what it answers in one place for all requests mixes them up. Some die of two channels, so this
     // comes last.
-    check('two calls at once get each the hash of its own transaction', atTheEnd, expectOwnHashes)
+    check('calls at once get each the hash of its own transaction', atTheEnd, expectOwnHashes)
 
     check('a payload that was executed before gets the hash of a transaction of its own', atTheEnd, expectAnotherHash)
   }),
@@ -155,6 +185,15 @@ export default [
       requireNone(first, 'relay.execute.on-behalf')
       if (!isDone(t, first) && first.faults[0]) throw first.faults[0]
     })
+
+    const executing = { needs: ['chain', 'fixture', 'spend'] } as const
+    check('a call that sends coin of the profile is executed, where it is taken', executing, expectTransfer)
+
+    check('a call with much data is executed, where it is taken', executing, (t) =>
+      expectExecutedIfTaken(t, 'a call with much data', {
+        value: concat(Array.from({ length: manyWords }, () => randomBytes(32))),
+      }),
+    )
 
     const others: readonly (readonly [what: string, address: (t: CheckContext) => string | undefined])[] = [
       ['of nobody', () => hexlify(randomBytes(20))],

@@ -107,6 +107,27 @@ async function expectNoncesOfEach(t: CheckContext): Promise<void> {
   })
 }
 
+/**
+ * Sends a call before its turn, and then the ones whose turn it is. A target may refuse the early call, keep it, or send it.
+ *
+ * @throws Fault when the target has refused the early call, and refuses the others too
+ */
+async function expectAfterEarlyCall(t: CheckContext): Promise<void> {
+  await requireFirstExecution(t)
+  const channel = randomChannel()
+  if (!isDone(t, await attemptCall(t, { nonce: nonceIn(channel, 0n) })))
+    return t.observe('not seen: a call of another channel is refused')
+  const early = await execute(t, (await freshCall(t, { nonce: nonceIn(channel, 2n) })).body)
+  if (early.failure || isSuccess(early))
+    return t.observe(`not seen: a call before its turn is answered ${describeAnswer(early)}`)
+  for (const id of [1n, 2n]) {
+    const attempt = await attemptCall(t, { nonce: nonceIn(channel, id) })
+    const [fault, ...others] = attempt.faults
+    for (const other of others) t.accuse(other)
+    if (fault) throw fault
+  }
+}
+
 export default [
   clause('relay.execute.key-manager-nonce', (check) => {
     check('a call with a used nonce is not executed', (t) =>
@@ -160,6 +181,12 @@ export default [
           t.observe(`not seen: ${error.message}`)
         }
       },
+    )
+
+    check(
+      'a call that comes before its turn keeps back none of the others',
+      { needs: ['chain', 'fixture', 'spend'], isLast: true },
+      expectAfterEarlyCall,
     )
 
     check('the call is not executed later on, after the next one', { isLast: true }, async (t) => {
