@@ -1,6 +1,14 @@
 import { keepsBooks } from '../../altered/lib/quota.ts'
-import { defineMutant, respond } from '../../altered/define.ts'
-import { alterAnswer } from '../../altered/lib/relay.ts'
+import { type AlteredRequest, defineMutant, respond } from '../../altered/define.ts'
+import { alterAnswer, requestObject } from '../../altered/lib/relay.ts'
+
+const totalGas = 20_000_000n
+const books = keepsBooks({ total: totalGas, unit: 'gas', cost: ({ gasUsed }) => gasUsed })
+
+function isInLowerCase(request: AlteredRequest): boolean {
+  const { address } = requestObject(request)
+  return typeof address === 'string' && address === address.toLowerCase()
+}
 
 export default [
   defineMutant({
@@ -121,6 +129,27 @@ export default [
       reserve: 80_000n,
       bookedAfterMs: 5000,
     }),
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'free-in-lower-case',
+    fault: 'calls that name the profile in lower case are charged to nobody',
+    execute: (request, forward, tools) =>
+      isInLowerCase(request) ? forward(request) : books.execute(request, forward, tools),
+    quota: books.quota,
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.total-is-available-plus-used',
+    name: 'another-in-lower-case',
+    fault: 'the profile in lower case has an account of its own, of which nothing is used',
+    execute: books.execute,
+    async quota(request, forward, tools) {
+      const response = await books.quota(request, forward, tools)
+      if (response.status !== 200 || !isInLowerCase(request)) return response
+      return respond(200, { ...(response.json as object), quota: Number(totalGas) })
+    },
   }),
 
   defineMutant({

@@ -1,10 +1,10 @@
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { compareDecimals, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { executedCalls, inTurn } from '../../lib/relay/attempt.ts'
-import { expectTwin } from '../../lib/relay/executions.ts'
-import { askQuota, firstTold } from '../../lib/relay/quota.ts'
-import { isMore, type ToldQuota } from '../../lib/relay/answers.ts'
+import { attemptCall, executedCalls, inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
+import { expectTwin, isDone } from '../../lib/relay/executions.ts'
+import { askQuota, firstTold, sendForbidden } from '../../lib/relay/quota.ts'
+import { isMore, readTold, tellsQuota, type ToldQuota } from '../../lib/relay/answers.ts'
 import { mayBeShared, type Receipt } from '../../lib/relay/receipt.ts'
 import { delay, ourTimeMs } from '../../lib/world.ts'
 
@@ -204,10 +204,11 @@ async function askReleased(t: CheckContext, before: Amounts, reserved: Amounts, 
 async function executeOnce(
   t: CheckContext,
   waitMs: number,
+  options: ValidOptions,
 ): Promise<{ readonly isUsed: boolean; readonly fault: Fault }> {
   const before = await askSettled(t)
   const start = ourTimeMs()
-  const { settled } = await expectTwin(t)
+  const { settled } = await expectTwin(t, options)
   const receipt = settled?.receipt
   if (!receipt)
     throw new Untestable('the cost of the call is not known', { because: 'relay.execute.hash-of-transaction' })
@@ -231,6 +232,64 @@ async function executeOnce(
   else if (before.totalQuota === undefined) t.observe(`pay-as-you-go: ${seen}`)
   if (judged === 'used') (await useOf(t)).first ??= { before: await mostOf(t, before), atMs: ourTimeMs() }
   return { isUsed: judged === 'used' || before.totalQuota === undefined, fault }
+}
+
+/**
+ * Executes calls until the quota is seen to be lower.
+ *
+ * @throws Fault when it is not
+ */
+async function expectUsed(t: CheckContext, options: ValidOptions = {}): Promise<void> {
+  let last: Fault | undefined
+  // A little longer than a receipt may take, for a target that books once in such a time.
+  const mostMs = 1.1 * t.patience.receiptMs()
+  for (const waitMs of settleMs) {
+    const { isUsed, fault } = await executeOnce(t, Math.min(waitMs, mostMs), options)
+    if (isUsed) return
+    last = fault
+  }
+  if (last) throw last
+}
+
+/**
+ * A call that names the profile in lower case is charged to the profile. A target may refuse such a call.
+ *
+ * @throws Fault when it is charged to nobody
+ */
+async function expectUsedInLowerCase(t: CheckContext): Promise<void> {
+  if (!(await useOf(t)).first) return t.observe('not seen: a call that lowers the quota')
+  const address = t.fixture.profile.address.toLowerCase()
+  if (!isDone(t, await attemptCall(t, { address }))) return t.observe('not seen: an address in lower case is refused')
+  await expectUsed(t, { address })
+}
+
+const isUntouched = ({ quota, totalQuota }: ToldQuota): boolean =>
+  quota !== undefined && totalQuota !== undefined && compareDecimals(quota, totalQuota) === 0
+
+/**
+ * The quota is that of the profile, also where the request names it in lower case.
+ *
+ * @throws Fault when nothing was used of the quota in lower case, and something of the other
+ */
+async function expectOneAccount(t: CheckContext): Promise<void> {
+  const start = ourTimeMs()
+  for (;;) {
+    const whole = await ask(t)
+    const answer = await sendForbidden(t, (valid) => ({ ...valid, address: valid.address.toLowerCase() }))
+    if (!tellsQuota(answer)) return t.observe('not seen: an address in lower case is refused')
+    const lower = readTold(answer)
+    if (isUntouched(whole) || !isUntouched(lower) || isUntouched(await ask(t))) return
+    // The target may tell what it has told before, for a while.
+    if (ourTimeMs() - start < 1.1 * t.patience.receiptMs()) {
+      await delay(releasePauseMs)
+      continue
+    }
+    throw new Fault('the quota of the profile in lower case is another one, of which nothing was used', {
+      expected: `${showDecimal(whole.quota)}, as for the address with its checksum`,
+      actual: lower.quota ? showDecimal(lower.quota) : 'none',
+      answer,
+    })
+  }
 }
 
 /** Whether the quota shows most of the gas of all calls, so that nothing is left to wait for. */
@@ -282,23 +341,18 @@ export default [
 
     check('an execution lowers quota and leaves totalQuota', { needs: ['chain', 'fixture', 'spend'] }, (t) =>
       // In its turn, no other run on this machine changes the quota.
-      inTurn(t, async () => {
-        let last: Fault | undefined
-        // A little longer than a receipt may take, for a target that books once in such a time.
-        const mostMs = 1.1 * t.patience.receiptMs()
-        for (const waitMs of settleMs) {
-          const { isUsed, fault } = await executeOnce(t, Math.min(waitMs, mostMs))
-          if (isUsed) return
-          last = fault
-        }
-        if (last) throw last
-      }),
+      inTurn(t, () => expectUsed(t)),
     )
 
-    check(
-      'quota does not return to its old value before the reset',
-      { needs: ['chain', 'fixture', 'spend'], isLast: true },
-      (t) => inTurn(t, () => expectStillUsed(t)),
+    const atTheEnd = { needs: ['chain', 'fixture', 'spend'], isLast: true } as const
+    check('a call with the address in lower case lowers the same quota', atTheEnd, (t) =>
+      inTurn(t, () => expectUsedInLowerCase(t)),
+    )
+
+    check('the address in lower case has the same quota', atTheEnd, expectOneAccount)
+
+    check('quota does not return to its old value before the reset', atTheEnd, (t) =>
+      inTurn(t, () => expectStillUsed(t)),
     )
   }),
 ]
