@@ -1,7 +1,15 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, hangUp, type Lawful, respond, respondText } from '../../altered/define.ts'
+import {
+  defineLawful,
+  type Handler,
+  hangUp,
+  type Lawful,
+  respond,
+  respondText,
+  withJson,
+} from '../../altered/define.ts'
 import { rpcErrorsBy } from '../../altered/lib/answers.ts'
-import { alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
+import { alterRequest, alterResponses, blocksBehind, lagging, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
 
 const shape = 'eth-rpc 2: "Response envelope … not shown"'
 
@@ -41,6 +49,19 @@ function erring(id: string, form: Parameters<typeof rpcErrorsBy>[0], more: reado
 }
 
 const whole = (error: unknown, id: unknown) => ({ jsonrpc: '2.0', id, error })
+
+/** Answers some requests of a batch in another way. Single requests pass unaltered. */
+function eachOfABatch(when: (body: RpcBody) => boolean, answer: Handler): Handler {
+  return async (request, forward, tools) => {
+    if (!Array.isArray(request.json) || request.json.length === 0) return forward(request)
+    const answers: unknown[] = []
+    for (const json of request.json as RpcBody[]) {
+      const one = withJson(request, json)
+      answers.push((await (when(json) ? answer(one, forward, tools) : forward(one))).json)
+    }
+    return respond(200, answers)
+  }
+}
 
 export default [
   defineLawful({
@@ -149,6 +170,21 @@ export default [
       const response = await forward(request)
       return Array.isArray(response.json) ? respond(200, response.json.toReversed()) : response
     },
+  }),
+  defineLawful({
+    id: 'serves-numbers-alone-in-batches',
+    clauses: ['eth-rpc.batch', 'eth-rpc.eth_getLogs.max-1000'],
+    allowedBy: 'eth-rpc 1 and 2: the request is a JSON object; what of a batch is refused is not shown',
+    rpc: eachOfABatch(
+      (body) => /^eth_get(Logs|Transaction)/.test(String(body['method'])),
+      refuse(-32000, () => true),
+    ),
+  }),
+  defineLawful({
+    id: 'answers-batches-by-a-node-that-is-behind',
+    clauses: ['eth-rpc.batch'],
+    allowedBy: 'eth-rpc 4: of which moment an answer is, is not shown',
+    rpc: eachOfABatch(() => true, lagging(blocksBehind(2n))),
   }),
   defineLawful({
     id: 'refuses-ids-that-a-double-does-not-hold',

@@ -3,9 +3,9 @@ import type { ChainTruth } from '../chain-truth.ts'
 import { errorCodeOf, errorOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import { Untestable } from '../outcome.ts'
-import { knownHead } from './head.ts'
+import { knownHead, lagBlocks, readHead } from './head.ts'
 import { knownTransactions } from './known-transactions.ts'
-import { numberOf, quantity } from './values.ts'
+import { isNumber, numberOf, quantity } from './values.ts'
 import { sampleAddress } from './methods.ts'
 
 /**
@@ -135,6 +135,33 @@ export function balanceSteps(t: CheckContext): Promise<readonly BalanceAt[]> {
     }
     return [{ address, block: head, balance, isOld: false, isOfGenesis: false }]
   })
+}
+
+/** How many balances are asked for together. */
+const together = 4
+
+/**
+ * Balances of several accounts at young blocks, no two of them alike, so that an account that is told the balance of
+ * another shows. Empty where the chain does not show two.
+ */
+export async function differentBalances(t: CheckContext): Promise<readonly BalanceAt[]> {
+  const young = (await balanceSteps(t)).filter(({ isOld }) => !isOld)
+  const ofAccounts = new Map(young.map((step) => [step.address, step])).values()
+  const different = [...new Map([...ofAccounts].map((step) => [step.balance, step])).values()].slice(0, together)
+  return different.length < 2 ? [] : different
+}
+
+/** Whether the result is the balance of another of these accounts, and none that the account itself had of late. */
+export async function isOfAnother(
+  { chain }: CheckContext,
+  steps: readonly BalanceAt[],
+  { address, block, balance }: BalanceAt,
+  result: unknown,
+): Promise<boolean> {
+  const other = steps.find((step) => step.address !== address && isNumber(result, step.balance))
+  if (!other || isNumber(result, balance)) return false
+  const own = await balancesBetween(chain, address, block - lagBlocks, await readHead(chain))
+  return !own.some((one) => isNumber(result, one))
 }
 
 /**

@@ -203,7 +203,7 @@ async function emitterOf({ chain }: CheckContext, log: Log): Promise<KnownTransa
 }
 
 /** The two methods that take a hash and nothing else. */
-type LookUp = 'eth_getTransactionByHash' | 'eth_getTransactionReceipt'
+export type LookUp = 'eth_getTransactionByHash' | 'eth_getTransactionReceipt'
 
 /** What the target returns for a transaction. */
 export interface Found extends Served {
@@ -235,6 +235,16 @@ function sameHash(found: unknown, hash: string): boolean {
 }
 
 /**
+ * Whether the result is about the transaction with this hash. True for an object that names no hash: which members it
+ * has is not shown.
+ */
+export function isAbout(method: LookUp, result: unknown, hash: string): boolean {
+  if (!isObject(result)) return false
+  const named = result[method === 'eth_getTransactionByHash' ? 'hash' : 'transactionHash']
+  return named === undefined || sameHash(named, hash)
+}
+
+/**
  * Looks up a mined transaction, again and again while it is missing: the target may learn of a young one a moment
  * later than our node.
  *
@@ -247,12 +257,11 @@ export async function findTransaction(t: CheckContext, method: LookUp, hash: str
     const expected = `the transaction or receipt of ${hash}`
     throw new Fault('a mined transaction is not found', { expected, actual: describeAnswer(answer), answer, of })
   }
-  const named = result[method === 'eth_getTransactionByHash' ? 'hash' : 'transactionHash']
-  if (named !== undefined && !sameHash(named, hash)) {
+  if (!isAbout(method, result, hash)) {
     const of = `eth-rpc.${method}.success` as const
     throw new Fault('the result is about another transaction', {
       expected: hash,
-      actual: stringify(named),
+      actual: stringify(result).slice(0, 300),
       answer,
       of,
     })

@@ -1,5 +1,32 @@
-import { defineMutant, mapResponses, respond } from '../../altered/define.ts'
-import { alterParams, alterRequest, alterResponses, refuse } from '../../altered/lib/rpc.ts'
+import { defineMutant, type Handler, mapResponses, respond } from '../../altered/define.ts'
+import { mixedUp } from '../../altered/lib/answers.ts'
+import { alterParams, alterRequest, alterResponses, refuse, type RpcBody } from '../../altered/lib/rpc.ts'
+
+/** Alters the results of each method in a batch. `results` are those of the method, in the order of its requests. */
+function alterBatch(alter: (results: readonly unknown[], method: unknown) => readonly unknown[]): Handler {
+  return async (request, forward) => {
+    const response = await forward(request)
+    if (!Array.isArray(request.json) || !Array.isArray(response.json)) return response
+    const bodies = request.json as RpcBody[]
+    const served = (response.json as RpcBody[]).filter((answer) => 'result' in answer)
+    const byId = new Map(served.map((answer) => [answer['id'], answer['result']] as const))
+    for (const method of new Set(bodies.map((body) => body['method']))) {
+      const ids = bodies.flatMap((body) => (body['method'] === method && byId.has(body['id']) ? [body['id']] : []))
+      const results = alter(
+        ids.map((id) => byId.get(id)),
+        method,
+      )
+      for (const [index, id] of ids.entries()) byId.set(id, results[index])
+    }
+    return mapResponses(response, (answer) =>
+      'result' in answer ? { ...answer, result: byId.get(answer['id']) } : answer,
+    )
+  }
+}
+
+type Results = (results: readonly unknown[]) => readonly unknown[]
+
+const turned: Results = ([first, ...rest]) => [...rest, first]
 
 export default [
   defineMutant({
@@ -119,6 +146,37 @@ export default [
       if (!Array.isArray(request.json)) return response
       return mapResponses(response, (answer) => ('result' in answer ? { ...answer, result: '0x0' } : answer))
     },
+  }),
+
+  ...(
+    [
+      [
+        'first-of-its-method',
+        'each request gets the result of the first of its method',
+        'eth_',
+        ([first, ...rest]) => [first, ...rest.map(() => first)],
+      ],
+      ['balances-turned', 'balances go to the next request', 'eth_getBalance', turned],
+      ['receipts-turned', 'receipts go to the next request', 'eth_getTransactionReceipt', turned],
+      ['transactions-turned', 'transactions go to the next request', 'eth_getTransactionByHash', turned],
+      ['logs-turned', 'logs go to the next request', 'eth_getLogs', turned],
+      ['no-receipts', 'receipts are null', 'eth_getTransactionReceipt', (results) => results.map(() => null)],
+      ['no-logs', 'eth_getLogs selects nothing', 'eth_getLogs', (results) => results.map(() => [])],
+    ] as const satisfies readonly (readonly [string, string, string, Results])[]
+  ).map(([name, fault, which, alter]) =>
+    defineMutant({
+      clause: 'eth-rpc.batch',
+      name,
+      fault: `in a batch ${fault}`,
+      rpc: alterBatch((results, method) => (String(method).startsWith(which) ? alter(results) : results)),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.envelope.id-integer',
+    name: 'mixed-up',
+    fault: 'of requests that come at once each gets the id of the last',
+    rpc: mixedUp((response, { id }) => mapResponses(response, (answer) => ({ ...answer, id })), 'id'),
   }),
 
   defineMutant({

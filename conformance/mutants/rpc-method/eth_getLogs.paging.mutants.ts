@@ -74,6 +74,20 @@ export default [
   }),
 
   defineMutant({
+    clause: 'eth-rpc.eth_getLogs.max-1000',
+    name: 'in-a-batch',
+    fault: 'in a batch logs are not cut into pages',
+    rpc: async (request, forward, tools) => {
+      if (!Array.isArray(request.json)) return forward(request)
+      const one = uncut(({ paging_options }) => paging_options === undefined)
+      const answers: unknown[] = []
+      for (const json of request.json as unknown[])
+        answers.push((await one(withJson(request, json), forward, tools)).json)
+      return answers.length === 0 ? forward(request) : respond(200, answers)
+    },
+  }),
+
+  defineMutant({
     clause: 'eth-rpc.eth_getLogs.next-page',
     fault: 'the pagination options are ignored: the first page comes again',
     // The reference server still refuses malformed and missing keys, which shows that it reads them.

@@ -1,10 +1,21 @@
 import { type Answer, describeAnswer, errorOf, isServed, memberOf, objectOf } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
-import { accountOf } from '../../lib/eth-rpc/accounts.ts'
-import { inventedMethod, methodsWithoutParameters, sampleAddress } from '../../lib/eth-rpc/methods.ts'
+import { accountOf, type BalanceAt, differentBalances, isOfAnother } from '../../lib/eth-rpc/accounts.ts'
+import { shortRange } from '../../lib/eth-rpc/filters.ts'
+import { requireLogs } from '../../lib/eth-rpc/gather.ts'
+import { eventually, inTime } from '../../lib/eth-rpc/head.ts'
+import { findTransaction, isAbout, knownTransactions, type LookUp } from '../../lib/eth-rpc/known-transactions.ts'
+import { logsOf } from '../../lib/eth-rpc/logs.ts'
+import {
+  inventedMethod,
+  type ListedMethod,
+  methodsWithoutParameters,
+  sampleAddress,
+  unknownAddress,
+} from '../../lib/eth-rpc/methods.ts'
 import { isWithoutMeaning } from '../../lib/eth-rpc/prices.ts'
 import { expectChainId, expectNumber, requireRpcService } from '../../lib/eth-rpc/serve.ts'
-import { isNumber, numberOf, readingsOf } from '../../lib/eth-rpc/values.ts'
+import { isNumber, numberOf, quantity, readingsOf } from '../../lib/eth-rpc/values.ts'
 import { expect, requireServed } from '../../lib/expect.ts'
 import { stringify } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
@@ -13,6 +24,9 @@ import { Fault, Untestable } from '../../lib/outcome.ts'
 const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]
 /** Ids beyond 2^53, which a parser that reads doubles changes. */
 const longIds = [2n ** 53n + 1n, 2n ** 63n - 1n]
+
+/** How often requests are sent at once. */
+const rounds = 2
 
 const askWith = (t: CheckContext, id: number | bigint) => (): Promise<Answer> =>
   t.rpc.send({ id, jsonrpc: '2.0', method: 'eth_chainId', params: [] })
@@ -51,6 +65,100 @@ function responsesById(answer: Answer, ids: readonly number[]): Map<number, Resp
     })
   }
   return new Map((json as Response[]).map((response) => [Number(response['id']), response]))
+}
+
+/** A request of a batch and what the target answers to it. */
+interface InBatch {
+  readonly answer: Answer
+  readonly params: readonly unknown[]
+  readonly response: Response
+}
+
+/**
+ * Asks for the same method several times in one batch. Three requests at most, since some targets take no longer batches.
+ *
+ * @throws Fault when there is not one response for each request
+ */
+async function askTogether(t: CheckContext, method: ListedMethod, all: readonly (readonly unknown[])[]) {
+  const few = all.slice(0, 3).map((params, index) => ({ id: 41 + index, jsonrpc: '2.0', method, params }))
+  const answer = await t.rpc.send(few)
+  const responses = responsesById(
+    answer,
+    few.map(({ id }) => id),
+  )
+  return few.map(({ id, params }): InBatch => ({ answer, params, response: responses.get(id) ?? {} }))
+}
+
+/** The result; undefined where there is an error. How a batch errs is not judged by its results. */
+function resultIn({ response }: InBatch): unknown {
+  return (response['error'] ?? null) === null ? response['result'] : undefined
+}
+
+function mixedUp(method: ListedMethod, { answer, params, response }: InBatch, expected: string): Fault {
+  return new Fault(`${method} ${JSON.stringify(params)} has another result in a batch than alone`, {
+    expected,
+    actual: stringify(response).slice(0, 300),
+    answer,
+  })
+}
+
+/** @throws Fault when an account is told the balance of another one of the batch */
+async function expectOwnBalances(t: CheckContext): Promise<void> {
+  const method = 'eth_getBalance'
+  const steps = await differentBalances(t)
+  if (steps.length === 0) return t.observe('not seen: several accounts with different balances')
+  const asked = await askTogether(
+    t,
+    method,
+    steps.map(({ address, block }) => [address, quantity(block)]),
+  )
+  for (const [index, one] of asked.entries()) {
+    const step = steps[index] as BalanceAt
+    if (!(await isOfAnother(t, steps, step, resultIn(one)))) continue
+    throw mixedUp(method, one, `the balance of ${step.address}: ${step.balance}`)
+  }
+}
+
+/** @throws Fault when a hash is answered with null, or with another transaction of the batch */
+async function expectOwnTransactions(t: CheckContext, method: LookUp): Promise<void> {
+  // The oldest ones, which every node has by now.
+  const hashes = (await knownTransactions(t)).map(({ hash }) => hash).slice(-3)
+  if (hashes.length < 2) return t.observe('not seen: several transactions')
+  for (const hash of hashes) await findTransaction(t, method, hash)
+  const ask = async () => {
+    const asked = await askTogether(
+      t,
+      method,
+      hashes.map((hash) => [hash]),
+    )
+    const expected = (index: number) => `what belongs to ${hashes[index]}`
+    for (const [index, one] of asked.entries()) {
+      const result = resultIn(one) ?? undefined
+      if (result !== undefined && !isAbout(method, result, hashes[index] ?? ''))
+        throw mixedUp(method, one, expected(index))
+    }
+    const unknown = asked.findIndex((one) => resultIn(one) === null)
+    return unknown < 0 ? undefined : mixedUp(method, asked[unknown] as InBatch, expected(unknown))
+  }
+  // A node behind the same address may not have the block yet.
+  const fault = await eventually(t, ask, (found) => found === undefined)
+  if (fault) throw fault
+}
+
+/** @throws Fault when a filter is answered with the logs of another filter of the batch, or with none */
+async function expectOwnLogs(t: CheckContext): Promise<void> {
+  const method = 'eth_getLogs'
+  await requireLogs(t)
+  const { filter } = await shortRange(t)
+  await inTime(t, async () => {
+    const asked = await askTogether(t, method, [[filter], [{ ...filter, address: unknownAddress() }]])
+    for (const [index, one] of asked.entries()) {
+      const result = resultIn(one)
+      if (result === undefined) continue
+      const hasLogs = logsOf(result, { answer: one.answer }).length > 0
+      if (hasLogs !== (index === 0)) throw mixedUp(method, one, index === 0 ? 'some entries' : 'an empty list')
+    }
+  })
 }
 
 /** Requests that a target serves, and requests that it refuses. */
@@ -135,6 +243,16 @@ export default [
         else t.observe(`the id ${id}, beyond 2^53, is refused`)
       })
     }
+
+    // A target that keeps the id in one place for all requests mixes them up.
+    check('requests that come at once get each their own id', async (t) => {
+      await expectChainId(t)
+      for (let round = 0; round < rounds; round++) {
+        const ids = [1, 2, 3, 4].map((number) => 70_000 + 10 * round + number)
+        const answers = await Promise.all(ids.map((id) => askWith(t, id)()))
+        for (const [index, answer] of answers.entries()) if (isServed(answer)) expectSameId(answer, ids[index] ?? 0)
+      }
+    })
   }),
 
   clause('eth-rpc.envelope.version', (check) => {
@@ -195,6 +313,17 @@ export default [
         answer,
       })
     })
+
+    check('several balances of a batch: each its own', { needs: ['chain'] }, async (t) => {
+      await expectChainId(t)
+      await expectOwnBalances(t)
+    })
+
+    for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt'] as const) {
+      check(`several ${method} of a batch: each its own`, { needs: ['chain'] }, (t) => expectOwnTransactions(t, method))
+    }
+
+    check('several filters of a batch: the logs of each', { needs: ['chain', 'fixture'] }, expectOwnLogs)
 
     check('an empty array is answered by one error', async (t) => {
       await requireRpcService(t)

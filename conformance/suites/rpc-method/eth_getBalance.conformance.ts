@@ -6,7 +6,9 @@ import {
   type BalanceAt,
   balancesBetween,
   balanceSteps,
+  differentBalances,
   fixtureAccounts,
+  isOfAnother,
   pendingBalance,
 } from '../../lib/eth-rpc/accounts.ts'
 import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
@@ -98,8 +100,7 @@ async function expectBalanceAtTag(t: CheckContext, address: string, tag: 'latest
   if (!isRight(seen)) throw otherBalance(address, `at ${tag}`, seen.truth.join(' or '), seen.answer)
 }
 
-/** How many balances are asked for at once, and how often. */
-const atOnce = 4
+/** How often several balances are asked for at once. */
 const rounds = 3
 
 /**
@@ -108,21 +109,16 @@ const rounds = 3
  * @throws Fault when an account is told the balance of another one
  */
 async function expectOwnAtOnce(t: CheckContext): Promise<void> {
-  const young = (await balanceSteps(t)).filter(({ isOld }) => !isOld)
-  const ofAccounts = new Map(young.map((step) => [step.address, step])).values()
-  // A mixed-up answer shows by the balance of another account.
-  const asked = [...new Map([...ofAccounts].map((step) => [step.balance, step])).values()].slice(0, atOnce)
-  if (asked.length < 2) return t.observe('not seen: several accounts with different balances')
+  const asked = await differentBalances(t)
+  if (asked.length === 0) return t.observe('not seen: several accounts with different balances')
   for (let round = 0; round < rounds; round++) {
     const answers = await Promise.all(asked.map(({ address, block }) => t.rpc.call(method, [address, quantity(block)])))
     for (const [index, answer] of answers.entries()) {
-      const { address, block, balance } = asked[index] as BalanceAt
+      const step = asked[index] as BalanceAt
       const result = isServed(answer) ? memberOf(answer, 'result') : undefined
-      const other = asked.find((one) => one.address !== address && isNumber(result, one.balance))
-      if (!other || isNumber(result, balance)) continue
-      const own = await balancesBetween(t.chain, address, block - lagBlocks, await readHead(t.chain))
-      if (own.some((one) => isNumber(result, one))) continue
-      throw otherBalance(address, `at block ${block}, asked for together with others`, `${balance}`, answer)
+      if (!(await isOfAnother(t, asked, step, result))) continue
+      const where = `at block ${step.block}, asked for together with others`
+      throw otherBalance(step.address, where, `${step.balance}`, answer)
     }
   }
 }

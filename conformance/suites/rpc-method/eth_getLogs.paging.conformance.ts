@@ -139,6 +139,15 @@ export default [
       if (!isAnyServed) throw new Untestable('no filter that selects more than a page is served')
     })
 
+    // The document shows no batches. Who serves them returns no more entries by them.
+    check('in a batch, where batches are served', async (t) => {
+      const [long] = (await longFilters(t, 'over several blocks')).long
+      const answer = await t.rpc.send([{ id: 1, jsonrpc: '2.0', method, params: [long?.filter] }])
+      const [response] = Array.isArray(answer.json) ? (answer.json as ({ readonly result?: unknown } | null)[]) : []
+      const entries = Array.isArray(response?.result) ? response.result.length : 0
+      expect(entries, 'entries in the answer to a request in a batch').shownBy(answer).to.be.at.most(pageLimit)
+    })
+
     check('later pages hold at most 1000 entries', async (t) => {
       const paging = await requireWayOfPaging(t)
       for (const kind of [...plainKinds, ...otherKinds]) {
