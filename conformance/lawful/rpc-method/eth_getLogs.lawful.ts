@@ -1,12 +1,13 @@
 import { getAddress } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, mapResponses, type Forward, type Lawful } from '../../altered/define.ts'
+import { defineLawful, mapResponses, type Forward, type Lawful, withJson } from '../../altered/define.ts'
 import { entriesAs, refusesFilters, type Members } from '../../altered/lib/logs.ts'
 import {
   alterFilter,
   alterPaging,
   alterResult,
   filterOf,
+  headOf,
   pagingOf,
   refuse,
   type RpcBody,
@@ -299,5 +300,56 @@ export default [
     allowedBy: results,
     mayFail: ['eth-rpc.eth_getLogs.result-schema'],
     rpc: entriesAs((entry) => ({ ...entry, address: getAddress(String(entry['address'])) })),
+  }),
+  defineLawful({
+    id: 'writes-null-for-no-topics',
+    clauses: ['eth-rpc.eth_getLogs.success', 'eth-rpc.eth_getLogs.result-schema'],
+    allowedBy: results,
+    mayFail: ['eth-rpc.eth_getLogs.result-schema'],
+    rpc: entriesAs((entry) => ({ ...entry, topics: isEmpty(entry['topics']) ? null : entry['topics'] })),
+  }),
+  ...(
+    [
+      ['refuses-ranges-that-end-beyond-the-head', refuse(-32000, () => true)],
+      ['has-null-for-ranges-that-end-beyond-the-head', alterResult('eth_getLogs', () => null)],
+    ] as const
+  ).map(([id, answer]) =>
+    defineLawful({
+      id,
+      clauses: ['eth-rpc.eth_getLogs.filter-fields', 'eth-rpc.eth_getLogs.success'],
+      allowedBy: fields,
+      async rpc(request, forward, tools) {
+        const { toBlock } = filterOf((request.json ?? {}) as RpcBody) ?? {}
+        const isBeyond = blockOf(toBlock) > Number(await headOf(tools))
+        return (isBeyond ? answer : forward)(request, forward, tools)
+      },
+    }),
+  ),
+  defineLawful({
+    id: 'errs-after-the-last-entry',
+    clauses: ['eth-rpc.eth_getLogs.next-page', 'eth-rpc.eth_getLogs.walk-ends'],
+    allowedBy: 'eth-rpc 8: "when more entries exist": what comes after the last one is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.walk-ends'],
+    rpc: async (request, forward, tools) => {
+      const response = await forward(request)
+      const { result } = (response.json ?? {}) as { result?: unknown }
+      const isEnd = pagingOf((request.json ?? {}) as RpcBody) && Array.isArray(result) && result.length === 0
+      return isEnd ? refuse(-32000, () => true)(request, forward, tools) : response
+    },
+  }),
+  defineLawful({
+    id: 'begins-again-after-the-last-entry',
+    clauses: ['eth-rpc.eth_getLogs.next-page', 'eth-rpc.eth_getLogs.walk-ends'],
+    // Debatable: a client that asks on after a short page walks for ever.
+    allowedBy: 'eth-rpc 8: "when more entries exist": what comes after the last one is not shown',
+    mayFail: ['eth-rpc.eth_getLogs.walk-ends'],
+    rpc: async (request, forward) => {
+      const response = await forward(request)
+      const body = (request.json ?? {}) as RpcBody
+      const { result } = (response.json ?? {}) as { result?: unknown }
+      const isEnd = pagingOf(body) && Array.isArray(result) && result.length === 0
+      if (!isEnd) return response
+      return forward(withJson(request, { ...body, params: [{ ...filterOf(body), paging_options: undefined }] }))
+    },
   }),
 ]

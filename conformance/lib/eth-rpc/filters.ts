@@ -184,7 +184,7 @@ export async function fromEarliest(t: CheckContext): Promise<KnownFilter> {
  *
  * @param end nothing: the filter has no `toBlock`, which then means the latest block
  */
-export async function toTheHead(t: CheckContext, end: { readonly toBlock?: 'latest' }): Promise<KnownFilter> {
+export async function toTheHead(t: CheckContext, end: { readonly toBlock?: string }): Promise<KnownFilter> {
   const logs = await emitterLogs(t)
   const toTheEnd = runsOf(logs).filter(({ end }) => end === logs.all.length)
   const run = toTheEnd.at(-2) ?? toTheEnd.at(-1)
@@ -199,9 +199,37 @@ export async function toTheHead(t: CheckContext, end: { readonly toBlock?: 'late
   return { filter: { address, fromBlock, ...end }, truth: [...truth, ...more], upTo }
 }
 
+/** All logs of the emitter, in the blocks from the first of the chain to the latest. */
+export async function ofAllBlocks(t: CheckContext): Promise<KnownFilter> {
+  const { emitter: address, all: truth, toBlock: upTo } = await emitterLogs(t)
+  return { filter: { address, fromBlock: 'earliest', toBlock: 'latest' }, truth, upTo }
+}
+
+/** All logs of a block, whatever their address; undefined where the chain's node does not tell them. */
+async function ofWholeBlock({ chain }: CheckContext, block: unknown): Promise<KnownFilter | undefined> {
+  const filter = { fromBlock: block, toBlock: block }
+  const found = await chain.attempt('eth_getLogs', [filter])
+  return 'result' in found && Array.isArray(found.result) ? { filter, truth: found.result as Log[] } : undefined
+}
+
 /**
- * Filters with more logs than a page whose blocks are not two numbers: those of all blocks up to the head, and one of a block
- * by its hash.
+ * Logs without topics and data, which differ in their place alone. The contract that emits them also calls the fixture's two
+ * emitters. Undefined where the chain shows none.
+ */
+export async function blankLogs(t: CheckContext): Promise<KnownFilter | undefined> {
+  const last = (await pairedLogs(t))?.all.at(-1)
+  if (!last) return undefined
+  const { blockNumber, transactionHash } = last
+  const transaction = (await t.chain.send('eth_getTransactionByHash', [transactionHash])) as Log | null
+  const filter = { address: transaction?.['to'], fromBlock: blockNumber, toBlock: blockNumber }
+  const found = await t.chain.attempt('eth_getLogs', [filter])
+  const truth = 'result' in found && Array.isArray(found.result) ? (found.result as Log[]) : []
+  return truth.length > 1 ? { filter, truth } : undefined
+}
+
+/**
+ * Filters with more logs than a page whose blocks are not two numbers, or which name no address: those of all blocks up to the
+ * head, one of a block by its hash, and one of a block alone.
  *
  * @throws Untestable when the fixture has no more than a page
  */
@@ -212,11 +240,13 @@ export async function unnumberedFilters(t: CheckContext): Promise<KnownFilter[]>
   const [first] = truth
   if (truth.length <= pageLimit) throw new Untestable(`the fixture has no more than ${pageLimit} logs`)
   const fromBlock = first?.['blockNumber']
+  const wholeBlock = dense && (await ofWholeBlock(t, dense.filter['fromBlock']))
   return [
     { filter: { address, fromBlock }, truth, upTo },
     { filter: { address, fromBlock, toBlock: 'latest' }, truth, upTo },
-    { filter: { address, fromBlock: 'earliest', toBlock: 'latest' }, truth, upTo },
+    await ofAllBlocks(t),
     ...(dense ? [{ filter: { address, blockHash }, truth: dense.truth }] : []),
+    ...(wholeBlock ? [wholeBlock] : []),
   ]
 }
 
@@ -251,6 +281,18 @@ function onePage(logs: EmitterLogs): { readonly range: Filter; readonly truth: r
   }
   throw new Untestable('every block of the fixture has more than one page of logs')
 }
+
+/** The logs of the block with most transactions, among those with at most one page of logs. */
+function ofManyTransactions(logs: EmitterLogs): readonly Log[] {
+  const [block] = runsOf(logs)
+    .filter((run) => run.from === run.to && countOf(run) <= pageLimit)
+    .map(({ begin, end }) => logs.all.slice(begin, end))
+    .sort((a, b) => transactionsOf(b) - transactionsOf(a))
+  if (!block) throw new Untestable('every block of the fixture has more than one page of logs')
+  return block
+}
+
+const transactionsOf = (logs: readonly Log[]): number => new Set(logs.map((log) => log['transactionHash'])).size
 
 function topicsCase(
   selects: string,
@@ -305,12 +347,8 @@ export const filterCases: readonly FilterCase[] = [
   {
     selects: 'blockHash: that block',
     make(logs) {
-      const { truth } = onePage(logs)
-      const blockHash = truth[0]?.['blockHash']
-      return {
-        filter: { address: logs.emitter, blockHash },
-        truth: truth.filter((log) => log['blockHash'] === blockHash),
-      }
+      const truth = ofManyTransactions(logs)
+      return { filter: { address: logs.emitter, blockHash: truth[0]?.['blockHash'] }, truth }
     },
   },
   topicsCase(
@@ -327,6 +365,16 @@ export const filterCases: readonly FilterCase[] = [
     'topics: alternatives',
     (sample, other) => [null, [topic(sample, 1), topic(other, 1)]],
     (log, sample, other) => hasSameTopic(log, sample, 1) || hasSameTopic(log, other, 1),
+  ),
+  topicsCase(
+    'topics: alternatives at the first position, one of which no log has',
+    (sample, other) => [[unknownHash(), topic(sample, 0), topic(other, 0)]],
+    (log, sample, other) => hasSameTopic(log, sample, 0) || hasSameTopic(log, other, 0),
+  ),
+  topicsCase(
+    'topics: a value at the third position, after two that are any',
+    (sample) => [null, null, topic(sample, 2)],
+    (log, sample) => hasSameTopic(log, sample, 2),
   ),
   topicsCase(
     'topics: null stands for any value',

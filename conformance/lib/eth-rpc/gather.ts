@@ -60,9 +60,15 @@ const fewPages = 30
  * Compares what the target selects with the chain, page by page where its pages are smaller.
  *
  * @param answer the answer that serves the filter
+ * @param most how many pages to compare
  * @throws Fault for the first difference
  */
-export async function expectSelected(t: CheckContext, known: KnownFilter, answer: Answer): Promise<void> {
+export async function expectSelected(
+  t: CheckContext,
+  known: KnownFilter,
+  answer: Answer,
+  most = fewPages,
+): Promise<void> {
   const { gathering, page } = compareFirstPage(known, answer)
   if (gathering.isComplete) return
   let paging: Paging
@@ -77,7 +83,7 @@ export async function expectSelected(t: CheckContext, known: KnownFilter, answer
   // missing entries.
   const size = await pageSize(t)
   const later = page.length < size ? 'eth-rpc.eth_getLogs.success' : 'eth-rpc.eth_getLogs.next-page'
-  await walkPages(t, { ...known, answer }, paging, { most: fewPages, later })
+  await walkPages(t, { ...known, answer }, paging, { most, later })
 }
 
 /** How many entries the target's pages hold, as a filter with many logs shows it; 0 when none shows it. */

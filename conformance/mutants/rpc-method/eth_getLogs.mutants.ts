@@ -1,7 +1,18 @@
 import { defineMutant, mapResponses } from '../../altered/define.ts'
-import { alterFilter, alterResult, filterOf, type RpcBody } from '../../altered/lib/rpc.ts'
+import { alterFilter, alterResult, filterOf, headOf, type RpcBody } from '../../altered/lib/rpc.ts'
 
 type Log = Readonly<Record<string, unknown>>
+
+/** The index of the log among those of its transaction, as far as the answer shows them. */
+function placeInTransaction(logs: readonly Log[], log: Log): string {
+  const first = logs.find(({ transactionHash }) => transactionHash === log['transactionHash'])
+  return `0x${(Number(log['logIndex']) - Number(first?.['logIndex'])).toString(16)}`
+}
+
+/** Selects nothing for some filters. */
+function nothingFor(isMeant: (filter: Log) => boolean) {
+  return alterResult('eth_getLogs', (logs, body) => (isMeant(filterOf(body) ?? {}) ? [] : logs))
+}
 
 export default [
   defineMutant({
@@ -182,5 +193,134 @@ export default [
     name: 'to-latest',
     fault: 'a range up to "latest" selects nothing',
     rpc: alterResult('eth_getLogs', (logs, body) => (filterOf(body)?.['toBlock'] === 'latest' ? [] : logs)),
+  }),
+
+  ...(
+    [
+      [
+        'no-topics',
+        'logs without topics are left out',
+        (logs) => logs.filter(({ topics }) => (topics as unknown[]).length > 0),
+      ],
+      [
+        'alike',
+        'of blank logs of a transaction, which are alike in all but their place, only the first is found',
+        (logs) => logs.filter(({ topics, logIndex }) => (topics as unknown[]).length > 0 || logIndex === '0x0'),
+      ],
+      [
+        'index-of-the-transaction',
+        'the logs of each transaction are counted from zero',
+        (logs) => logs.map((log) => ({ ...log, logIndex: placeInTransaction(logs, log) })),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (logs: readonly Log[]) => readonly Log[]])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.success',
+      name,
+      fault,
+      rpc: alterResult('eth_getLogs', (logs) => (Array.isArray(logs) ? alter(logs as Log[]) : logs)),
+    }),
+  ),
+
+  ...(
+    [
+      [
+        'small-letters',
+        'an address in small letters has no logs',
+        ({ address }) => typeof address === 'string' && address === address.toLowerCase(),
+      ],
+      [
+        'checksum',
+        'an address with its checksum has no logs',
+        ({ address }) => typeof address === 'string' && address !== address.toLowerCase(),
+      ],
+      [
+        'earliest-to-latest',
+        'a range from "earliest" to "latest" selects nothing',
+        ({ fromBlock, toBlock }) => fromBlock === 'earliest' && toBlock === 'latest',
+      ],
+    ] as const satisfies readonly (readonly [string, string, (filter: Log) => boolean])[]
+  ).map(([name, fault, isMeant]) =>
+    defineMutant({ clause: 'eth-rpc.eth_getLogs.success', name, fault, rpc: nothingFor(isMeant) }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'kept',
+    fault: 'what was answered to a filter is answered ever after',
+    whole: true,
+    rpc: (request, forward, tools) =>
+      alterResult('eth_getLogs', (logs, body) => {
+        const key = JSON.stringify(filterOf(body))
+        if (!tools.memory.has(key)) tools.memory.set(key, logs)
+        return tools.memory.get(key)
+      })(request, forward, tools),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'beyond-the-head',
+    fault: 'a range that ends beyond the head selects nothing',
+    async rpc(request, forward, tools) {
+      const head = await headOf(tools)
+      return nothingFor(({ toBlock }) => /^0x/.test(String(toBlock)) && BigInt(String(toBlock)) > head)(
+        request,
+        forward,
+        tools,
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'from-latest',
+    fault: 'a range from "latest" selects nothing',
+    whole: true,
+    rpc: nothingFor(({ fromBlock }) => fromBlock === 'latest'),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'first-transaction-by-hash',
+    fault: 'of a block by its hash only the logs of the first transaction are found',
+    rpc: alterResult('eth_getLogs', (logs, body) => {
+      if (filterOf(body)?.['blockHash'] === undefined) return logs
+      return (logs as readonly Log[]).filter(({ transactionIndex }) => transactionIndex === '0x0')
+    }),
+  }),
+
+  ...(
+    [
+      [
+        'first-alternative',
+        'of alternatives only the first counts',
+        (topic) => (Array.isArray(topic) ? (topic as unknown[])[0] : topic),
+      ],
+      [
+        'last-alternative',
+        'of alternatives only the last counts',
+        (topic) => (Array.isArray(topic) ? (topic as unknown[]).at(-1) : topic),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (topic: unknown) => unknown])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({
+      clause: 'eth-rpc.eth_getLogs.filter-fields',
+      name,
+      fault: `${fault}, at the first position of the topics`,
+      rpc: alterFilter((filter) => {
+        const [first, ...rest] = Array.isArray(filter['topics']) ? (filter['topics'] as unknown[]) : []
+        return first === undefined ? filter : { ...filter, topics: [alter(first), ...rest] }
+      }),
+    }),
+  ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'third-topic',
+    fault: 'topics beyond the second are ignored',
+    rpc: alterFilter(({ topics, ...others }) => ({
+      ...others,
+      topics: Array.isArray(topics) ? (topics as unknown[]).slice(0, 2) : topics,
+    })),
   }),
 ]

@@ -279,6 +279,7 @@ export default [
       ['to-latest', 'of a range up to "latest"', ({ toBlock }) => toBlock === 'latest'],
       ['without-end', 'of a range without toBlock', (filter) => !('toBlock' in filter) && !('blockHash' in filter)],
       ['by-hash', 'of a block by its hash', ({ blockHash }) => blockHash !== undefined],
+      ['of-any-address', 'of a filter without an address', ({ address }) => address === undefined],
     ] as readonly (readonly [string, string, (filter: Filter) => boolean])[]
   ).map(([name, which, isMeant]) =>
     defineMutant({
@@ -290,4 +291,11 @@ export default [
       ),
     }),
   ),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.next-page',
+    name: 'zero-is-no-key',
+    fault: 'a logIndex of zero is taken for none: the first page comes again',
+    rpc: alterPaging((keys) => (/^(0x)?0+$/.test(String(keys['logIndex'])) ? undefined : keys)),
+  }),
 ]

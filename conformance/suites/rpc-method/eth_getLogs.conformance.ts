@@ -1,4 +1,5 @@
-import { describeAnswer, isServed } from '../../lib/answer.ts'
+import { getAddress } from 'ethers'
+import { type Answer, describeAnswer, isServed, yieldsResult } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
 import {
@@ -12,14 +13,16 @@ import {
 } from '../../lib/eth-rpc/logs.ts'
 import { inTime, lagBlocks, readHead, youngBlock } from '../../lib/eth-rpc/head.ts'
 import {
+  blankLogs,
   filterCases,
   fromEarliest,
   type KnownFilter,
+  ofAllBlocks,
   plainKinds,
   shortRange,
   toTheHead,
 } from '../../lib/eth-rpc/filters.ts'
-import { firstPage } from '../../lib/eth-rpc/first-page.ts'
+import { compareFirstPage, firstPage } from '../../lib/eth-rpc/first-page.ts'
 import { expectSelected, requireLogs } from '../../lib/eth-rpc/gather.ts'
 import { receiptsOf } from '../../lib/eth-rpc/known-transactions.ts'
 import { quantity } from '../../lib/eth-rpc/values.ts'
@@ -27,7 +30,8 @@ import { sampleAddress, unknownAddress, unknownHash } from '../../lib/eth-rpc/me
 import { expectServed } from '../../lib/eth-rpc/serve.ts'
 import { expect, resultOf } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { pageLimit } from '../../lib/eth-rpc/paging.ts'
+import { type Filter, pageLimit } from '../../lib/eth-rpc/paging.ts'
+import { ourTimeMs } from '../../lib/world.ts'
 
 const method = 'eth_getLogs'
 /** A service that is behind may lack this many blocks with logs at the end. */
@@ -54,6 +58,17 @@ async function expectSelectedIfServed(t: CheckContext, known: KnownFilter, form:
   const answer = await t.rpc.call(method, [known.filter])
   if (isServed(answer)) await expectSelected(t, known, answer)
   else t.observe(`${form} is refused: ${describeAnswer(answer)}`)
+}
+
+/** Like `expectSelectedIfServed`, for the first pages of filters that select many. */
+async function expectFirstPages(t: CheckContext, known: KnownFilter, form: string): Promise<void> {
+  await requireLogs(t)
+  await inTime(t, async () => {
+    const answer = await t.rpc.call(method, [known.filter])
+    // Null says as little as a refusal does.
+    if (yieldsResult(answer)) await expectSelected(t, known, answer, 2)
+    else t.observe(`${form} is refused: ${describeAnswer(answer)}`)
+  })
 }
 
 /**
@@ -84,6 +99,86 @@ async function expectUpToAHead(
     }
   }
   if (fault) throw fault
+}
+
+/** How many blocks beyond the head a range ends. Some nodes never answer for a block far beyond it. */
+const beyond = 8n
+
+/** A filter for what the profile emits after the beginning of the run. It selects nothing at first. */
+function filterOfProfile(t: CheckContext): Promise<Filter> {
+  return t.once('eth-rpc.filter-of-the-profile', async ({ chain, fixture }) => {
+    const { address } = fixture.profile
+    const head = await readHead(chain)
+    const logs = await chain.attempt(method, [{ address, fromBlock: quantity(head), toBlock: quantity(head) }])
+    const isSilent = 'result' in logs && logsOf(logs.result).length === 0
+    return { address, fromBlock: quantity(isSilent ? head : head + 1n), toBlock: 'latest' }
+  })
+}
+
+/**
+ * The logs that the profile emits from the beginning of the run on. Asked for in the same words at the end of the run, when
+ * an answer that the target keeps lacks those of the calls that the run has sent.
+ *
+ * @throws Fault when logs are missing
+ */
+async function expectLogsOfProfile(t: CheckContext): Promise<void> {
+  const filter = await filterOfProfile(t)
+  await inTime(t, async () => {
+    const upTo = await readHead(t.chain)
+    // Some nodes refuse a range that begins beyond the head.
+    const outcome = await t.chain.attempt(method, [{ ...filter, toBlock: quantity(upTo) }])
+    const truth = 'result' in outcome ? logsOf(outcome.result) : []
+    await expectSelectedIfServed(t, { filter, truth, upTo }, 'a filter with toBlock "latest"')
+  })
+}
+
+/** A service that is behind knows the latest block after this time, in ms. */
+const lagMs = 5500
+
+/**
+ * A filter from the latest block on selects its logs. Judged only where the chain stands still for as long as a service may
+ * be behind.
+ *
+ * @throws Fault when logs are missing
+ */
+async function expectLogsOfLatest(t: CheckContext): Promise<void> {
+  await requireLogs(t)
+  const head = await readHead(t.chain)
+  const block = { fromBlock: quantity(head), toBlock: quantity(head) }
+  const [first, ...others] = logsOf(await t.chain.send(method, [block]))
+  if (!first) return t.observe('not seen: logs in the latest block')
+  const { address } = first
+  const truth = [first, ...others.filter((log) => log['address'] === address)]
+  const filter = { address, fromBlock: 'latest' }
+  const beganMs = ourTimeMs()
+  try {
+    await inTime(t, async () => {
+      const answer = await t.rpc.call(method, [filter])
+      if (!isServed(answer)) return t.observe(`fromBlock "latest" is refused: ${describeAnswer(answer)}`)
+      if ((await readHead(t.chain)) !== head) return t.observe('not seen: the latest block went on meanwhile')
+      compareFirstPage({ filter, truth }, answer)
+    })
+  } catch (error) {
+    if (!(error instanceof Fault) || ourTimeMs() - beganMs >= lagMs) throw error
+    t.observe(`not judged, since a service may be behind: ${error.message}`)
+  }
+}
+
+/** The target serves plain filters, so a wrong answer is for the field of the filter. */
+async function asField(work: () => Promise<void>, answer?: Answer): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof Fault) || error.of !== 'eth-rpc.eth_getLogs.success') throw error
+    const { expected = '', actual = '' } = error
+    const shown = answer ?? error.answer
+    throw new Fault(error.message, { expected, actual, ...(shown ? { answer: shown } : {}) })
+  }
+}
+
+/** The other of the two spellings of an address. */
+function respelt(address: string): string {
+  return address === address.toLowerCase() ? getAddress(address) : address.toLowerCase()
 }
 
 const onChain = { needs: ['chain', 'fixture'] } as const
@@ -132,6 +227,30 @@ export default [
       })
     }
 
+    check('an address in small letters, and with its checksum', onChain, async (t) => {
+      const known = await shortRange(t)
+      const filter = { ...known.filter, address: respelt(String(known.filter['address'])) }
+      await expectSelectedIfServed(t, { ...known, filter }, 'the other spelling of an address')
+    })
+
+    check('from the earliest block to the latest: the first pages', onChain, async (t) => {
+      await expectFirstPages(t, await ofAllBlocks(t), 'a range from "earliest" to "latest"')
+    })
+
+    check('entries without topics, which differ in their place alone', onChain, async (t) => {
+      const blank = await blankLogs(t)
+      if (blank) await expectFirstPages(t, blank, 'a filter for logs without topics')
+      else t.observe('not seen: logs without topics')
+    })
+
+    check('the logs of the profile up to the latest block', onChain, expectLogsOfProfile)
+
+    check(
+      'the same logs at the end of the run, with those of its calls',
+      { ...onChain, isLast: true },
+      expectLogsOfProfile,
+    )
+
     check('entries with long data and large indexes', onChain, async (t) => {
       const paired = await pairedLogs(t)
       if (!paired) return t.observe('not seen, because the fixture has none: logs with more than 1 kB of data')
@@ -159,16 +278,23 @@ export default [
         const known = make(await emitterLogs(t))
         const answer = await t.rpc.call(method, [known.filter])
         expect(answer).to.be.served
-        try {
-          await expectSelected(t, known, answer)
-        } catch (error) {
-          // The target serves plain filters, so it refuses this one for its field.
-          if (!(error instanceof Fault) || error.of !== 'eth-rpc.eth_getLogs.success') throw error
-          const { expected = '', actual = '' } = error
-          throw new Fault(error.message, { expected, actual, answer })
-        }
+        await asField(() => expectSelected(t, known, answer), answer)
       })
     }
+
+    check('fromBlock and toBlock: a range that ends beyond the head', onChain, async (t) => {
+      await requireLogs(t)
+      const since = await readHead(t.chain)
+      const end = { toBlock: quantity(since + beyond) }
+      const form = 'a range that ends beyond the head'
+      const answer = await t.rpc.call(method, [(await toTheHead(t, end)).filter])
+      if (!yieldsResult(answer)) return t.observe(`${form} is refused: ${describeAnswer(answer)}`)
+      await asField(() => inTime(t, () => expectUpToAHead(t, since, end, form)))
+    })
+
+    check('fromBlock "latest": the logs of the latest block', { ...onChain, isLast: true }, (t) =>
+      asField(() => expectLogsOfLatest(t)),
+    )
   }),
 
   clause('eth-rpc.eth_getLogs.order', (check) => {

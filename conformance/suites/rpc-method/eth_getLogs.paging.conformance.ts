@@ -16,15 +16,17 @@ import {
   plainKinds,
   unnumberedFilters,
 } from '../../lib/eth-rpc/filters.ts'
-import { type Log, logsOf } from '../../lib/eth-rpc/logs.ts'
+import { emitterLogs, type Log, logsOf, placeOf } from '../../lib/eth-rpc/logs.ts'
 import {
   askPageAfter,
   describePage,
+  entriesOf,
   type Filter,
   type KeySpelling,
   type Paging,
   pageLimit,
 } from '../../lib/eth-rpc/paging.ts'
+import { numberOf } from '../../lib/eth-rpc/values.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 
@@ -89,6 +91,45 @@ async function expectEnd(t: CheckContext, first: Omit<FirstPage, 'next' | 'last'
     })
   }
   return [...pages]
+}
+
+/**
+ * The page after an entry, where a filter selects this entry alone; undefined when the target serves no such filter.
+ *
+ * @returns whether the page holds the entry again
+ */
+async function comesAgain(t: CheckContext, log: Log, paging: Paging) {
+  const { address, blockNumber, topics } = log
+  const [, sequence] = topics as readonly unknown[]
+  const filter = { address, fromBlock: blockNumber, toBlock: blockNumber, topics: [null, sequence] }
+  const [entry, ...others] = entriesOf(await t.rpc.call(method, [filter])) ?? []
+  if (!entry || others.length > 0 || placeOf(entry) !== placeOf(log)) return undefined
+  const answer = await askPageAfter(t, filter, entry, paging)
+  const isAgain = entriesOf(answer)?.some((found) => placeOf(found) === placeOf(log)) ?? false
+  return { answer, isAgain }
+}
+
+/**
+ * An entry with the log index zero does not come again after itself. The check first asks after an entry of the same block
+ * with another index: what follows the last entry is not shown.
+ *
+ * @throws Fault when the target reads the key zero as no key
+ */
+async function expectZeroAsKey(t: CheckContext): Promise<void> {
+  const paging = await requireWayOfPaging(t)
+  const { all } = await emitterLogs(t)
+  const zero = all.find(({ logIndex }) => numberOf(logIndex) === 0n)
+  const twin = all.find(({ blockNumber, logIndex }) => blockNumber === zero?.['blockNumber'] && logIndex !== '0x0')
+  if (!zero || !twin) return t.observe('not seen: a log of the fixture with the index zero')
+  const beside = await comesAgain(t, twin, paging)
+  if (!beside || beside.isAgain) return t.observe('not judged: what follows the only entry of a filter by topics')
+  const { answer, isAgain } = (await comesAgain(t, zero, paging)) ?? {}
+  if (!isAgain || !answer) return
+  throw new Fault('after the entry with the log index zero comes this entry again', {
+    expected: 'no entry that came before, as after an entry with another index',
+    actual: describePage(answer),
+    answer,
+  })
 }
 
 /**
@@ -193,6 +234,8 @@ export default [
         await walkPages(t, first, paging)
       })
     }
+
+    check('an index of zero is a key like any other', { needs: ['chain', 'fixture'] }, expectZeroAsKey)
 
     check('all pages up to the head, and of a block by its hash, where served: without gap or repeat', async (t) => {
       await requireLogs(t)
