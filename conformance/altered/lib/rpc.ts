@@ -1,4 +1,5 @@
 import {
+  type Alteration,
   type AlteredRequest,
   type AlteredResponse,
   type AlteredTools,
@@ -240,5 +241,34 @@ export function lagging(knownHead: (tools: AlteredTools) => Promise<bigint>, ign
       return respond(200, notFound((asked.json as { id?: unknown }).id))
     }
     return upTo(asked, await forward(asked), head, ignorance)
+  }
+}
+
+/**
+ * Answers otherwise for a transaction that was asked for within this time after POST /execute told its hash.
+ *
+ * @param isForEver whether the first such answer is kept, and given later as well
+ */
+export function asksEarly(
+  method: string,
+  withinMs: number,
+  { answer, isForEver }: { readonly answer: (found: unknown) => unknown; readonly isForEver: boolean },
+): Pick<Alteration, 'execute' | 'rpc'> {
+  return {
+    async execute(request, forward, { memory }) {
+      const response = await forward(request)
+      const { transactionHash } = (response.json ?? {}) as { transactionHash?: unknown }
+      if (typeof transactionHash === 'string') memory.set(`sent ${transactionHash.toLowerCase()}`, Date.now())
+      return response
+    },
+    rpc: (request, forward, { memory, ...tools }) =>
+      alterResult(method, (found, { params }) => {
+        const hash = String((params as readonly unknown[])[0]).toLowerCase()
+        if (memory.has(`kept ${hash}`)) return memory.get(`kept ${hash}`)
+        if (Date.now() - Number(memory.get(`sent ${hash}`) ?? 0) >= withinMs) return found
+        const early = answer(found)
+        if (isForEver) memory.set(`kept ${hash}`, early)
+        return early
+      })(request, forward, { memory, ...tools }),
   }
 }

@@ -1,5 +1,5 @@
 import { defineLawful } from '../../altered/define.ts'
-import { alterResult, errorForNull, nullForBadParams } from '../../altered/lib/rpc.ts'
+import { alterResult, asksEarly, errorForNull, nullForBadParams } from '../../altered/lib/rpc.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -109,5 +109,11 @@ export default [
     allowedBy: results,
     mayFail: [schema],
     rpc: found(mapped(hexAs((hex) => hex.slice(2)))),
+  }),
+  defineLawful({
+    id: 'knows-receipts-after-a-second',
+    clauses: [success],
+    allowedBy: 'eth-rpc 4: of which moment an answer is, is not shown',
+    ...asksEarly(method, 1000, { answer: () => null, isForEver: false }),
   }),
 ]

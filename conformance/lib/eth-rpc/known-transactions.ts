@@ -268,3 +268,32 @@ export async function findTransaction(t: CheckContext, method: LookUp, hash: str
   }
   return { answer, result }
 }
+
+/** A look at a transaction as soon as its hash is known, when most nodes do not have it yet. */
+interface FirstLook {
+  /** Set by the checks that look at the same transaction at the end of the run. */
+  isWanted: boolean
+  /** The transaction that was asked for; absent: none yet. */
+  hash?: string
+}
+
+/** The first look of the run. */
+export function firstLook(t: CheckContext): Promise<FirstLook> {
+  return t.once('eth-rpc.first-look', async () => ({ isWanted: false }))
+}
+
+/**
+ * Asks the target for the transaction and its receipt, once in a run, as clients do when a relay has answered. A target
+ * that keeps "unknown" or "pending" for ever shows at the end of the run.
+ */
+export async function lookAtOnce(t: CheckContext, hash: string): Promise<void> {
+  const look = await firstLook(t)
+  if (!look.isWanted || look.hash !== undefined) return
+  look.hash = hash
+  try {
+    for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt'] as const)
+      await t.rpc.call(method, [hash])
+  } catch (error) {
+    if (!(error instanceof Untestable)) throw error
+  }
+}

@@ -16,6 +16,7 @@ import {
   requireExecutable,
   signCall,
 } from './call.ts'
+import { lookAtOnce } from '../eth-rpc/known-transactions.ts'
 import { readNonce } from './contracts.ts'
 import {
   demandsCredential,
@@ -146,6 +147,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (isSuccess(answer) && isHash(hash)) {
         if (refused)
           t.observe(`a valid call was refused, and one like it taken seconds later: ${describeAnswer(refused)}`)
+        await lookAtOnce(t, normalHash(hash))
         const settled = await settle(t, call, normalHash(hash))
         const wasTaken = settled?.receipt?.status === '0x0' && !settled.isExecuted && (await isNonceUsed(t, call))
         if (wasTaken && mayRace) continue

@@ -1,5 +1,5 @@
 import { defineMutant, mapResponses } from '../../altered/define.ts'
-import { alterResult, nullForBadParams } from '../../altered/lib/rpc.ts'
+import { alterResult, asksEarly, nullForBadParams } from '../../altered/lib/rpc.ts'
 
 type Found = Readonly<Record<string, unknown>>
 
@@ -163,4 +163,23 @@ export default [
       ],
     ] as const satisfies readonly Kind[]
   ).flatMap(ofKind),
+
+  defineMutant({
+    clause,
+    name: 'unknown-for-ever',
+    fault: 'a transaction that was asked for before the node had it is unknown for ever',
+    whole: true,
+    ...asksEarly(method, 500, { answer: () => null, isForEver: true }),
+  }),
+
+  defineMutant({
+    clause,
+    name: 'pending-for-ever',
+    fault: 'a transaction that was asked for while it waited to be mined waits for ever',
+    whole: true,
+    ...asksEarly(method, 500, {
+      answer: (found) => found && { ...(found as Found), blockHash: null, blockNumber: null, transactionIndex: null },
+      isForEver: true,
+    }),
+  }),
 ]

@@ -1,5 +1,5 @@
 import { defineMutant, mapResponses, type AlteredTools } from '../../altered/define.ts'
-import { alterResult, nullForBadParams } from '../../altered/lib/rpc.ts'
+import { alterResult, asksEarly, nullForBadParams } from '../../altered/lib/rpc.ts'
 
 type Found = Readonly<Record<string, unknown>>
 
@@ -212,5 +212,13 @@ export default [
       alterResult(method, (found) =>
         tools.memory.has(`sent ${String((found as Found | null)?.['transactionHash'])}`) ? null : found,
       )(request, forward, tools),
+  }),
+
+  defineMutant({
+    clause,
+    name: 'unknown-for-ever',
+    fault: 'a receipt that was asked for before the block was there is unknown for ever',
+    whole: true,
+    ...asksEarly(method, 500, { answer: () => null, isForEver: true }),
   }),
 ]

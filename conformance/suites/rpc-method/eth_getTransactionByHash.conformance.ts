@@ -3,6 +3,7 @@ import { clause } from '../../lib/clause.ts'
 import { badParams, expectResultSchema, hashFaults } from '../../lib/eth-rpc/method-clauses.ts'
 import {
   findTransaction,
+  firstLook,
   knownTransactions,
   observeMissingKinds,
   receiptsOf,
@@ -11,6 +12,7 @@ import { expectSameFields, numberOf } from '../../lib/eth-rpc/values.ts'
 import { unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
+import { executedCalls } from '../../lib/relay/attempt.ts'
 
 const method = 'eth_getTransactionByHash'
 
@@ -72,6 +74,19 @@ export default [
         })
       }
       observeMissingKinds(t, receipts)
+      const look = await firstLook(t)
+      look.isWanted = true
+    })
+
+    check('is found as mined, though it was asked for before', { needs: ['chain'], isLast: true }, async (t) => {
+      const { hash } = await firstLook(t)
+      const executed = (await executedCalls(t)).find(({ receipt }) => receipt.transactionHash === hash)
+      if (hash === undefined || !executed) return t.observe('not seen: the run has sent no call to a relay')
+      const truth = (await t.chain.send(method, [hash])) as Members | null
+      const { answer, result } = await findTransaction(t, method, hash)
+      if (!truth) return
+      const expected = truthFor(result, truth, { ...executed.receipt })
+      expectSameFields(`transaction ${hash}`, fields, expected, result, { answer })
     })
   }),
 
