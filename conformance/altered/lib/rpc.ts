@@ -28,6 +28,19 @@ export function alterResult(method: string, alter: (result: unknown, body: RpcBo
   }
 }
 
+/** Gives requests of one method at the same time the answer of the first, whatever their parameters. */
+export function sharedAtOnce(method: string): Handler {
+  return async (request, forward, { memory }) => {
+    const body = singleRequest(request)
+    if (body?.['method'] !== method) return forward(request)
+    const underWay = memory.get(`under way ${method}`) as Promise<AlteredResponse> | undefined
+    if (underWay) return respond(200, { ...((await underWay).json as object), id: body['id'] })
+    const asked = forward(request)
+    memory.set(`under way ${method}`, asked)
+    return asked.finally(() => memory.delete(`under way ${method}`))
+  }
+}
+
 /** Alters every JSON-RPC response object, with a result or an error, also in batches. */
 export function alterResponses(alter: (answer: RpcBody) => unknown): Handler {
   return async (request, forward) => mapResponses(await forward(request), alter)

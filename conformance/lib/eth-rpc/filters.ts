@@ -199,6 +199,22 @@ export async function toTheHead(t: CheckContext, end: { readonly toBlock?: strin
   return { filter: { address, fromBlock, ...end }, truth: [...truth, ...more], upTo }
 }
 
+/**
+ * The last log of a block with more than a page, by its second topic, which no other log has.
+ *
+ * @throws Untestable when the fixture has no such block
+ */
+export async function beyondFirstPage(t: CheckContext): Promise<KnownFilter> {
+  const [dense] = (await longFilters(t, 'inside one block')).long
+  const last = dense?.truth.at(-1)
+  if (!dense || !last) throw new Untestable('no block of the fixture has more than one page of logs')
+  const wanted = topic(last, 1)
+  return {
+    filter: { ...dense.filter, topics: [null, wanted] },
+    truth: dense.truth.filter((log) => topic(log, 1) === wanted),
+  }
+}
+
 /** All logs of the emitter, in the blocks from the first of the chain to the latest. */
 export async function ofAllBlocks(t: CheckContext): Promise<KnownFilter> {
   const { emitter: address, all: truth, toBlock: upTo } = await emitterLogs(t)

@@ -1,7 +1,6 @@
-import { type AlteredResponse, defineMutant, respond } from '../../altered/define.ts'
-import { requestObject } from '../../altered/lib/relay.ts'
+import { defineMutant } from '../../altered/define.ts'
 import { count } from '../../altered/lib/answers.ts'
-import { alterParams, alterResult, paddedQuantity } from '../../altered/lib/rpc.ts'
+import { alterParams, alterResult, headOf, paddedQuantity, sharedAtOnce } from '../../altered/lib/rpc.ts'
 
 /** The balance with one wei more. */
 const oneMore = (balance: unknown) => `0x${(BigInt(String(balance)) + 1n).toString(16)}`
@@ -173,14 +172,37 @@ export default [
     clause: 'eth-rpc.eth_getBalance.success',
     name: 'shared-at-once',
     fault: 'requests for balances at the same time get the balance of the first',
-    async rpc(request, forward, { memory }) {
-      const { method, id } = requestObject(request)
-      if (method !== 'eth_getBalance') return forward(request)
-      const underWay = memory.get('balance') as Promise<AlteredResponse> | undefined
-      if (underWay) return respond(200, { ...((await underWay).json as object), id })
-      const asked = forward(request)
-      memory.set('balance', asked)
-      return asked.finally(() => memory.delete('balance'))
+    rpc: sharedAtOnce('eth_getBalance'),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'kept-by-address',
+    fault: 'balances at numbers are kept for two seconds by their address alone, whatever the block',
+    rpc: (request, forward, tools) =>
+      alterResult('eth_getBalance', (balance, { params }) => {
+        const [address, block] = params as readonly unknown[]
+        const key = String(address).toLowerCase()
+        const kept = tools.memory.get(key) as { readonly atMs: number; readonly balance: unknown } | undefined
+        if (!String(block).startsWith('0x')) return balance
+        if (kept && Date.now() - kept.atMs < 2000) return kept.balance
+        tools.memory.set(key, { atMs: Date.now(), balance })
+        return balance
+      })(request, forward, tools),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getBalance.success',
+    name: 'old-pending',
+    fault: '"pending" is the block ten before the head',
+    whole: true,
+    async rpc(request, forward, tools) {
+      const head = await headOf(tools)
+      return alterParams('eth_getBalance', ([address, block, ...rest]) => [
+        address,
+        block === 'pending' && head > 10n ? `0x${(head - 10n).toString(16)}` : block,
+        ...rest,
+      ])(request, forward, tools)
     },
   }),
 ]

@@ -1,4 +1,4 @@
-import { defineMutant, mapResponses } from '../../altered/define.ts'
+import { defineMutant, type Forward, mapResponses } from '../../altered/define.ts'
 import { alterFilter, alterResult, filterOf, headOf, type RpcBody } from '../../altered/lib/rpc.ts'
 
 type Log = Readonly<Record<string, unknown>>
@@ -322,5 +322,24 @@ export default [
       ...others,
       topics: Array.isArray(topics) ? (topics as unknown[]).slice(0, 2) : topics,
     })),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'topics-after-the-cut',
+    fault: 'the page is cut before the topics select from it',
+    async rpc(request, forward, tools) {
+      const { topics } = filterOf((request.json ?? {}) as RpcBody) ?? {}
+      if (!Array.isArray(topics)) return forward(request)
+      const cut: Forward = (asked) => alterFilter(({ topics: _topics, ...filter }) => filter)(asked, forward, tools)
+      return alterResult('eth_getLogs', (logs) =>
+        (logs as Log[]).filter((log) =>
+          (topics as unknown[]).every((want, place) => {
+            const found = (log['topics'] as unknown[])[place]
+            return want === null ? found !== undefined : Array.isArray(want) ? want.includes(found) : want === found
+          }),
+        ),
+      )(request, cut, tools)
+    },
   }),
 ]

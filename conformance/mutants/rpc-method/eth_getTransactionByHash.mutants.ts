@@ -1,5 +1,5 @@
 import { defineMutant, mapResponses } from '../../altered/define.ts'
-import { alterResult, asksEarly, nullForBadParams } from '../../altered/lib/rpc.ts'
+import { alterResult, asksEarly, nullForBadParams, sharedAtOnce } from '../../altered/lib/rpc.ts'
 
 type Found = Readonly<Record<string, unknown>>
 
@@ -182,4 +182,33 @@ export default [
       isForEver: true,
     }),
   }),
+
+  defineMutant({
+    clause,
+    name: 'shared-at-once',
+    fault: 'requests for transactions at the same time get the transaction of the first',
+    rpc: sharedAtOnce(method),
+  }),
+
+  ...(
+    [
+      [
+        'access-list',
+        'the access list is empty',
+        (found) => ('accessList' in found ? { ...found, accessList: [] } : found),
+      ],
+      [
+        'fees',
+        'both fees are the price',
+        (found) => ('maxFeePerGas' in found ? { ...found, maxPriorityFeePerGas: found['maxFeePerGas'] } : found),
+      ],
+      [
+        'parity',
+        'the parity of the signature is that of the other one',
+        (found) => ({ ...found, yParity: found['yParity'] === '0x1' ? '0x0' : '0x1' }),
+      ],
+    ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({ clause, name, fault, rpc: alterResult(method, (found) => found && alter(found as Found)) }),
+  ),
 ]

@@ -1,5 +1,5 @@
 import { defineMutant, mapResponses, type AlteredTools } from '../../altered/define.ts'
-import { alterResult, asksEarly, nullForBadParams } from '../../altered/lib/rpc.ts'
+import { alterResult, asksEarly, nullForBadParams, sharedAtOnce } from '../../altered/lib/rpc.ts'
 
 type Found = Readonly<Record<string, unknown>>
 
@@ -221,4 +221,24 @@ export default [
     whole: true,
     ...asksEarly(method, 500, { answer: () => null, isForEver: true }),
   }),
+
+  defineMutant({
+    clause,
+    name: 'shared-at-once',
+    fault: 'requests for receipts at the same time get the receipt of the first',
+    rpc: sharedAtOnce(method),
+  }),
+
+  ...(
+    [
+      [
+        'own-gas',
+        'the gas of the block up to it is its own alone',
+        (found) => ({ ...found, cumulativeGasUsed: found['gasUsed'] }),
+      ],
+      ['no-bloom', 'the bloom of its logs is empty', (found) => ({ ...found, logsBloom: `0x${'00'.repeat(256)}` })],
+    ] as const satisfies readonly (readonly [string, string, (found: Found) => Found])[]
+  ).map(([name, fault, alter]) =>
+    defineMutant({ clause, name, fault, rpc: alterResult(method, (found) => found && alter(found as Found)) }),
+  ),
 ]

@@ -100,6 +100,29 @@ async function expectBalanceAtTag(t: CheckContext, address: string, tag: 'latest
   if (!isRight(seen)) throw otherBalance(address, `at ${tag}`, seen.truth.join(' or '), seen.answer)
 }
 
+/** How many blocks before the head to look for a balance that is told as pending. */
+const oldest = 50n
+
+/**
+ * What waits to be mined differs between nodes. It does not bring back the balance of an older block, to the last wei.
+ *
+ * @throws Fault when the balance at "pending" is that of an older block, and of none since
+ */
+async function expectNoOldPending(t: CheckContext, address: string): Promise<void> {
+  const since = await readHead(t.chain)
+  const ask = async () => {
+    const seen = await askAtTag(t, address, 'pending', since)
+    const { result, truth } = seen
+    if (truth.some((balance) => isNumber(result, balance))) return { ...seen, isOld: false }
+    const old = await balancesBetween(t.chain, address, since - oldest, since - lagBlocks - 1n)
+    // An amount without many digits may come again by chance.
+    return { ...seen, isOld: old.some((balance) => needsManyDigits(balance) && isNumber(result, balance)) }
+  }
+  const seen = await eventually(t, ask, ({ isOld }) => !isOld)
+  if (seen.isOld)
+    throw otherBalance(address, 'at pending, which is that of an older block,', seen.truth.join(' or '), seen.answer)
+}
+
 /** How often several balances are asked for at once. */
 const rounds = 3
 
@@ -145,6 +168,15 @@ export default [
       const accounts = fixtureAccounts(t).slice(0, 2)
       if (accounts.length === 0) t.observe('balances at pending were not compared: there is no fixture')
       for (const address of accounts) await expectBalanceAtTag(t, address.toLowerCase(), 'pending')
+    })
+
+    check('at pending: no balance of an older block', { needs: ['chain'] }, async (t) => {
+      const steps = await balanceSteps(t)
+      const changing = steps.filter((step) =>
+        steps.some((one) => one.address === step.address && one.balance !== step.balance),
+      )
+      if (changing.length === 0) t.observe('not seen: an account whose balance has changed of late')
+      for (const address of new Set(changing.map((step) => step.address))) await expectNoOldPending(t, address)
     })
   }),
 

@@ -2,6 +2,7 @@ import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { badParams, expectResultSchema, hashFaults } from '../../lib/eth-rpc/method-clauses.ts'
 import {
+  expectOwnAtOnce,
   findTransaction,
   firstLook,
   knownTransactions,
@@ -45,6 +46,12 @@ const fields = [
 
 type Members = Readonly<Record<string, unknown>>
 
+/** The parity of the signature, where the chain's node tells it, or tells it as `v`. */
+function parityOf({ yParity, type, v }: Members): unknown {
+  const isParity = numberOf(type) !== 0n && [0n, 1n].includes(numberOf(v) ?? -1n)
+  return yParity ?? (isParity ? v : undefined)
+}
+
 /**
  * The chain's values under the target's names. Older nodes call the input `data`. As the price, some nodes return the bid and
  * others what was paid.
@@ -54,7 +61,7 @@ function truthFor(found: Members, truth: Members, { effectiveGasPrice }: Members
   const told = numberOf(found['gasPrice'])
   const prices = maxFeePerGas === undefined ? [gasPrice] : [gasPrice, maxFeePerGas, effectiveGasPrice]
   const meant = prices.find((price) => told !== undefined && numberOf(price) === told)
-  return { ...truth, data: input, gasPrice: meant ?? gasPrice }
+  return { ...truth, yParity: parityOf(truth), data: input, gasPrice: meant ?? gasPrice }
 }
 
 export default [
@@ -88,6 +95,8 @@ export default [
       const expected = truthFor(result, truth, { ...executed.receipt })
       expectSameFields(`transaction ${hash}`, fields, expected, result, { answer })
     })
+
+    check('of several at once: each its own', (t) => expectOwnAtOnce(t, method))
   }),
 
   clause('eth-rpc.eth_getTransactionByHash.unknown', (check) => {

@@ -2,6 +2,7 @@ import { describeAnswer } from '../../lib/answer.ts'
 import { clause } from '../../lib/clause.ts'
 import { badParams, expectResultSchema, hashFaults } from '../../lib/eth-rpc/method-clauses.ts'
 import {
+  expectOwnAtOnce,
   findTransaction,
   firstLook,
   type Found,
@@ -109,6 +110,8 @@ export default [
         }
       },
     )
+
+    check('of several at once: each its own', (t) => expectOwnAtOnce(t, method))
   }),
 
   clause('eth-rpc.eth_getTransactionReceipt.unknown', (check) => {
