@@ -1,4 +1,11 @@
-import { type AlteredResponse, defineLawful, mapResponses, respond, respondText } from '../../altered/define.ts'
+import {
+  type AlteredRequest,
+  type AlteredResponse,
+  defineLawful,
+  mapResponses,
+  respond,
+  respondText,
+} from '../../altered/define.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { coded, type Limit, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
 
@@ -186,4 +193,40 @@ export default [
       return mapResponses(await answer, (body) => ({ ...body, id }))
     },
   }),
+  ...(
+    [
+      [
+        'an-error-in-200',
+        (request) =>
+          respond(200, {
+            jsonrpc: '2.0',
+            id: requestObject(request)['id'] ?? null,
+            error: { code: -32000, message: 'busy' },
+          }),
+      ],
+      ['500', () => respondText(500, 'busy')],
+    ] as readonly (readonly [string, (request: AlteredRequest) => AlteredResponse])[]
+  ).map(([form, refusal]) =>
+    defineLawful({
+      id: `serves-one-json-rpc-request-at-a-time-and-others-by-${form}`,
+      clauses: [
+        'eth-rpc.endpoint.post',
+        'eth-rpc.envelope.id-integer',
+        'eth-rpc.eth_getBalance.success',
+        'eth-rpc.eth_getLogs.success',
+        'eth-rpc.eth_getTransactionByHash.success',
+        'eth-rpc.eth_getTransactionReceipt.success',
+      ],
+      allowedBy: 'eth-rpc 8: "Rate limits: not shown"; how many requests are served at once is not shown',
+      async rpc(request, forward, { memory }) {
+        if (memory.get('is busy') === true) return refusal(request)
+        memory.set('is busy', true)
+        try {
+          return await forward(request)
+        } finally {
+          memory.set('is busy', false)
+        }
+      },
+    }),
+  ),
 ]

@@ -1,5 +1,5 @@
 import { defineMutant, type Forward, mapResponses } from '../../altered/define.ts'
-import { alterFilter, alterResult, filterOf, headOf, type RpcBody } from '../../altered/lib/rpc.ts'
+import { alterFilter, alterResult, filterOf, headOf, type RpcBody, sharedAtOnce } from '../../altered/lib/rpc.ts'
 
 type Log = Readonly<Record<string, unknown>>
 
@@ -341,5 +341,24 @@ export default [
         ),
       )(request, cut, tools)
     },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.success',
+    name: 'shared-at-once',
+    fault: 'requests for logs at the same time get the logs of the first',
+    rpc: sharedAtOnce('eth_getLogs'),
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.eth_getLogs.filter-fields',
+    name: 'turned-round',
+    fault: 'a range that ends before it begins is turned round',
+    rpc: alterFilter((filter) => {
+      const { fromBlock, toBlock } = filter
+      const isRange = [fromBlock, toBlock].every((block) => /^0x[0-9a-f]+$/i.test(String(block)))
+      const isTurned = isRange && BigInt(String(fromBlock)) > BigInt(String(toBlock))
+      return isTurned ? { ...filter, fromBlock: toBlock, toBlock: fromBlock } : filter
+    }),
   }),
 ]

@@ -1,5 +1,5 @@
 import { getAddress } from 'ethers'
-import { type Answer, describeAnswer, isServed, yieldsResult } from '../../lib/answer.ts'
+import { type Answer, describeAnswer, isServed, memberOf, yieldsResult } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { badParams, expectResultSchema } from '../../lib/eth-rpc/method-clauses.ts'
 import {
@@ -189,6 +189,69 @@ async function expectLogsOfLatest(t: CheckContext): Promise<void> {
   }
 }
 
+/** How often several filters are asked for at once. */
+const rounds = 2
+
+/**
+ * Asks for the logs of an address and of one without logs at the same time. A target may serve one request at a time, and
+ * refuse the others.
+ *
+ * @throws Fault when a filter is answered with the logs of the other one
+ */
+async function expectOwnAtOnce(t: CheckContext): Promise<void> {
+  await requireLogs(t)
+  const { filter } = await shortRange(t)
+  const filters = [filter, { ...filter, address: unknownAddress() }]
+  for (let round = 0; round < rounds; round++) {
+    // The other one comes first in each second round.
+    const asked = round % 2 === 0 ? filters : filters.toReversed()
+    const answers = await Promise.all(asked.map((one) => t.rpc.call(method, [one])))
+    for (const [index, answer] of answers.entries()) {
+      // An empty list shows nothing: a node behind the same address may not have the blocks yet.
+      if (asked[index] === filter || !yieldsResult(answer)) continue
+      if (logsOf(memberOf(answer, 'result'), { answer }).length === 0) continue
+      throw new Fault('a filter is answered with the logs of another one that was asked for at the same time', {
+        expected: 'an empty list',
+        actual: describeAnswer(answer),
+        answer,
+      })
+    }
+  }
+}
+
+/** @throws Fault when the logs of a block, or of an address in it, are not those of the chain */
+async function expectLogsOfBlock(t: CheckContext): Promise<void> {
+  const { whole, ofAddress } = await ofOneBlock(t)
+  await inTime(t, async () => {
+    const answer = await t.rpc.call(method, [whole.filter])
+    if (isServed(answer)) return expectSelected(t, whole, answer)
+    // The document does not show the fields of a filter, so a service may ask for an address.
+    const { answer: narrower } = await expectServed(t, method, [ofAddress.filter])
+    await expectSelected(t, ofAddress, narrower)
+    t.observe(`a filter without address and topics is refused: ${describeAnswer(answer)}`)
+  })
+}
+
+/** @throws Fault when the logs of an address, some of which have long data and large indexes, are not those of the chain */
+async function expectLongData(t: CheckContext): Promise<void> {
+  const paired = await pairedLogs(t)
+  if (!paired) return t.observe('not seen, because the fixture has none: logs with more than 1 kB of data')
+  const { emitters, fromBlock, toBlock, all } = paired
+  for (const address of emitters) {
+    const own = all.filter((log) => String(log['address']).toLowerCase() === address.toLowerCase())
+    const since = (first: bigint): KnownFilter => ({
+      filter: { address, fromBlock: quantity(first), toBlock: quantity(toBlock) },
+      truth: own.filter((log) => positionOf(log).block >= first),
+    })
+    const whole = since(fromBlock)
+    const served = await t.rpc.call(method, [whole.filter])
+    // The document does not show how wide a range may be.
+    const known = isServed(served) ? whole : since(toBlock)
+    const answer = isServed(served) ? served : (await expectServed(t, method, [known.filter])).answer
+    await expectSelected(t, known, answer)
+  }
+}
+
 /** The target serves plain filters, so a wrong answer is for the field of the filter. */
 async function asField(work: () => Promise<void>, answer?: Answer): Promise<void> {
   try {
@@ -210,17 +273,7 @@ const onChain = { needs: ['chain', 'fixture'] } as const
 
 export default [
   clause('eth-rpc.eth_getLogs.success', (check) => {
-    check('the logs of a block', async (t) => {
-      const { whole, ofAddress } = await ofOneBlock(t)
-      await inTime(t, async () => {
-        const answer = await t.rpc.call(method, [whole.filter])
-        if (isServed(answer)) return expectSelected(t, whole, answer)
-        // The document does not show the fields of a filter, so a service may ask for an address.
-        const { answer: narrower } = await expectServed(t, method, [ofAddress.filter])
-        await expectSelected(t, ofAddress, narrower)
-        t.observe(`a filter without address and topics is refused: ${describeAnswer(answer)}`)
-      })
-    })
+    check('the logs of a block', expectLogsOfBlock)
 
     check('the logs of an address over a range', onChain, (t) => requireLogs(t))
 
@@ -268,6 +321,8 @@ export default [
       else t.observe('not seen: logs without topics')
     })
 
+    check('of several filters at once: the logs of each', onChain, expectOwnAtOnce)
+
     check('the logs of the profile up to the latest block', onChain, expectLogsOfProfile)
 
     check(
@@ -276,24 +331,7 @@ export default [
       expectLogsOfProfile,
     )
 
-    check('entries with long data and large indexes', onChain, async (t) => {
-      const paired = await pairedLogs(t)
-      if (!paired) return t.observe('not seen, because the fixture has none: logs with more than 1 kB of data')
-      const { emitters, fromBlock, toBlock, all } = paired
-      for (const address of emitters) {
-        const own = all.filter((log) => String(log['address']).toLowerCase() === address.toLowerCase())
-        const since = (first: bigint): KnownFilter => ({
-          filter: { address, fromBlock: quantity(first), toBlock: quantity(toBlock) },
-          truth: own.filter((log) => positionOf(log).block >= first),
-        })
-        const whole = since(fromBlock)
-        const served = await t.rpc.call(method, [whole.filter])
-        // The document does not show how wide a range may be.
-        const known = isServed(served) ? whole : since(toBlock)
-        const answer = isServed(served) ? served : (await expectServed(t, method, [known.filter])).answer
-        await expectSelected(t, known, answer)
-      }
-    })
+    check('entries with long data and large indexes', onChain, expectLongData)
   }),
 
   clause('eth-rpc.eth_getLogs.filter-fields', (check) => {
@@ -321,6 +359,22 @@ export default [
       if (!yieldsResult(answer)) return t.observe(`${form} is refused: ${describeAnswer(answer)}`)
       await asField(() => inTime(t, async () => expectUpToAHead(t, since, await toTheHead(t, end), form)))
     })
+
+    check(
+      'fromBlock and toBlock: a range that ends before it begins selects nothing, where it is served',
+      onChain,
+      async (t) => {
+        await requireLogs(t)
+        const { filter } = await shortRange(t)
+        const { fromBlock, toBlock } = filter
+        if (fromBlock === toBlock) return t.observe('not seen: a range of several blocks')
+        const answer = await t.rpc.call(method, [{ ...filter, fromBlock: toBlock, toBlock: fromBlock }])
+        if (!isServed(answer))
+          return t.observe(`a range that ends before it begins is refused: ${describeAnswer(answer)}`)
+        const { length } = logsOf(memberOf(answer, 'result'), { answer })
+        expect(length, 'entries of a range that ends before it begins').shownBy(answer).to.equal(0)
+      },
+    )
 
     check('fromBlock "latest": the logs of the latest block', { ...onChain, isLast: true }, (t) =>
       asField(() => expectLogsOfLatest(t)),
