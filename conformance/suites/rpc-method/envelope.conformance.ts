@@ -25,9 +25,6 @@ const ids = [0, 1, 4_294_967_296, Number.MAX_SAFE_INTEGER, -1]
 /** Ids beyond 2^53, which a parser that reads doubles changes. */
 const longIds = [2n ** 53n + 1n, 2n ** 63n - 1n]
 
-/** How often requests are sent at once. */
-const rounds = 2
-
 const askWith = (t: CheckContext, id: number | bigint) => (): Promise<Answer> =>
   t.rpc.send({ id, jsonrpc: '2.0', method: 'eth_chainId', params: [] })
 
@@ -247,11 +244,9 @@ export default [
     // A target that keeps the id in one place for all requests mixes them up.
     check('requests that come at once get each their own id', async (t) => {
       await expectChainId(t)
-      for (let round = 0; round < rounds; round++) {
-        const ids = [1, 2, 3, 4].map((number) => 70_000 + 10 * round + number)
-        const answers = await Promise.all(ids.map((id) => askWith(t, id)()))
-        for (const [index, answer] of answers.entries()) if (isServed(answer)) expectSameId(answer, ids[index] ?? 0)
-      }
+      const ids = [70_001, 70_002, 70_003, 70_004]
+      const answers = await Promise.all(ids.map((id) => askWith(t, id)()))
+      for (const [index, answer] of answers.entries()) if (isServed(answer)) expectSameId(answer, ids[index] ?? 0)
     })
   }),
 
