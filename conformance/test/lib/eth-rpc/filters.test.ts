@@ -14,7 +14,7 @@ function emitter(counts: readonly number[]): EmitterLogs {
         blockNumber: `0x${(block + 5).toString(16)}`,
         blockHash: word(block + 100),
         logIndex: `0x${index.toString(16)}`,
-        topics: [word(sequence % 2), word(sequence)],
+        topics: [word(sequence % 2), word(sequence), word(sequence % 3)],
       }
     }),
   )
@@ -34,6 +34,8 @@ describe('filterCases', () => {
       'topics: an empty list selects all': 7,
       'topics: one value at the first position': 4,
       'topics: alternatives': 2,
+      'topics: alternatives at the first position, one of which no log has': 7,
+      'topics: a value at the third position, after two that are any': 3,
       'topics: null stands for any value': 1,
       'topics: values at several positions must all match': 1,
       'topics: a value that no log has': 0,
