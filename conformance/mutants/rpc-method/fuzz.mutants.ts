@@ -32,24 +32,22 @@ export default [
   }),
   defineMutant({
     clause: 'eth-rpc.fuzz.as-on-chain',
-    fault: 'the logs of an address in small letters are not found',
+    fault: 'the logs with topics of an address in small letters are not found in one block alone',
     rpc: alterResult('eth_getLogs', (logs, body) => {
       const { address, fromBlock, toBlock } = filterOf(body) ?? {}
       const isSmall = typeof address === 'string' && address === address.toLowerCase()
-      return isSmall && fromBlock === toBlock ? [] : logs
+      if (!isSmall || fromBlock !== toBlock || !Array.isArray(logs)) return logs
+      return (logs as { topics: unknown[] }[]).filter(({ topics }) => topics.length === 0)
     }),
   }),
   defineMutant({
     clause: 'eth-rpc.fuzz.pages-add-up',
-    name: 'third-alternative',
-    fault: 'of the alternatives for one of the first two topics only two are looked for',
+    name: 'alternatives-of-many',
+    fault: 'where there are several addresses, only the first alternative for a topic is looked for',
     rpc: alterFilter((filter) => {
-      const { topics } = filter
-      if (!Array.isArray(topics)) return filter
-      return {
-        ...filter,
-        topics: topics.map((want: unknown, place) => (Array.isArray(want) && place < 2 ? want.slice(0, 2) : want)),
-      }
+      const { address, topics } = filter
+      if (!Array.isArray(address) || !Array.isArray(topics)) return filter
+      return { ...filter, topics: topics.map((want: unknown) => (Array.isArray(want) ? want.slice(0, 1) : want)) }
     }),
   }),
   defineMutant({

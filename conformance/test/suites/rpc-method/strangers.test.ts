@@ -101,6 +101,7 @@ function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Promise<Tes
     if (width > (habits.maxBlocks ?? Infinity)) throw new Refusal(-32005)
     if (keys && habits.thirdKeyRequired && keys['transactionIndex'] === undefined) throw new Refusal(-32602)
     if (keys && habits.spelling === 'bare' && String(keys['logIndex']).startsWith('0x')) throw new Refusal(-32602)
+    if (keys && (keys['logIndex'] === undefined || keys['blockNumber'] === undefined)) throw new Refusal(-32602)
     if (keys) isAfter({ blockNumber: '0x0', logIndex: '0x0' }, keys)
     const wanted = keys && habits.nextPage === 'any topics' ? { ...filter, topics: [] } : filter
     const all = await select(wanted)
