@@ -66,7 +66,7 @@ export function isServed(answer: Answer): boolean {
 export function memberOf(answer: Answer, name: 'id' | 'result'): unknown {
   const body = objectOf(answer)
   if (body === undefined || !longInteger.test(answer.text)) return body?.[name]
-  return (parseLossless(answer.text) as Readonly<Record<string, unknown>>)[name]
+  return (parseLossless(answer.text, 'any') as Readonly<Record<string, unknown>>)[name]
 }
 
 /**

@@ -20,13 +20,15 @@ export function stringify(value: unknown): string {
 }
 
 /**
- * `JSON.parse` that returns integers beyond 2^53 as bigints, also those that are written as `1e+22` or `12.0`.
+ * `JSON.parse` that returns integers beyond 2^53 as bigints.
  *
+ * @param forms `any`: also those that are written as `1e+22` or with `.0`, as a double that has lost digits may be
  * @throws SyntaxError
  */
-export function parseLossless(text: string): unknown {
+export function parseLossless(text: string, forms: 'digits alone' | 'any' = 'digits alone'): unknown {
   const revive = (_key: string, value: unknown, context?: { source?: string }): unknown => {
     if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+    if (forms === 'digits alone' && !/^-?\d+$/.test(context?.source ?? '')) return value
     const { units, scale } = parseDecimal(context?.source ?? '') ?? { units: 1n, scale: 1 }
     const one = 10n ** BigInt(scale)
     return units % one === 0n ? units / one : value
