@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createPoster, signedCall } from '../relay-world.ts'
 
 /** Clients that send one call after the other. Each uses a channel of its own, and repeats a call until it is accepted. */
@@ -37,6 +38,8 @@ export interface CallersOptions {
   readonly onAnswer?: (url: string, ms: number) => void
   /** The number of calls of each worker; absent: each sends calls until `finish`. */
   readonly callsEach?: number
+  /** The pause of a worker between two calls; absent: 0. */
+  readonly pauseMs?: number
 }
 
 const RETRY_MS = 20
@@ -44,7 +47,7 @@ const RETRY_MS = 20
 const GIVE_UP_MS = 180_000
 
 export function startCallers(options: CallersOptions): Callers {
-  const { world, workers, firstChannel, url, callsEach = Infinity, onAnswer = () => {} } = options
+  const { world, workers, firstChannel, url, callsEach = Infinity, pauseMs = 0, onAnswer = () => {} } = options
   const acknowledged: Acknowledged[] = []
   const events = new EventEmitter<{ accepted: [] }>()
   const refusals: Record<string, number> = {}
@@ -76,7 +79,7 @@ export function startCallers(options: CallersOptions): Callers {
       } finally {
         await poster.close().catch(() => {})
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      await sleep(RETRY_MS)
     }
     isFailing = true
     throw new Error(`a call is not answered in ${GIVE_UP_MS / 1000} s: ${JSON.stringify({ ...refusals, unanswered })}`)
@@ -84,7 +87,10 @@ export function startCallers(options: CallersOptions): Callers {
 
   const running = Promise.all(
     Array.from({ length: workers }, async (_, worker) => {
-      for (let id = 0; id < callsEach && !isFinishing; id++) await send(worker, id)
+      for (let id = 0; id < callsEach && !isFinishing; id++) {
+        if (id > 0 && pauseMs > 0) await sleep(pauseMs)
+        await send(worker, id)
+      }
     }),
   )
   // `finish` reports the failure.

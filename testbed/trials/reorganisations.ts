@@ -9,6 +9,8 @@ export interface ReorganisationOptions {
   /** How often the chain is reorganised. */
   readonly reorganisations: number
   readonly workers?: number
+  /** The pause of a worker between two calls; absent: 0. */
+  readonly pauseMs?: number
   /** Whether calls share transactions, of two signers. */
   readonly bundles?: boolean
 }
@@ -36,7 +38,7 @@ const SETTLE_DEADLINE_MS = 120_000
  * Audits it by the chain and by HTTP at the end. The node is anvil, because Hardhat does not reorganise.
  */
 export async function runReorganisationTest(options: ReorganisationOptions): Promise<ReorganisationResult> {
-  const { databaseUrl, reorganisations, workers = 8, bundles = false } = options
+  const { databaseUrl, reorganisations, workers = 8, pauseMs = 0, bundles = false } = options
   const node = await startNode('anvil')
   const chain = createRpcClient(node.url, 1)
   let server: Started | undefined
@@ -55,7 +57,7 @@ export async function runReorganisationTest(options: ReorganisationOptions): Pro
     await chain.call('evm_setAutomine', false)
     const going = goOn(chain, reorganisations, () => isOver)
     going.done.catch(() => {})
-    const callers = startCallers({ world, workers, firstChannel: 1_000n, url: () => url })
+    const callers = startCallers({ world, workers, pauseMs, firstChannel: 1_000n, url: () => url })
     const enough = callers.more(LEAST_CALLS)
     enough.catch(() => {})
     await going.done

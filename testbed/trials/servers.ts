@@ -120,6 +120,8 @@ export interface FreezeOptions {
   /** How long a server stands still each time, at least. */
   readonly frozenMs: number
   readonly workers?: number
+  /** The pause of a worker between two calls; absent: 0. */
+  readonly pauseMs?: number
 }
 
 export interface FreezeResult extends LedgerCheck {
@@ -137,7 +139,7 @@ export interface FreezeResult extends LedgerCheck {
  * Compares the ledger with the chain at the end.
  */
 export async function runFreezeTest(options: FreezeOptions): Promise<FreezeResult> {
-  const { databaseUrl, freezes, frozenMs, servers = 3, workers = 18 } = options
+  const { databaseUrl, freezes, frozenMs, servers = 3, workers = 18, pauseMs = 0 } = options
   const node = await startNode(options.node)
   const running: Started[] = []
   try {
@@ -149,6 +151,7 @@ export async function runFreezeTest(options: FreezeOptions): Promise<FreezeResul
     const callers = startCallers({
       world,
       workers,
+      pauseMs,
       firstChannel: 1_000n,
       url: (worker) => running[worker % servers]?.url ?? '',
       onAnswer: (url, ms) => {

@@ -5,6 +5,8 @@ import { startPostgres, type PostgresServer } from '../../../testbed/postgres.ts
 
 /** More kills, and more calls: `touchstone bench crash`. */
 const KILLS = 2
+/** Callers who pause leave the cores to the other tests. `touchstone bench crash` has callers that do not. */
+const PAUSE_MS = 200
 
 describe('server processes', function () {
   this.timeout(180_000)
@@ -36,7 +38,13 @@ describe('server processes', function () {
 
   it('go on when one of three stands still with what it holds, and lose and double nothing when it wakes up', async () => {
     const databaseUrl = await postgres.createDatabase()
-    const result = await runFreezeTest({ node: 'hardhat', databaseUrl, freezes: 1, frozenMs: 10_000 })
+    const result = await runFreezeTest({
+      node: 'hardhat',
+      databaseUrl,
+      freezes: 1,
+      frozenMs: 10_000,
+      pauseMs: PAUSE_MS,
+    })
     expect(result.faults).to.deep.equal([])
     // Its signers are free again after four seconds.
     expect(result.fewestWhileFrozen).to.be.greaterThan(20)
@@ -49,7 +57,7 @@ describe('server processes', function () {
   for (const bundles of [false, true]) {
     const what = bundles ? 'two signers and bundles' : 'four signers'
     it(`lose and double nothing when the last blocks are replaced again and again under load, with ${what}`, async () => {
-      const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 4, bundles })
+      const result = await runReorganisationTest({ databaseUrl: null, reorganisations: 4, bundles, pauseMs: PAUSE_MS })
       expect(result.faults).to.deep.equal([])
       expect(result.acknowledged).to.be.greaterThan(20)
       if (bundles) expect(result.transactions).to.be.lessThan(result.acknowledged)
