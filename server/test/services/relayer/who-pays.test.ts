@@ -97,6 +97,12 @@ describe('who pays for a relay call', () => {
       await node.close()
     }
   }
+  /** The transaction of an accepted call. Where the node did not answer when it was sent, it is sent again a moment later. */
+  async function sentTransaction(hash: string | undefined): Promise<{ gas: string }> {
+    let sent: { gas: string } | null = null
+    await until(async () => (sent = await chain.node.request('eth_getTransactionByHash', hash)) !== null, 20_000)
+    return sent!
+  }
   const burn = (gas: bigint) => callTarget(chain.target, 'burnGas', [gas])
   const plan = (model: string, options: object) => ({ quota: { plans: { default: { model, options } } } })
 
@@ -107,7 +113,7 @@ describe('who pays for a relay call', () => {
       expect(codeOf(refused)).to.equal('RELAY_CALL_REVERTS')
       expect(refused.json.details).to.deep.equal({ error: 'OutOfGas', gasCap: '1000000' })
       const { json } = await client.execute({ channel: 30n, payload: burn(700_000n) })
-      const sent = await chain.node.request<{ gas: string }>('eth_getTransactionByHash', json.transactionHash)
+      const sent = await sentTransaction(json.transactionHash)
       expect(Number(sent.gas)).to.be.within(700_000, 1_000_000)
     }))
 
@@ -169,7 +175,7 @@ describe('who pays for a relay call', () => {
           answers.push(answer)
           if (answer.status !== 200) continue
           const { transactionHash } = answer.json
-          const sent = await chain.node.request<{ gas: string }>('eth_getTransactionByHash', transactionHash)
+          const sent = await sentTransaction(transactionHash)
           gas += Number(sent.gas)
         }
         expect(gas).to.be.within(800_000, 1_000_000)
