@@ -93,12 +93,21 @@ export function retryAfterMs({ headers }: Answer): number | undefined {
   return Number.isNaN(waitMs) ? undefined : waitMs
 }
 
+/** What the page of a firewall says to a client that it has shut out. */
+const blockWords = /\bblocked\b|\bbanned\b|attention required|access denied|unusual traffic|just a moment/i
+
+/** Whether the answer is the page by which a firewall in front of the service shuts a client out, often for a while. */
+function isBlockPage({ status, headers, text }: Answer): boolean {
+  const isPage = headers['content-type']?.startsWith('text/html') ?? /^\s*<(?:!doctype|html)/i.test(text)
+  return status === 403 && isPage && blockWords.test(text)
+}
+
 /** What an answer says of a rate limit. */
 interface RateLimit {
   readonly waitMs: number
   /** False where the answer may be about the one request: nodes answer -32005 to too large a query as well. */
   readonly isCertain: boolean
-  /** True where the service may be down: it answers 503 and names no time. */
+  /** True where the service may be down, or closed to the run: it answers 503, or a firewall's page, and names no time. */
   readonly isGuess: boolean
 }
 
@@ -108,7 +117,7 @@ const credentialStatuses = [401, 407]
 /**
  * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
  * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors
- * with `Retry-After` or with the words of a limit, and HTTP 503 without them, may be a rate limit.
+ * with `Retry-After` or with the words of a limit, HTTP 503 without them, and the page of a firewall may be a rate limit.
  *
  * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
@@ -119,7 +128,7 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
-  const isGuess = status === 503 && asked === undefined && !isError
+  const isGuess = (status === 503 || isBlockPage(answer)) && asked === undefined && !isError
   const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysLimit(answer))
   if (!isCertain && !isError && !mayBeLimit) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }

@@ -86,30 +86,58 @@ const otherKey = keccak256('0x0b')
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/**
+ * Takes the next nonce of an account for the call of a request.
+ *
+ * @returns what signs the transaction with a gas price
+ */
+async function ownTransaction(
+  ...[request, _forward, tools]: Parameters<Handler>
+): Promise<(gwei: bigint) => Promise<string>> {
+  const account = ownAccount(1)
+  const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
+  const numbering = turn.then(async () => {
+    const nonce = (tools.memory.get('nonce') ??
+      Number(await tools.chain('eth_getTransactionCount', [account.address, 'pending']))) as number
+    tools.memory.set('nonce', nonce + 1)
+    return nonce
+  })
+  tools.memory.set('turn', numbering)
+  const nonce = await numbering
+  return (gwei) =>
+    account.signTransaction({
+      nonce,
+      to: tools.fixture.profile.keyManager,
+      data: dataOf(request),
+      chainId: tools.fixture.chain.chainId,
+      gasLimit: 500_000,
+      gasPrice: gwei * 1_000_000_000n,
+      type: 0,
+    })
+}
+
+/** Sends a signed transaction so many milliseconds later. */
+function sendLater({ chain }: Parameters<Handler>[2], signed: string, delayMs: number): void {
+  setTimeout(() => void chain('eth_sendRawTransaction', [signed]).catch(() => undefined), delayMs)
+}
+
 /** Signs at once, answers with the hash, and sends so many milliseconds later. */
 function sendsLater(delayMs: number): Handler {
-  return async (request, _forward, tools) => {
-    const account = ownAccount(1)
-    const turn = (tools.memory.get('turn') ?? Promise.resolve()) as Promise<unknown>
-    const signing = turn.then(async () => {
-      const nonce = (tools.memory.get('nonce') ??
-        Number(await tools.chain('eth_getTransactionCount', [account.address, 'pending']))) as number
-      tools.memory.set('nonce', nonce + 1)
-      return account.signTransaction({
-        nonce,
-        to: tools.fixture.profile.keyManager,
-        data: dataOf(request),
-        chainId: tools.fixture.chain.chainId,
-        gasLimit: 500_000,
-        gasPrice: 20_000_000_000n,
-        type: 0,
-      })
-    })
-    tools.memory.set('turn', signing)
-    const signed = await signing
-    setTimeout(() => void tools.chain('eth_sendRawTransaction', [signed]).catch(() => undefined), delayMs)
+  return async (...[request, forward, tools]) => {
+    const sign = await ownTransaction(request, forward, tools)
+    const signed = await sign(20n)
+    sendLater(tools, signed, delayMs)
     return respond(200, { transactionHash: keccak256(signed) })
   }
+}
+
+/** Sends at a low price, answers with the hash, and replaces the transaction by a dearer one while it is pending. */
+const replacing: Handler = async (...[request, forward, tools]) => {
+  const sign = await ownTransaction(request, forward, tools)
+  const [first, second] = await Promise.all([sign(20n), sign(40n)])
+  await tools.chain('eth_sendRawTransaction', [first])
+  sendLater(tools, second, 200)
+  return respond(200, { transactionHash: keccak256(first) })
 }
 
 /** Refusals name a hash that no transaction has, such as that of the message. */
@@ -306,6 +334,18 @@ export default [
       if (typeof transactionHash === 'string') await mined(tools, transactionHash)
       return response
     },
+  }),
+
+  defineLawful({
+    id: 'replaces-its-transactions-by-dearer-ones',
+    clauses: ['relay.execute.post', 'relay.execute.hash-of-transaction', 'relay.execute.on-behalf'],
+    allowedBy:
+      'relay 2: "Hash of the transaction, calculated by the service"; that the fee stays as it is is not shown',
+    environment: { chain: { blockTimeSeconds: 1 } },
+    // The chain does not take the next nonce of the channel before the block is there.
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    // It counts a call when it accepts it, whatever the hash under which the call is mined.
+    ...sending(replacing, keepsBooks({ unit: 'transactionCount', total: 10_000n, cost: () => 1n, reserve: 1n })),
   }),
 
   defineLawful({

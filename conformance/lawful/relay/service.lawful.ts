@@ -1,4 +1,4 @@
-import { defineLawful, respond } from '../../altered/define.ts'
+import { defineLawful, respond, respondText } from '../../altered/define.ts'
 import { limited, retryAfter, retryAfterDate } from '../../altered/lib/answers.ts'
 
 const manyHeaders = {
@@ -12,6 +12,10 @@ const manyHeaders = {
   vary: 'Accept-Encoding, Origin',
   warning: '199 - "maintenance on Sunday"',
 }
+
+/** What Cloudflare shows to clients that ask too often for its taste. */
+const blockPage = `<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head>
+<body><h1>Sorry, you have been blocked</h1><p>You are unable to access this service.</p></body></html>`
 
 export default [
   defineLawful({
@@ -130,6 +134,21 @@ export default [
     clauses: ['relay.execute.post', 'relay.quota.post'],
     allowedBy: 'relay 8: "Rate limits … not shown"',
     every: limited({ requests: 60, windowMs: 2000, refuse: () => respond(429, {}) }),
+  }),
+
+  defineLawful({
+    id: 'shuts-out-for-seconds-by-a-page',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown"; a firewall in front of a service answers with a page of its own',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    async every(request, forward, { memory }) {
+      const now = Date.now()
+      if (now < Number(memory.get('until') ?? 0)) return respondText(403, blockPage, { 'content-type': 'text/html' })
+      const recent = ((memory.get('recent') ?? []) as number[]).filter((time) => now - time < 2000)
+      memory.set('recent', [...recent, now])
+      if (recent.length >= 60) memory.set('until', now + 4000)
+      return forward(request)
+    },
   }),
 
   defineLawful({

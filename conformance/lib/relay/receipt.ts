@@ -74,6 +74,53 @@ function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
   return t.chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>
 }
 
+/** What a node tells of a transaction by itself and as part of a block; numbers in hex. */
+interface NodeTransaction {
+  readonly hash: string
+  readonly from: string
+  readonly nonce: string
+}
+
+/** So many of the last blocks are searched for what has replaced a transaction. */
+const replacedWithinBlocks = 20
+
+/** The hash of the transaction of the same account and nonce in the last blocks; undefined: none is mined. */
+async function minedInPlaceOf(t: CheckContext, { from, nonce }: NodeTransaction): Promise<string | undefined> {
+  const count = (await t.chain.send('eth_getTransactionCount', [from, 'latest'])) as string
+  if (BigInt(count) <= BigInt(nonce)) return undefined
+  const head = Number(await t.chain.send('eth_blockNumber', []))
+  for (let block = head; block > Math.max(head - replacedWithinBlocks, 0); block--) {
+    const told = (await t.chain.send('eth_getBlockByNumber', [`0x${block.toString(16)}`, true])) as {
+      readonly transactions: readonly NodeTransaction[]
+    } | null
+    const found = told?.transactions.find((other) => other.from === from && BigInt(other.nonce) === BigInt(nonce))
+    if (found) return found.hash
+  }
+  return undefined
+}
+
+/**
+ * Looks for the receipt of a transaction. A relay may replace a pending transaction by one with a higher fee: the receipt
+ * is then that of the other one, if the node has shown the first one while it was pending.
+ *
+ * @returns what looks once; null: nothing is mined yet
+ */
+function createReceiptLook(t: CheckContext, hash: string): () => Promise<Receipt | null> {
+  let pending: NodeTransaction | undefined
+  return async () => {
+    const receipt = await readReceipt(t, hash)
+    if (receipt) return receipt
+    if (pending === undefined) {
+      pending = ((await t.chain.send('eth_getTransactionByHash', [hash])) as NodeTransaction | null) ?? undefined
+      return null
+    }
+    const other = await minedInPlaceOf(t, pending)
+    if (other === undefined || other === hash) return null
+    t.observe('a pending transaction was replaced by another one of the same account and nonce')
+    return readReceipt(t, other)
+  }
+}
+
 /** How long to look for the effect of a transaction that has succeeded. */
 const behindMs = 2000
 
@@ -92,8 +139,9 @@ export async function settle(t: CheckContext, call: RelayCall, hash: string): Pr
   const unknown = await t.once('relay.unknown hashes', async () => ({ count: 0 }))
   const waitMs = graceMs[unknown.count === 0 ? 0 : 1]
   let mined: Settled | undefined
+  const look = createReceiptLook(t, hash)
   const polled = await poll(async (): Promise<Settled | undefined> => {
-    const receipt = await readReceipt(t, hash)
+    const receipt = await look()
     if (receipt) {
       mined = { receipt, isExecuted: await isExecuted() }
       minedAt ??= ourTimeMs()
@@ -128,7 +176,7 @@ async function requireMined(t: CheckContext, hash: string, timeoutMs: number): P
  */
 export async function waitForReceipt(t: CheckContext, hash: string, timeoutMs?: number): Promise<Receipt | undefined> {
   const waitMs = timeoutMs ?? t.patience.receiptMs()
-  const receipt = await poll(() => readReceipt(t, hash), waitMs)
+  const receipt = await poll(createReceiptLook(t, hash), waitMs)
   if (receipt) return receipt
   await requireMined(t, hash, waitMs)
   // A hash for which the caller limits the wait may be none that the target promised.
