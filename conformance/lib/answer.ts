@@ -93,6 +93,6 @@ export function errorCodeOf(answer: Answer): unknown {
 }
 
 /** The text of a refusal without numbers and hashes, which differ between answers. */
-export function wordsOf({ text }: Answer): string {
-  return text.replace(/\d+|0x[0-9a-f]+/gi, '')
+export function wordsOf({ text }: Pick<Answer, 'text'>): string {
+  return text.replace(/0x[0-9a-f]+|\d+/gi, '')
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { defineLawful, hangUp, respond } from '../../altered/define.ts'
 import { alterResponses } from '../../altered/lib/rpc.ts'
 
@@ -61,6 +62,26 @@ export default [
     rpc: alterResponses((answer) =>
       (answer['error'] as { code?: unknown } | undefined)?.code === -32601 ? { ...answer, result: {} } : answer,
     ),
+  }),
+  defineLawful({
+    id: 'names-each-refusal',
+    clauses: ['eth-rpc.methods.unlisted-refused'],
+    allowedBy,
+    rpc: alterResponses((answer) => {
+      const { code, message } = (answer['error'] ?? {}) as { code?: unknown; message?: unknown }
+      const named = { code, message: `${String(message)} (${randomUUID()})` }
+      return code === -32601 ? { ...answer, error: named } : answer
+    }),
+  }),
+  defineLawful({
+    id: 'repeats-what-it-refuses',
+    clauses: ['eth-rpc.methods.unlisted-refused'],
+    allowedBy,
+    mayFail,
+    rpc: async (request, forward) =>
+      isListed(request.json)
+        ? forward(request)
+        : respond(400, { message: `no such method: ${JSON.stringify(request.json)}` }),
   }),
   defineLawful({
     id: 'takes-batches-of-three-at-most',

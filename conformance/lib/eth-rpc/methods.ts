@@ -47,7 +47,7 @@ export const methodsWithoutParameters = [
 export type UnlistedMethods = Readonly<Record<string, readonly unknown[]>>
 
 /** A transaction for chain 0x7fffffff, which is nobody's, by a key that holds no coin. A node refuses it as well. */
-const foreignTransaction =
+export const foreignTransaction =
   '0xf86480843b9aca00825208945aaeb6053f3e94c9b9a09f33669435e7ef1beaed808085010000002180' +
   'a01111111111111111111111111111111111111111111111111111111111111111' +
   'a02222222222222222222222222222222222222222222222222222222222222222'

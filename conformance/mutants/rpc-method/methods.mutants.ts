@@ -105,6 +105,20 @@ export default [
 
   defineMutant({
     clause: 'eth-rpc.methods.unlisted-refused',
+    name: 'raw-transactions',
+    fault: 'eth_sendRawTransaction is handed to the node, which refuses what the suite sends',
+    rpc: async (request, forward, tools) => {
+      const { method, params, id } = (request.json ?? {}) as RpcBody
+      if (method !== 'eth_sendRawTransaction' || !Array.isArray(params)) return forward(request)
+      return tools.chain(method, params).then(
+        (result) => respond(200, { jsonrpc: '2.0', id, result }),
+        ({ message }: Error) => respond(200, { jsonrpc: '2.0', id, error: { code: -32000, message } }),
+      )
+    },
+  }),
+
+  defineMutant({
+    clause: 'eth-rpc.methods.unlisted-refused',
     name: 'any-case',
     fault: 'names are taken in any case of their letters',
     rpc: alterRequest((body) => ({ ...body, method: spelt(body, (name) => name.toLowerCase()) })),

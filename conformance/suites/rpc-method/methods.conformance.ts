@@ -1,16 +1,21 @@
-import { type Answer, describeAnswer, yieldsResult } from '../../lib/answer.ts'
+import { hexlify, Wallet } from 'ethers'
+import { type Answer, describeAnswer, wordsOf, yieldsResult } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { expectChainId } from '../../lib/eth-rpc/serve.ts'
 import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
 import {
+  foreignTransaction,
   type KnownHashes,
   nearNames,
   otherMethods,
+  sampleAddress,
   unknownHash,
   type UnlistedMethods,
   usualMethods,
 } from '../../lib/eth-rpc/methods.ts'
+import { numberOf } from '../../lib/eth-rpc/values.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
+import { randomBytes } from '../../lib/world.ts'
 
 /** How many requests are under way at the same time. */
 const atOnce = 4
@@ -63,6 +68,40 @@ async function expectNoResults(t: CheckContext, methods: UnlistedMethods): Promi
   })
 }
 
+/** A transaction for the target's chain, of a new account. A node refuses it since the account holds no coin. */
+async function unfundedTransaction(chainId: bigint): Promise<string> {
+  const account = new Wallet(hexlify(randomBytes(32)))
+  return account.signTransaction({
+    chainId,
+    nonce: 0,
+    to: sampleAddress,
+    gasLimit: 21_000,
+    gasPrice: 10n ** 9n,
+    type: 0,
+  })
+}
+
+/**
+ * Nodes refuse both transactions, each for its own reason. Who knows no such method cannot tell them apart.
+ *
+ * @throws Fault when both refusals stay the same when asked again, and differ from each other
+ */
+async function expectSameRefusal(t: CheckContext, method: string, first: string, second: string): Promise<void> {
+  const ask = (transaction: string) => t.rpc.call(method, [transaction])
+  const answers = [await ask(first), await ask(second), await ask(first), await ask(second)] as const
+  if (answers.some(({ failure }) => failure)) return
+  const [one, other, oneAgain, otherAgain] = answers.map((answer) => `${answer.status} ${wordsOf(answer)}`)
+  if (one === other || one !== oneAgain || other !== otherAgain) return
+  throw new Fault(
+    `${method} is not in the list, and its transactions are looked into: each is refused for its own reason`,
+    {
+      expected: 'the same refusal, whatever the transaction',
+      actual: `${describeAnswer(answers[0])} to one, ${describeAnswer(answers[1])} to another`,
+      answer: answers[1],
+    },
+  )
+}
+
 export default [
   clause('eth-rpc.methods.unlisted-refused', (check) => {
     for (const [method, params] of Object.entries(usualMethods)) {
@@ -76,6 +115,12 @@ export default [
     check('names that are like those of the list yield no result', async (t) =>
       expectNoResults(t, nearNames(await hashesOf(t))),
     )
+
+    check('eth_sendRawTransaction hands no transaction on', async (t) => {
+      const { result } = await expectChainId(t)
+      const unfunded = await unfundedTransaction(numberOf(result) ?? 0n)
+      await expectSameRefusal(t, 'eth_sendRawTransaction', foreignTransaction, unfunded)
+    })
 
     check('unlisted methods in a batch yield no result', async (t) => {
       await expectChainId(t)
