@@ -94,6 +94,7 @@ describe('an endpoint of the target', () => {
       { status: 200, headers: {}, body: '{"error":{"code":429,"message":"compute units"}}' },
       { status: 200, headers: {}, body: '{"error":{"code":-32000,"message":"Rate limit exceeded"}}' },
       { status: 503, headers: {}, body: 'unavailable' },
+      { status: 403, headers: { 'content-type': 'text/html' }, body: '<h1>Access denied</h1>' },
     ]
     for (const { status, headers, body } of forms) {
       let limits = 2
@@ -104,7 +105,7 @@ describe('an endpoint of the target', () => {
         else response.end('{}')
       })
       const endpoint = endpointAt(server.url, 1, '"cheap"')
-      if (status === 403) expect((await endpoint.send('any')).text, body).to.equal('{}')
+      if (headers['retry-after'] !== undefined) expect((await endpoint.send('any')).text, body).to.equal('{}')
       limits = 1
       isCheapLimited = false
       const isOfJsonRpc = status === 200
@@ -112,9 +113,10 @@ describe('an endpoint of the target', () => {
     }
   })
 
-  it('waits for a rate limit in words, and for a 503 that ends', async () => {
+  it('waits for a rate limit in words, for a 503 that ends, and for the page of a firewall', async () => {
     for (const [status, body] of [
       [503, 'unavailable'],
+      [403, '<!DOCTYPE html><h1>Sorry, you have been blocked</h1>'],
       [200, '{"error":{"code":-32000,"message":"Rate limit exceeded"}}'],
     ] as const) {
       let requests = 0
