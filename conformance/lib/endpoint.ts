@@ -14,7 +14,7 @@ import { delay, ourTimeMs, outside } from './world.ts'
  * target ends in bounded time.
  */
 const silentAfter = 3
-/** An error 503, or a page of a firewall, that names no time is taken for a rate limit this many times in a row. */
+/** An error 503 that names no time is taken for a rate limit this many times in a row. */
 const guesses = 3
 /** An error that tells of a limit, while other requests are served, is taken for one of the method so often in a row. */
 const methodLooks = 3
@@ -67,7 +67,7 @@ export interface EndpointState {
   silentInARow: number
   /** How many requests had no answer in the whole run. */
   silent: number
-  /** Whether the run took errors 503, or pages of a firewall, for a rate limit, and they did not end. */
+  /** Whether the run took errors 503 for a rate limit, and they did not end. */
   isDown?: boolean
 }
 
@@ -175,7 +175,7 @@ function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptio
   })
 }
 
-/** Whether a refusal that names no time may still be a rate limit. When one lasts, the service is down, or closed to the run. */
+/** Whether an error 503 that names no time may still be a rate limit. When one lasts, the service is down. */
 function mayGuess(state: EndpointState, attempt: number): boolean {
   if (attempt >= guesses) state.isDown = true
   return state.isDown !== true

@@ -107,7 +107,7 @@ interface RateLimit {
   readonly waitMs: number
   /** False where the answer may be about the one request: nodes answer -32005 to too large a query as well. */
   readonly isCertain: boolean
-  /** True where the service may be down, or closed to the run: it answers 503, or a firewall's page, and names no time. */
+  /** True where the service may be down: it answers 503 and names no time. */
   readonly isGuess: boolean
 }
 
@@ -128,8 +128,8 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const isRefusal = status !== undefined && status >= 400 && !credentialStatuses.includes(status)
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
-  const isGuess = (status === 503 || isBlockPage(answer)) && asked === undefined && !isError
-  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysLimit(answer))
+  const isGuess = status === 503 && asked === undefined && !isError
+  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysLimit(answer) || isBlockPage(answer))
   if (!isCertain && !isError && !mayBeLimit) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }
 }

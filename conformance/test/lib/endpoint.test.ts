@@ -40,6 +40,13 @@ describe('an endpoint of the target', () => {
     expect((await endpoint.send({}, { takeRateLimit: true })).status).to.equal(429)
   })
 
+  it('gives up on a firewall that shuts the run out for longer than it may wait, without a verdict', async () => {
+    const page = '<!DOCTYPE html><title>Attention Required!</title>'
+    await using server = await serve((_request, response) => response.writeHead(403).end(page))
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    expect(await endpoint.send({}).catch((error: unknown) => error)).to.be.instanceOf(Untestable)
+  })
+
   it('waits for the other forms of a rate limit too, and makes the body anew', async () => {
     const limits = [
       { status: 503, headers: { 'retry-after': '0' }, body: 'busy' },
