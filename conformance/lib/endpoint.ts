@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, wordsOf } from './answer.ts'
+import { type Answer, describeAnswer, isSuccess, wordsOf } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -69,6 +69,8 @@ export interface EndpointState {
   silent: number
   /** Whether the run took errors 503 for a rate limit, and they did not end. */
   isDown?: boolean
+  /** Whether the target has answered some request with a 2xx status. */
+  hasServed?: boolean
 }
 
 interface EndpointTools {
@@ -230,8 +232,9 @@ export function createEndpoint(
       const answer = await exchange(makeBody(), options)
       noticeDeath(state, answer, options)
       if (answer.failure?.kind === 'refused') continue
+      state.hasServed ||= isSuccess(answer)
       const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
-      if (!limit || (limit.isGuess && !mayGuess(state, attempt))) return answer
+      if (!limit || (limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return answer
       const { waitMs } = limit
       const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
       if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {

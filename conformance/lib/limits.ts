@@ -109,6 +109,8 @@ interface RateLimit {
   readonly isCertain: boolean
   /** True where the service may be down: it answers 503 and names no time. */
   readonly isGuess: boolean
+  /** True for the page of a firewall: it may be all that the target ever answers. */
+  readonly isPage: boolean
 }
 
 /** Statuses that ask for a credential. `Retry-After` beside them says when to come back with one. */
@@ -129,9 +131,10 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const isError = Array.isArray(json) ? json.some(isLimitError) : isLimitError(json)
   const isCertain = status === 429 || (asked !== undefined && (status === 503 || isError))
   const isGuess = status === 503 && asked === undefined && !isError
-  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || saysLimit(answer) || isBlockPage(answer))
+  const isPage = isBlockPage(answer)
+  const mayBeLimit = isRefusal && (asked !== undefined || isGuess || isPage || saysLimit(answer))
   if (!isCertain && !isError && !mayBeLimit) return undefined
-  return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess }
+  return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess, isPage }
 }
 
 /** What the run may cost the relay, and what it has cost. One check sees the account of the run through this. */

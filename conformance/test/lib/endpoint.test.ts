@@ -40,11 +40,20 @@ describe('an endpoint of the target', () => {
     expect((await endpoint.send({}, { takeRateLimit: true })).status).to.equal(429)
   })
 
-  it('gives up on a firewall that shuts the run out for longer than it may wait, without a verdict', async () => {
-    const page = '<!DOCTYPE html><title>Attention Required!</title>'
-    await using server = await serve((_request, response) => response.writeHead(403).end(page))
+  it('waits for a firewall that has let the run through, and gives up on it without a verdict', async () => {
+    let isOpen = true
+    let pages = 2
+    await using server = await serve((_request, response) => {
+      if (isOpen || pages-- <= 0) response.end('{}')
+      else response.writeHead(403).end('<!DOCTYPE html><title>Attention Required!</title>')
+    })
     const endpoint = endpointAt(server.url, 1, '"cheap"')
+    await endpoint.send({})
+    isOpen = false
+    expect((await endpoint.send({})).text).to.equal('{}')
+    pages = Infinity
     expect(await endpoint.send({}).catch((error: unknown) => error)).to.be.instanceOf(Untestable)
+    expect((await endpointAt(server.url, 1, '"cheap"').send({})).status, 'of a run that it never let in').to.equal(403)
   })
 
   it('waits for the other forms of a rate limit too, and makes the body anew', async () => {
@@ -120,10 +129,9 @@ describe('an endpoint of the target', () => {
     }
   })
 
-  it('waits for a rate limit in words, for a 503 that ends, and for the page of a firewall', async () => {
+  it('waits for a rate limit in words, and for a 503 that ends', async () => {
     for (const [status, body] of [
       [503, 'unavailable'],
-      [403, '<!DOCTYPE html><h1>Sorry, you have been blocked</h1>'],
       [200, '{"error":{"code":-32000,"message":"Rate limit exceeded"}}'],
     ] as const) {
       let requests = 0
