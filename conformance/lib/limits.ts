@@ -97,7 +97,7 @@ export function retryAfterMs({ headers }: Answer): number | undefined {
 const blockWords = /\bblocked\b|\bbanned\b|attention required|access denied|unusual traffic|just a moment/i
 
 /** Whether the answer is the page by which a firewall in front of the service shuts a client out, often for a while. */
-function isBlockPage({ status, headers, text }: Answer): boolean {
+export function isBlockPage({ status, headers, text }: Answer): boolean {
   const isPage = headers['content-type']?.startsWith('text/html') ?? /^\s*<(?:!doctype|html)/i.test(text)
   return status === 403 && isPage && blockWords.test(text)
 }

@@ -1,7 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
-import { type Patience, retryAfterMs, saysLimit } from '../limits.ts'
+import { isBlockPage, type Patience, retryAfterMs, saysLimit } from '../limits.ts'
 import { Fault, Untestable } from '../outcome.ts'
 
 /** What some languages write where there is no hash: an empty string or zeros. */
@@ -69,7 +69,7 @@ const lockWords = /too many|attempts|\b(?:locked|lockout|blocked|banned|suspende
 
 /** Whether a refusal says in words that it is about how often, or how often in vain, the run has asked. */
 export function tellsOfLimit(refusal: Answer): boolean {
-  return !refusal.failure && (saysLimit(refusal) || lockWords.test(refusal.text))
+  return !refusal.failure && (saysLimit(refusal) || isBlockPage(refusal) || lockWords.test(refusal.text))
 }
 
 /** What is thrown when a target that has served others refuses a valid request with such words, and waiting did not help. */

@@ -45,6 +45,7 @@ describe('the wait after a refusal', () => {
       [400, 'rate limit exceeded'],
       [403, 'Account temporarily locked'],
       [401, 'Too many failed attempts'],
+      [403, '<html><title>Access denied</title></html>'],
     ] as const) {
       expect(waitsAfter(refusal(status, text), 59_000), text).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000])
       expect(waitsAfter(refusal(status, text)), text).to.deep.equal([500, 1000, 2000])
