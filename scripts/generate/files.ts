@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { format, resolveConfig } from 'prettier'
 import { stringify } from 'yaml'
 import openapiTS, { astToString, type OpenAPI3, type OpenAPITSOptions } from 'openapi-typescript'
@@ -31,7 +32,7 @@ export async function generatedFiles(): Promise<Map<string, string>> {
 
 /** Formatted as prettier wants it, because people read the generated documents, too. */
 export async function formatted(path: string, text: string): Promise<string> {
-  const filepath = new URL(`../../${path}`, import.meta.url).pathname
+  const filepath = fileURLToPath(new URL(`../../${path}`, import.meta.url))
   return format(text, { ...(await resolveConfig(filepath)), filepath })
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { loadArtifact } from '../../contracts/artifacts.ts'
 import type { Config } from '../../specs/index.ts'
 import { parseConfig } from '../../server/config/load.ts'
@@ -58,7 +59,9 @@ const ASK_MS = 15_000
 
 export async function openLaboratory(): Promise<Laboratory> {
   takeOverGlobals()
-  const registry = createRegistry(await discoverFolder(new URL('../../server/plugins/', import.meta.url).pathname))
+  const registry = createRegistry(
+    await discoverFolder(fileURLToPath(new URL('../../server/plugins/', import.meta.url))),
+  )
   const tree = { chain: { rpcUrls: ['http://node'] }, relay: { maxFeePerGasWei: String(10n ** 14n) } }
   const { deployedBytecode: bundlerCode } = await loadArtifact('Bundler')
   return { storage: await openStorage(), registry, config: parseConfig(tree, 'simulation', '/'), bundlerCode }

@@ -69,7 +69,8 @@ function lockFileFor(lock: LockFile, tarball: string, projectDependencies: Reado
  * fetched again.
  */
 export async function installPackage(): Promise<InstalledPackage> {
-  const work = await mkdtemp(join(tmpdir(), 'touchstone-package-'))
+  // With a space: people have one in their paths, and a URL writes it in another way.
+  const work = await mkdtemp(join(tmpdir(), 'touchstone package '))
   const close = () => rm(work, { recursive: true, force: true })
   try {
     const copy = join(work, 'repository')

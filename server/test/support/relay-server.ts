@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { pino, type Logger } from 'pino'
 import { Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from '../../app.ts'
@@ -62,7 +63,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.config,
   }
   const config = parseConfig(tree, 'test', process.cwd())
-  const registry = createRegistry(await discoverFolder(new URL('../../plugins/', import.meta.url).pathname))
+  const registry = createRegistry(await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url))))
   const metrics = new MetricsRegistry()
   const secrets = { signerKeys, keystores, ...(databaseUrl !== undefined && { databaseUrl }) }
   const composed = await composeServices({

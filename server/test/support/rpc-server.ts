@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { createApp } from '../../app.ts'
@@ -136,7 +137,7 @@ export async function startRpcFront(
 }
 
 async function rpcMethods(services: Services): Promise<[string, RpcMethod][]> {
-  const discovered = await discoverFolder(new URL('../../plugins/', import.meta.url).pathname)
+  const discovered = await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url)))
   const registry = createRegistry(discovered.filter(({ expectedKind }) => expectedKind === 'rpc-method'))
   return [...registry.rpcMethods].map(([name, loaded]) => {
     const { plugin, options, validateParams, validateResult } = loaded
