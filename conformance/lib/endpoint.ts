@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, isSuccess, wordsOf } from './answer.ts'
+import { type Answer, describeAnswer, isServed, isSuccess, wordsOf } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -18,6 +18,9 @@ const silentAfter = 3
 const guesses = 3
 /** An error that tells of a limit, while other requests are served, is taken for one of the method so often in a row. */
 const methodLooks = 3
+/** A target that refuses what it has served before, and does not say why, is asked again this many times in a row. */
+const untoldLooks = 5
+const firstUntoldWaitMs = 1000
 /** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
 const silentAfterInAll = 20
 
@@ -71,6 +74,8 @@ export interface EndpointState {
   isDown?: boolean
   /** Whether the target has answered some request with a 2xx status. */
   hasServed?: boolean
+  /** Whether the target serves the cheap request; undefined: it was not asked yet. */
+  servesCheap?: boolean
 }
 
 interface EndpointTools {
@@ -183,12 +188,31 @@ function mayGuess(state: EndpointState, attempt: number): boolean {
   return state.isDown !== true
 }
 
+async function askCheap(http: HttpClient, { url, cheapRequest }: EndpointState): Promise<Answer | undefined> {
+  if (cheapRequest === undefined) return undefined
+  return http.send({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body: cheapRequest })
+}
+
 /** Whether a rate limit meets a cheap request as well. If not, the answer is about the other request alone. */
 async function isLimited(http: HttpClient, state: EndpointState): Promise<boolean> {
-  if (state.cheapRequest === undefined) return false
-  const headers = { 'content-type': 'application/json' }
-  const answer = await http.send({ url: state.url, method: 'POST', headers, body: state.cheapRequest })
-  return rateLimitOf(answer, 0) !== undefined
+  const answer = await askCheap(http, state)
+  return answer !== undefined && rateLimitOf(answer, 0) !== undefined
+}
+
+/**
+ * Whether the target refuses a request, and with it the cheap one that it has served before. It may limit the run and not
+ * say so. When that lasts, the service is broken.
+ */
+async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer, attempt: number): Promise<boolean> {
+  const isServing = isServed(answer)
+  const refusesCheap = async (): Promise<boolean> => {
+    const cheap = await askCheap(http, state)
+    return cheap !== undefined && !cheap.failure && !isServed(cheap)
+  }
+  if (answer.failure || Array.isArray(answer.json) || state.cheapRequest === undefined) return false
+  if (isServing && state.servesCheap === undefined) state.servesCheap = !(await refusesCheap())
+  if (attempt >= untoldLooks) state.servesCheap = false
+  return !isServing && state.servesCheap === true && refusesCheap()
 }
 
 /**
@@ -233,7 +257,13 @@ export function createEndpoint(
       noticeDeath(state, answer, options)
       if (answer.failure?.kind === 'refused') continue
       state.hasServed ||= isSuccess(answer)
-      const limit = options.takeRateLimit ? undefined : rateLimitOf(answer, attempt)
+      if (options.takeRateLimit) return answer
+      const limit = rateLimitOf(answer, attempt)
+      const untoldMs = firstUntoldWaitMs * 2 ** attempt
+      if (!limit && (await refusesAll(http, state, answer, attempt)) && patience.mayWait(untoldMs)) {
+        await delay(untoldMs)
+        continue
+      }
       if (!limit || (limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return answer
       const { waitMs } = limit
       const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)

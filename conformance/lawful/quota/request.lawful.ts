@@ -86,6 +86,17 @@ export default [
   }),
 
   defineLawful({
+    id: 'takes-15-quota-requests-in-20-seconds-and-hides-why',
+    clauses: ['relay.quota.post', 'relay.quota.window'],
+    allowedBy: 'relay 8: "Rate limits … not shown", nor what a target says that has one',
+    quota: limited({
+      requests: 15,
+      windowMs: 20_000,
+      refuse: () => respond(400, { message: 'Bad request' }),
+    }),
+  }),
+
+  defineLawful({
     id: 'takes-one-quota-request-a-second',
     clauses: ['relay.quota.post', 'relay.quota.window'],
     allowedBy: 'relay 8: "Rate limits … not shown"',

@@ -162,7 +162,7 @@ const limitedCalls: readonly ClauseId[] = [
 ]
 
 /** After three refusals in a row for want of a right signature, the server refuses everything for eight seconds. */
-function lockedOut(status: number, message: string): Lawful {
+function lockedOut(status: number, message: string, more = 'after-forged-signatures'): Lawful {
   const most = 3
   const lock: Handler = async (request, forward, { memory }) => {
     if (Date.now() < Number(memory.get('locked until') ?? 0)) return respond(status, { message })
@@ -173,7 +173,7 @@ function lockedOut(status: number, message: string): Lawful {
     return response
   }
   return defineLawful({
-    id: `locks-callers-out-by-${status}-after-forged-signatures`,
+    id: `locks-callers-out-by-${status}-${more}`,
     clauses: ['relay.execute.post', 'relay.quota.post'],
     allowedBy: 'relay 8: "Rate limits … not shown"',
     mayFail: limitedCalls,
@@ -268,6 +268,19 @@ export default [
     }),
   }),
 
+  defineLawful({
+    id: 'takes-eight-calls-in-twelve-seconds-and-hides-why',
+    clauses: ['relay.execute.post'],
+    allowedBy: 'relay 8: "Rate limits … not shown", nor what a target says that has one',
+    mayFail: limitedCalls,
+    execute: limited({
+      requests: 8,
+      windowMs: 12_000,
+      refuse: () => respond(400, { message: 'Bad request' }),
+    }),
+  }),
+
+  lockedOut(401, 'Invalid signature', 'and-hides-why'),
   lockedOut(403, 'Account temporarily locked'),
   lockedOut(401, 'Too many failed attempts'),
 

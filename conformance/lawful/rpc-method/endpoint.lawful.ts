@@ -103,6 +103,16 @@ export default [
       refuse: (leftMs, request) => ({ ...limitExceeded(request), status: 429, headers: retryAfter(leftMs) }),
     }),
   }),
+  defineLawful({
+    id: 'limits-json-rpc-and-hides-why',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format', 'eth-rpc.eth_getLogs.success'],
+    allowedBy: 'eth-rpc 8: "Rate limits: not shown", nor what a target says that has one',
+    rpc: limited({
+      requests: 40,
+      windowMs: 3000,
+      refuse: (_leftMs, request) => limitExceeded(request, { code: -32603, message: 'Internal error' }),
+    }),
+  }),
   ...(
     [
       [

@@ -169,6 +169,7 @@ export default [
     clauses: scalars,
     allowedBy: results,
     mayFail: schemas,
+    environment: { options: ['--fuzz', '30', '--seed', '3'] },
     rpc: numbersAs((hex) => BigInt(hex).toString()),
   }),
   defineLawful({

@@ -35,9 +35,14 @@ export function isAccepted(answer: Answer): boolean {
   return isSuccess(answer) && isHash(hashIn(answer))
 }
 
+/** Whether the answer names a scheme of authentication. */
+export function asksForCredential({ status, headers }: Answer): boolean {
+  return status === 407 || headers['www-authenticate'] !== undefined
+}
+
 /** Whether the answer says that the request is not authenticated, or not enough. */
-export function isUnauthorised({ status, headers }: Answer): boolean {
-  return status === 401 || status === 403 || status === 407 || headers['www-authenticate'] !== undefined
+export function isUnauthorised(answer: Answer): boolean {
+  return answer.status === 401 || answer.status === 403 || asksForCredential(answer)
 }
 
 /**
@@ -48,7 +53,7 @@ export function isUnauthorised({ status, headers }: Answer): boolean {
  */
 export async function demandsCredential(refused: Answer, askEmpty: () => Promise<Answer>): Promise<boolean> {
   if (!isUnauthorised(refused)) return false
-  if (refused.status === 407 || refused.headers['www-authenticate'] !== undefined) return true
+  if (asksForCredential(refused)) return true
   const empty = await askEmpty()
   return empty.status === refused.status && wordsOf(empty) === wordsOf(refused)
 }
@@ -95,6 +100,32 @@ export function excuseMs(refusal: Answer, attempt: number, patience?: Patience):
   const waitMs = Math.max(firstWaitMs * 2 ** (attempt - 1), Math.min(retryAfterMs(refusal) ?? 0, longestWaitMs))
   if (attempt < mostAttempts) return waitMs
   return isLimit && patience?.mayWait(waitMs) ? waitMs : undefined
+}
+
+/**
+ * Waits before a valid request is sent again to a target that refused one, though it has served others. Its node may be
+ * some seconds behind ours, or the target limits or locks out its callers and does not say so. The documents show neither.
+ */
+const untoldWaitsMs = [1000, 2000, 4000, 8000, 8000]
+/** How many of them the run waits, after so many refusals for which waiting was in vain. */
+const mostUntoldWaits = [untoldWaitsMs.length, 2]
+
+/** What the run knows of a reason to wait that the target does not tell. */
+export interface UntoldReason {
+  /** How many refusals stayed, however long the run waited. */
+  inVain: number
+}
+
+/**
+ * How long to wait for a reason that the target does not tell.
+ *
+ * @param waits how often the run has waited for this request
+ * @returns ms; undefined when the run has waited long enough, which counts as in vain
+ */
+export function untoldWaitMs(reason: UntoldReason, waits: number): number | undefined {
+  if (waits < (mostUntoldWaits[reason.inVain] ?? 0)) return untoldWaitsMs[waits]
+  if (waits > 0) reason.inVain += 1
+  return undefined
 }
 
 /** A time in seconds beyond this lies after the year 5000. A time of today in milliseconds is beyond it. */

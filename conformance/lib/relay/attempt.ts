@@ -19,6 +19,7 @@ import {
 import { lookAtOnce } from '../eth-rpc/known-transactions.ts'
 import { readNonce } from './contracts.ts'
 import {
+  asksForCredential,
   demandsCredential,
   excuseMs,
   hashIn,
@@ -27,11 +28,13 @@ import {
   limitError,
   normalHash,
   tellsOfLimit,
+  type UntoldReason,
+  untoldWaitMs,
   wrongHash,
 } from './answers.ts'
 import { requireVerifiedFixture } from './quota-session.ts'
 import { askQuota } from './quota.ts'
-import { otherTransactionFault, poll, type Receipt, relayTransactionFault, settle, type Settled } from './receipt.ts'
+import { executedCalls, otherTransactionFault, poll, relayTransactionFault, settle, type Settled } from './receipt.ts'
 import { turnsOf } from './turns.ts'
 import { delay } from '../world.ts'
 
@@ -42,14 +45,6 @@ const attempts = 10
  * and later.
  */
 const lookMs = [2000, 1000] as const
-
-/**
- * Waits before another call is sent to a target that refused one, though it has executed others: its node may be some
- * seconds behind ours, so that it does not know yet that the last nonce is used.
- */
-const lagWaitsMs = [1000, 2000, 3000]
-/** After the target has refused all of these calls so often, no refusal is waited for. */
-const mostInVain = 2
 
 /** A valid call and its outcome. */
 export interface Attempt {
@@ -99,33 +94,32 @@ function clauseOfRefusal(answer: Answer): ClauseId {
   return isUnauthorised(answer) ? 'relay.execute.signature-authenticates' : 'relay.execute.post'
 }
 
-/** How often calls were sent again in vain to a target that may be behind, and how many of its errors have passed. */
-const lagOf = (t: CheckContext): Promise<{ inVain: number; errors: number }> =>
-  t.once('relay.lag', async () => ({ inVain: 0, errors: 0 }))
+/** What may be behind refusals of valid calls, and how many errors of the server have passed. */
+const untoldOf = (t: CheckContext): Promise<UntoldReason & { errors: number }> =>
+  t.once('relay.untold', async () => ({ inVain: 0, errors: 0 }))
 
 const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
 
 /**
- * Whether the state of the chain, as the target knows it, may be why it refused a call. It is no reason to ask for other
- * credentials, nor for errors of the server; one of the latter is forgiven.
+ * Whether a target that has executed calls may have refused this one for a reason that passes. There is none to ask for
+ * another credential; one error of the server is forgiven.
  */
-async function mayBeBehind(t: CheckContext, answer: Answer): Promise<boolean> {
-  const { inVain, errors } = await lagOf(t)
-  if (!t.hasChain || answer.failure || isUnauthorised(answer) || inVain >= mostInVain) return false
-  if (isServerError(answer) && errors > 0) return false
+async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
+  if (!t.hasChain || answer.failure || asksForCredential(answer)) return false
+  if (isServerError(answer) && (await untoldOf(t)).errors > 0) return false
   return (await executedCalls(t)).length > 0
 }
 
 /**
  * Sends a valid call in its turn and looks at its outcome. The function sends another call when another run took the
- * nonce, when the target says that it is busy, and when it may be behind the chain's node.
+ * nonce, when the target says that it is busy, and when it has executed others and may have a reason that it does not tell.
  *
  * @throws Untestable when the fixture or the quota explains a refusal; Fault when the target dies of the call
  */
 export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promise<Attempt> {
   return inTurn(t, async () => {
     let busy = 0
-    let lags = 0
+    let waits = 0
     let refused: Answer | undefined
     const form = await relayForm(t)
     const lasting = await t.once('relay.lasting-refusals', async () => new Set<string>())
@@ -160,14 +154,12 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       const found = await lookFor(t, call, answer, waitMs === undefined)
       if (found === 'executed') return judgeRefused(t, call, answer, true)
       if (waitMs !== undefined || (found === 'race' && mayRace)) continue
-      const lagMs = (await mayBeBehind(t, answer)) ? lagWaitsMs[lags++] : undefined
-      if (lagMs === undefined) {
-        if (lags > 0) (await lagOf(t)).inVain += 1
-        return judgeRefused(t, call, answer, false)
-      }
-      if (isServerError(answer)) (await lagOf(t)).errors += 1
+      const untold = await untoldOf(t)
+      const untoldMs = (await mayPass(t, answer)) ? untoldWaitMs(untold, waits++) : undefined
+      if (untoldMs === undefined) return judgeRefused(t, call, answer, false)
+      if (isServerError(answer)) untold.errors += 1
       refused = answer
-      await delay(lagMs)
+      await delay(untoldMs)
     }
   })
 }
@@ -236,18 +228,6 @@ function demandFault(answer: Answer): Fault {
     answer,
     of: 'relay.auth.no-other-credential',
   })
-}
-
-/** A call of the run that was executed. */
-export interface ExecutedCall {
-  readonly call: RelayCall
-  readonly answer: Answer
-  readonly receipt: Receipt
-}
-
-/** All valid calls of the run that were executed. */
-export function executedCalls(t: CheckContext): Promise<ExecutedCall[]> {
-  return t.once('relay.executed', async () => [])
 }
 
 /** Judges a call that the target accepted by the sentences about an execution. */

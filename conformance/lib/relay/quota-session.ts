@@ -2,7 +2,17 @@ import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../an
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
-import { demandsCredential, excuseMs, faultsOf, limitError, tellsAmount, tellsOfLimit, tellsQuota } from './answers.ts'
+import {
+  asksForCredential,
+  demandsCredential,
+  excuseMs,
+  faultsOf,
+  limitError,
+  tellsAmount,
+  tellsOfLimit,
+  tellsQuota,
+  untoldWaitMs,
+} from './answers.ts'
 import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
@@ -13,6 +23,7 @@ import {
   type Probe,
   type QuotaWindow,
 } from './quota-window.ts'
+import { executedCalls } from './receipt.ts'
 import { delay, ourTimeMs, randomFraction } from '../world.ts'
 
 /** The documented body of POST /quota. */
@@ -134,6 +145,18 @@ async function sendOnce(
 }
 
 /**
+ * How long to wait before a valid message is sent again to a target that refused it and has served others.
+ *
+ * @param waits how often the run has waited for this message
+ * @returns ms; undefined when waiting is no help
+ */
+export async function waitUntoldMs(t: CheckContext, refusal: Answer, waits: number): Promise<number | undefined> {
+  const reason = await t.once('relay.quota.untold', async () => ({ inVain: 0 }))
+  const { status = 500 } = refusal
+  return status < 500 && !asksForCredential(refusal) ? untoldWaitMs(reason, waits) : undefined
+}
+
+/**
  * A second near the target's time for the next message; undefined: wait for the next second. For a target that takes
  * a message once, or wants rising timestamps, the seconds rise. The choice may leave out a second, since another run
  * may use it.
@@ -225,13 +248,19 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
   const { quotaMessage } = editionTerms[t.edition]
   const documented: QuotaForm = { reading: quotaMessage, perSecond: 1 }
   const offsets = await supposedOffsets(t)
-  // Several tries: another run may have used the first second, and a window may reach to one side alone.
-  for (const away of [undefined, 0, 1, -1]) {
-    for (const offset of offsets) {
-      const found = await offer(documented, offset, away)
-      if (found) return found
-      if (refused && isHopeless(refused)) return { refused }
+  for (let waits = 0; ; waits++) {
+    // Several tries: another run may have used the first second, and a window may reach to one side alone.
+    for (const away of [undefined, 0, 1, -1]) {
+      for (const offset of offsets) {
+        const found = await offer(documented, offset, away)
+        if (found) return found
+        if (refused && isHopeless(refused)) return { refused }
+      }
     }
+    const isKnownToServe = (await executedCalls(t)).length > 0
+    const waitMs = refused && isKnownToServe ? await waitUntoldMs(t, refused, waits) : undefined
+    if (waitMs === undefined) break
+    await delay(waitMs)
   }
   for (const perSecond of [1, 1000] as const) {
     for (const reading of quotaReadings.filter((one) => perSecond === 1000 || one !== quotaMessage)) {
@@ -269,11 +298,14 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
   for (let look = 0; look < 2; look++) {
     if ((await send(last.timestamp)).toldQuota) return true
     let fresh: SentQuota | undefined
-    for (let attempt = 0; attempt < attempts && !fresh?.toldQuota; attempt++) {
-      await delay(attempt === 0 ? 0 : 1000)
+    let waits = 0
+    for (let attempt = 0; !fresh?.toldQuota; attempt++) {
+      const inTurnMs = attempt === 0 ? 0 : 1000
+      const waitMs = attempt < attempts || !fresh ? inTurnMs : await waitUntoldMs(t, fresh.answer, waits++)
+      if (waitMs === undefined) throw await refusalAfter(t, fresh?.answer ?? served.answer)
+      await delay(waitMs)
       fresh = await send(Math.max(last.timestamp + 1 + attempt, Math.floor(ourSeconds() + offset)))
     }
-    if (!fresh?.toldQuota) throw await refusalAfter(t, fresh?.answer ?? served.answer)
     last = fresh
   }
   return false

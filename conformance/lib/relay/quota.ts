@@ -10,11 +10,12 @@ import {
   refusalAfter,
   sendBody,
   signBody,
+  waitUntoldMs,
   type QuotaBody,
   type QuotaSession,
   type SentQuota,
 } from './quota-session.ts'
-import { ourTimeMs } from '../world.ts'
+import { delay, ourTimeMs } from '../world.ts'
 
 /** A twin that was served counts for the refusals within this time, since a target may limit how often it serves. */
 const twinLastsMs = 5000
@@ -46,15 +47,29 @@ async function sendFresh(
  */
 export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
   const session = await quotaSession(t)
+  let refused: Answer | undefined
+  let waits = 0
   for (let attempt = 1; ; attempt++) {
-    const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds, controller), true)
-    if (sent.toldQuota) {
+    const { answer, toldQuota, receivedAt, sentAt } = await sendFresh(
+      t,
+      session,
+      (seconds) => signBody(t, session, seconds, controller),
+      true,
+    )
+    if (toldQuota) {
+      if (waits > 0 && refused)
+        t.observe(`a valid message was refused, and one like it served seconds later: ${describeAnswer(refused)}`)
       session.lastServedMs = ourTimeMs()
-      return readTold(sent.answer)
+      return readTold(answer)
     }
-    const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
+    refused = answer
+    const isSlow = receivedAt - sentAt > slowSeconds
     const mayBeUsed = !session.servesReplays || session.wantsRising
-    if (attempt >= attempts || !(mayBeUsed || isSlow)) throw await refusalAfter(t, sent.answer)
+    if (attempt < attempts && (mayBeUsed || isSlow)) continue
+    // Other controllers may be refused for good.
+    const waitMs = controller === undefined ? await waitUntoldMs(t, answer, waits++) : undefined
+    if (waitMs === undefined) throw await refusalAfter(t, answer)
+    await delay(waitMs)
   }
 }
 

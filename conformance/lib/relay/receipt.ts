@@ -30,6 +30,18 @@ export interface Receipt {
   readonly logs: readonly ReceiptLog[]
 }
 
+/** A call of the run that was executed. */
+export interface ExecutedCall {
+  readonly call: RelayCall
+  readonly answer: Answer
+  readonly receipt: Receipt
+}
+
+/** All valid calls of the run that were executed. */
+export function executedCalls(t: CheckContext): Promise<ExecutedCall[]> {
+  return t.once('relay.executed', async () => [])
+}
+
 /**
  * Whether the transaction may do more than one relay call. The key manager logs for each call whose permissions it
  * verified. What a transaction to another contract does beside the call, and what of it reverts, the receipt does not say.

@@ -1,11 +1,11 @@
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { compareDecimals, minus, showDecimal, toNumber, type Decimal } from '../../lib/lossless-json.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { attemptCall, executedCalls, inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
+import { attemptCall, inTurn, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { expectTwin, isDone } from '../../lib/relay/executions.ts'
 import { askQuota, firstTold, sendForbidden } from '../../lib/relay/quota.ts'
 import { isMore, readTold, tellsQuota, type ToldQuota } from '../../lib/relay/answers.ts'
-import { mayBeShared, type Receipt } from '../../lib/relay/receipt.ts'
+import { executedCalls, mayBeShared, type Receipt } from '../../lib/relay/receipt.ts'
 import { delay, ourTimeMs } from '../../lib/world.ts'
 
 /**

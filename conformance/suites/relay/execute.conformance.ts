@@ -5,7 +5,7 @@ import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
-import { attemptCall, executedCalls, inTurn, type Attempt, type ValidOptions } from '../../lib/relay/attempt.ts'
+import { attemptCall, inTurn, type Attempt, type ValidOptions } from '../../lib/relay/attempt.ts'
 import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
 import {
   expectNotExecuted,
@@ -17,7 +17,7 @@ import {
   refusalIn,
   requireFirstExecution,
 } from '../../lib/relay/executions.ts'
-import { otherTransactionFault, type ReceiptLog, waitForReceipt } from '../../lib/relay/receipt.ts'
+import { executedCalls, otherTransactionFault, type ReceiptLog, waitForReceipt } from '../../lib/relay/receipt.ts'
 import { randomBytes } from '../../lib/world.ts'
 
 /** @throws Fault of the first execution against one of these clauses, in their order; otherwise its first fault */

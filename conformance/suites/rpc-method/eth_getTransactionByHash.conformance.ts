@@ -13,7 +13,7 @@ import { expectSameFields, numberOf } from '../../lib/eth-rpc/values.ts'
 import { unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { expect } from '../../lib/expect.ts'
 import { Fault } from '../../lib/outcome.ts'
-import { executedCalls } from '../../lib/relay/attempt.ts'
+import { executedCalls } from '../../lib/relay/receipt.ts'
 
 const method = 'eth_getTransactionByHash'
 

@@ -12,7 +12,7 @@ import { knownTransactions } from '../../lib/eth-rpc/known-transactions.ts'
 import { emitterLogs, expectSameLogs, type Log, logsBetween, logsOf } from '../../lib/eth-rpc/logs.ts'
 import { sampleAddress, unknownHash } from '../../lib/eth-rpc/methods.ts'
 import { pageLimit } from '../../lib/eth-rpc/paging.ts'
-import { expectSameFields, numberOf, quantity } from '../../lib/eth-rpc/values.ts'
+import { expectSameFields, isNumber, numberOf, quantity } from '../../lib/eth-rpc/values.ts'
 import { resultOf } from '../../lib/expect.ts'
 import {
   breakages,
@@ -182,8 +182,8 @@ function expectSameResult(method: string, truth: unknown, found: unknown, shown:
     expectSameFields(`the result of ${method}`, fields, truth as Members, found as Members)
     return
   }
-  const [expected, actual] = [numberOf(truth), numberOf(found)]
-  if (expected === undefined || expected === actual) return
+  const expected = numberOf(truth)
+  if (expected === undefined || isNumber(found, expected)) return
   throw new Fault(`the result of ${method} is not that of the chain`, { expected: `${expected}`, actual: shown() })
 }
 

@@ -104,6 +104,23 @@ describe('an endpoint of the target', () => {
     }
   })
 
+  it('asks again where a target refuses all that it has served before, and does not say why', async () => {
+    const served = '{"result":"0x1"}'
+    const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
+    let refusals = 0
+    await using server = await serve((_request, response, body) => {
+      response.end(body === '"refused"' || refusals-- > 0 ? refused : served)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    expect((await endpoint.send('any')).text).to.equal(served)
+    expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
+    refusals = 2
+    expect((await endpoint.send('any')).text, 'a second later').to.equal(served)
+    refusals = Infinity
+    expect((await endpoint.send('any')).text, 'for ever').to.equal(refused)
+    expect(server.requests).to.have.length(2 + 2 + 3 + 4)
+  })
+
   it('takes errors of HTTP that may be about one request for a rate limit only where a cheap one is refused too', async () => {
     const forms = [
       { status: 403, headers: { 'retry-after': '0' }, body: '{"message":"blocked"}' },

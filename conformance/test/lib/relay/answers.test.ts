@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Answer } from '../../../lib/answer.ts'
 import { createPatience } from '../../../lib/limits.ts'
-import { excuseMs, wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
+import { excuseMs, untoldWaitMs, wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
 
 describe('a wrong value in a message', () => {
   it('says what it looks like', () => {
@@ -54,5 +54,26 @@ describe('the wait after a refusal', () => {
 
   it('is at least what the target asks for', () => {
     expect(waitsAfter(refusal(503, '', { 'retry-after': '3' }), 60_000)).to.deep.equal([3000, 3000, 3000])
+  })
+})
+
+describe('the waits for a reason that the target does not tell', () => {
+  it('are fewer after each refusal that stays, and then none', () => {
+    const reason = { inVain: 0 }
+    const waitsOf = (): number[] => {
+      const waits: number[] = []
+      for (let waitMs = untoldWaitMs(reason, 0); waitMs !== undefined; waitMs = untoldWaitMs(reason, waits.length))
+        waits.push(waitMs)
+      return waits
+    }
+    expect(waitsOf().reduce((sum, waitMs) => sum + waitMs, 0)).to.be.above(20_000)
+    expect(waitsOf()).to.have.length(2)
+    expect(waitsOf()).to.deep.equal([])
+    expect(reason.inVain).to.equal(2)
+  })
+
+  it('are as many as before where one of them helped', () => {
+    const reason = { inVain: 0 }
+    for (let call = 0; call < 3; call++) expect(untoldWaitMs(reason, 0)).to.equal(1000)
   })
 })
