@@ -58,7 +58,14 @@ const pagesFromTheYoungest: Handler = async (request, forward, tools) => {
 
 export default [
   ...[1, 7, 10, 100, 500, 999].map((size) => pagesOfSize(`has-pages-of-${size}`, () => size)),
-  pagesOfSize('has-pages-of-changing-size', (turn) => 100 + ((turn * 37) % 400)),
+  {
+    ...pagesOfSize('has-pages-of-changing-size', (turn) => 100 + ((turn * 37) % 400)),
+    environment: { options: ['--fuzz', '30', '--seed', '3'] },
+  },
+  {
+    ...pagesOfSize('has-pages-of-10-and-20', (turn) => 10 * (1 + (turn % 2))),
+    environment: { options: ['--no-relay', '--fuzz', '30', '--seed', '3'] },
+  },
   defineLawful({
     id: 'cuts-long-first-pages-alone',
     clauses,

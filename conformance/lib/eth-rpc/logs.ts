@@ -94,13 +94,31 @@ export function expectSameLog(what: string, truth: Log, found: Log, shown: Shown
   expectSameFields(what, ['topics'], { topics: topicsOf(truth) }, { topics: topicsOf(found) }, shown)
 }
 
+/** The entries in the order of the chain. The document shows none for a page. */
+export function inOrder(entries: readonly Log[]): Log[] {
+  return [...entries].sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
+}
+
+/**
+ * What a page of this length must hold of all entries, when a page is shorter than 1000: those at the end from which the page
+ * goes.
+ *
+ * @param all in the order of the chain
+ */
+export function pageOf(all: readonly Log[], page: readonly Log[]): readonly Log[] {
+  const [first] = all
+  if (!first || page.length === 0 || page.length >= all.length) return all
+  const isRising = page.some((log) => placeOf(log) === placeOf(first))
+  return isRising ? all.slice(0, page.length) : all.slice(-page.length)
+}
+
 /**
  * The entries are those of the chain, member by member, in any order.
  *
  * @throws Fault for the first difference
  */
 export function expectSameLogs(truth: readonly Log[], entries: readonly Log[], shown: Shown = {}): void {
-  const found = [...entries].sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
+  const found = inOrder(entries)
   for (const [index, log] of found.entries()) {
     const expected = truth[index]
     if (!expected) break

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { comparePositions, expectSameLogs, logsOf, positionOf } from '../../../lib/eth-rpc/logs.ts'
+import { comparePositions, expectSameLogs, inOrder, logsOf, pageOf, positionOf } from '../../../lib/eth-rpc/logs.ts'
 import { Fault } from '../../../lib/outcome.ts'
 
 const log = (blockNumber: number, logIndex: number, more: object = {}) => ({
@@ -39,6 +39,25 @@ describe('expectSameLogs', () => {
       expect(() => expectSameLogs(truth, found)).to.throw(Fault)
     })
   }
+})
+
+describe('a page of entries', () => {
+  it('holds those of the end from which it goes', () => {
+    const [first, second, third] = truth
+    expect(pageOf(truth, [log(1, 0)])).to.deep.equal([first])
+    expect(pageOf(truth, [log(1, 1), log(1, 0)])).to.deep.equal([first, second])
+    expect(pageOf(truth, [log(2, 0), log(1, 1)])).to.deep.equal([second, third])
+  })
+
+  it('holds all of them where it is no shorter, or empty', () => {
+    expect(pageOf(truth, truth.toReversed())).to.equal(truth)
+    expect(pageOf(truth, [...truth, log(3, 0)])).to.equal(truth)
+    expect(pageOf(truth, [])).to.equal(truth)
+  })
+
+  it('is put in the order of the chain', () => {
+    expect(inOrder(truth.toReversed())).to.deep.equal(truth)
+  })
 })
 
 describe('positions', () => {
