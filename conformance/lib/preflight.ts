@@ -4,7 +4,7 @@ import type { Account, Fixture } from './fixture.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { redactUrl } from './redact.ts'
-import { readData, readOwner } from './relay/contracts.ts'
+import { permissions, permissionsKey, readData, readOwner } from './relay/contracts.ts'
 import { type AdjustableClock } from './target-clock.ts'
 import { endpointsOf, type Target } from './target.ts'
 import { Untestable, UsageError } from './outcome.ts'
@@ -52,13 +52,8 @@ export async function probe(http: HttpClient, target: Target, clock: AdjustableC
   }
 }
 
-/** LSP6: `AddressPermissions:Permissions:<address>`. */
-const permissionsKeyPrefix = '0x4b80742de2bf82acb3630000'
-/** LSP6 permission bits. */
-const permissions = { SIGN: 0x200000n, EXECUTE_RELAY_CALL: 0x400000n } as const
-
 async function holds(chain: ChainTruth, profile: string, controller: Account): Promise<(keyof typeof permissions)[]> {
-  const value = await readData(chain, profile, `${permissionsKeyPrefix}${controller.address.slice(2).toLowerCase()}`)
+  const value = await readData(chain, profile, permissionsKey(controller.address))
   const bits = BigInt(value === '0x' ? 0 : value)
   return (['SIGN', 'EXECUTE_RELAY_CALL'] as const).filter((name) => (bits & permissions[name]) !== 0n)
 }

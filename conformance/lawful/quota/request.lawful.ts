@@ -7,7 +7,14 @@ import {
   type Lawful,
   respond,
 } from '../../altered/define.ts'
-import { clockOff, isQuotaOfFull, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
+import {
+  clockOff,
+  isQuotaOfFull,
+  keepsPermissions,
+  nowSeconds,
+  quotaSigner,
+  validQuota,
+} from '../../altered/lib/quota.ts'
 import { limited, retryAfter } from '../../altered/lib/answers.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { type QuotaReading, signQuota } from '../../lib/relay/message.ts'
@@ -72,6 +79,24 @@ export default [
       windowMs: 60_000,
       refuse: (leftMs) => respond(429, { message: 'twenty a minute' }, retryAfter(leftMs)),
     }),
+  }),
+
+  defineLawful({
+    id: 'keeps-permissions-for-twenty-seconds',
+    clauses: ['relay.quota.sign-permission'],
+    allowedBy: 'relay 5.3: the service verifies that the signer holds SIGN; how old its knowledge may be is not shown',
+    quota: keepsPermissions(20_000),
+  }),
+
+  defineLawful({
+    id: 'tells-the-controllers-that-it-knows-alone',
+    clauses: ['relay.quota.sign-permission'],
+    allowedBy: 'relay 4: "a registered profile"; what is registered of it is not shown',
+    quota(request, forward, tools) {
+      const signer = quotaSigner(request, requestObject(request)['timestamp'])
+      const isKnown = Object.values(tools.fixture.controllers).some(({ address }) => address.toLowerCase() === signer)
+      return isKnown ? forward(request) : Promise.resolve(respond(403, { message: 'unknown controller' }))
+    },
   }),
 
   defineLawful({

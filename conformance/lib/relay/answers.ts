@@ -110,10 +110,30 @@ const untoldWaitsMs = [1000, 2000, 4000, 8000, 8000]
 /** How many of them the run waits, after so many refusals for which waiting was in vain. */
 const mostUntoldWaits = [untoldWaitsMs.length, 2]
 
-/** What the run knows of a reason to wait that the target does not tell. */
+/** A target that takes this many requests at once when they come again refuses valid ones now and then. */
+const nowAndThen = 2
+
+/** What the run knows of the reasons for refusals that the target does not tell. */
 export interface UntoldReason {
   /** How many refusals stayed, however long the run waited. */
   inVain: number
+  /** How many requests were refused, and taken when they came again at once. */
+  atOnce: number
+}
+
+export function noReason(): UntoldReason {
+  return { inVain: 0, atOnce: 0 }
+}
+
+/**
+ * Records that a request was refused, and taken when it came again at once. No limit and no lock passes in that moment, but
+ * for one that happens to.
+ *
+ * @returns whether the target refuses valid requests now and then
+ */
+export function refusesNowAndThen(reason: UntoldReason): boolean {
+  reason.atOnce += 1
+  return reason.atOnce >= nowAndThen
 }
 
 /**

@@ -26,7 +26,9 @@ import {
   isHash,
   isUnauthorised,
   limitError,
+  noReason,
   normalHash,
+  refusesNowAndThen,
   tellsOfLimit,
   type UntoldReason,
   untoldWaitMs,
@@ -96,7 +98,7 @@ function clauseOfRefusal(answer: Answer): ClauseId {
 
 /** What may be behind refusals of valid calls, and how many errors of the server have passed. */
 const untoldOf = (t: CheckContext): Promise<UntoldReason & { errors: number }> =>
-  t.once('relay.untold', async () => ({ inVain: 0, errors: 0 }))
+  t.once('relay.untold', async () => ({ ...noReason(), errors: 0 }))
 
 const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
 
@@ -110,6 +112,20 @@ async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
   return (await executedCalls(t)).length > 0
 }
 
+/** @param atOnce whether the call was taken as soon as it came again */
+async function noteRefusal(t: CheckContext, refused: Answer, atOnce: boolean): Promise<void> {
+  if (!atOnce || !refusesNowAndThen(await untoldOf(t)))
+    return t.observe(`a valid call was refused, and one like it taken later: ${describeAnswer(refused)}`)
+  t.accuse(
+    new Fault('the target refuses valid calls now and then, and takes the same at once when they come again', {
+      expected: 'a status of success and a transactionHash of 32 bytes in hex',
+      actual: describeAnswer(refused),
+      answer: refused,
+      of: clauseOfRefusal(refused),
+    }),
+  )
+}
+
 /**
  * Sends a valid call in its turn and looks at its outcome. The function sends another call when another run took the
  * nonce, when the target says that it is busy, and when it has executed others and may have a reason that it does not tell.
@@ -120,6 +136,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
   return inTurn(t, async () => {
     let busy = 0
     let waits = 0
+    let isSentAgain = false
     let refused: Answer | undefined
     const form = await relayForm(t)
     const lasting = await t.once('relay.lasting-refusals', async () => new Set<string>())
@@ -139,13 +156,19 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       const answer = await execute(t, call.body, { owedBy: 'relay.execute.post' })
       const hash = hashIn(answer)
       if (isSuccess(answer) && isHash(hash)) {
-        if (refused)
-          t.observe(`a valid call was refused, and one like it taken seconds later: ${describeAnswer(refused)}`)
+        if (refused) await noteRefusal(t, refused, isSentAgain && waits === 0)
         await lookAtOnce(t, normalHash(hash))
         const settled = await settle(t, call, normalHash(hash))
         const wasTaken = settled?.receipt?.status === '0x0' && !settled.isExecuted && (await isNonceUsed(t, call))
         if (wasTaken && mayRace) continue
         return judgeTaken(t, call, answer, normalHash(hash), settled)
+      }
+      // A signature does not become valid by waiting.
+      const isPuzzling = isUnauthorised(answer) && !isSentAgain && (await mayPass(t, answer))
+      if (isPuzzling && (await lookFor(t, call, answer, false)) === undefined) {
+        isSentAgain = true
+        refused = answer
+        continue
       }
       const words = wordsOf(answer)
       const waitMs = excuseMs(answer, ++busy, lasting.has(words) ? undefined : t.patience)

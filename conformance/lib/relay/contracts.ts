@@ -21,6 +21,14 @@ export const keyManagerAbi = new Interface([
   'event PermissionsVerified(address indexed signer, uint256 indexed value, bytes4 indexed selector)',
 ])
 
+/** LSP6: the bits of the permissions that the suite looks at. */
+export const permissions = { SIGN: 0x200000n, EXECUTE_RELAY_CALL: 0x400000n } as const
+
+/** LSP6: `AddressPermissions:Permissions:<address>`, the data key that holds the permissions of a controller. */
+export function permissionsKey(controller: string): string {
+  return `0x4b80742de2bf82acb3630000${controller.slice(2).toLowerCase()}`
+}
+
 async function read(
   chain: ChainTruth,
   abi: Interface,

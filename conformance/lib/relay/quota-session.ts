@@ -8,9 +8,11 @@ import {
   excuseMs,
   faultsOf,
   limitError,
+  noReason,
   tellsAmount,
   tellsOfLimit,
   tellsQuota,
+  type UntoldReason,
   untoldWaitMs,
 } from './answers.ts'
 import { editionTerms } from '../target.ts'
@@ -144,16 +146,21 @@ async function sendOnce(
   return { answer, timestamp, sentAt, receivedAt: ourSeconds(), toldQuota: served }
 }
 
+/** What may be behind refusals of valid messages. */
+export function untoldOf(t: CheckContext): Promise<UntoldReason> {
+  return t.once('relay.quota.untold', async () => noReason())
+}
+
 /**
- * How long to wait before a valid message is sent again to a target that refused it and has served others.
+ * How long to wait before a valid message is sent again to a target that refused it and has served others: at first not at all.
  *
- * @param waits how often the run has waited for this message
- * @returns ms; undefined when waiting is no help
+ * @param sentAgain how often the message was sent again
+ * @returns ms; undefined when sending it again is no help
  */
-export async function waitUntoldMs(t: CheckContext, refusal: Answer, waits: number): Promise<number | undefined> {
-  const reason = await t.once('relay.quota.untold', async () => ({ inVain: 0 }))
+export async function waitUntoldMs(t: CheckContext, refusal: Answer, sentAgain: number): Promise<number | undefined> {
   const { status = 500 } = refusal
-  return status < 500 && !asksForCredential(refusal) ? untoldWaitMs(reason, waits) : undefined
+  if (status >= 500 || asksForCredential(refusal)) return undefined
+  return sentAgain === 0 ? 0 : untoldWaitMs(await untoldOf(t), sentAgain - 1)
 }
 
 /**
@@ -248,7 +255,7 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
   const { quotaMessage } = editionTerms[t.edition]
   const documented: QuotaForm = { reading: quotaMessage, perSecond: 1 }
   const offsets = await supposedOffsets(t)
-  for (let waits = 0; ; waits++) {
+  for (let sentAgain = 1; ; sentAgain++) {
     // Several tries: another run may have used the first second, and a window may reach to one side alone.
     for (const away of [undefined, 0, 1, -1]) {
       for (const offset of offsets) {
@@ -258,7 +265,7 @@ async function findForm(t: CheckContext): Promise<Found | { readonly refused: An
       }
     }
     const isKnownToServe = (await executedCalls(t)).length > 0
-    const waitMs = refused && isKnownToServe ? await waitUntoldMs(t, refused, waits) : undefined
+    const waitMs = refused && isKnownToServe ? await waitUntoldMs(t, refused, sentAgain) : undefined
     if (waitMs === undefined) break
     await delay(waitMs)
   }
@@ -298,10 +305,10 @@ async function takesReplays(t: CheckContext, { form, served, offset }: Found): P
   for (let look = 0; look < 2; look++) {
     if ((await send(last.timestamp)).toldQuota) return true
     let fresh: SentQuota | undefined
-    let waits = 0
+    let sentAgain = 1
     for (let attempt = 0; !fresh?.toldQuota; attempt++) {
       const inTurnMs = attempt === 0 ? 0 : 1000
-      const waitMs = attempt < attempts || !fresh ? inTurnMs : await waitUntoldMs(t, fresh.answer, waits++)
+      const waitMs = attempt < attempts || !fresh ? inTurnMs : await waitUntoldMs(t, fresh.answer, sentAgain++)
       if (waitMs === undefined) throw await refusalAfter(t, fresh?.answer ?? served.answer)
       await delay(waitMs)
       fresh = await send(Math.max(last.timestamp + 1 + attempt, Math.floor(ourSeconds() + offset)))

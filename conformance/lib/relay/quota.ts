@@ -2,7 +2,7 @@ import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
-import { readTold, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
+import { readTold, refusesNowAndThen, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
 import {
   nextFree,
   nextSecond,
@@ -10,6 +10,7 @@ import {
   refusalAfter,
   sendBody,
   signBody,
+  untoldOf,
   waitUntoldMs,
   type QuotaBody,
   type QuotaSession,
@@ -48,7 +49,7 @@ async function sendFresh(
 export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
   const session = await quotaSession(t)
   let refused: Answer | undefined
-  let waits = 0
+  let sentAgain = 0
   for (let attempt = 1; ; attempt++) {
     const { answer, toldQuota, receivedAt, sentAt } = await sendFresh(
       t,
@@ -57,8 +58,10 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
       true,
     )
     if (toldQuota) {
-      if (waits > 0 && refused)
-        t.observe(`a valid message was refused, and one like it served seconds later: ${describeAnswer(refused)}`)
+      if (sentAgain > 0 && refused) {
+        if (sentAgain === 1 && refusesNowAndThen(await untoldOf(t))) throw await refusalAfter(t, refused)
+        t.observe(`a valid message was refused, and one like it served later: ${describeAnswer(refused)}`)
+      }
       session.lastServedMs = ourTimeMs()
       return readTold(answer)
     }
@@ -67,7 +70,7 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
     const mayBeUsed = !session.servesReplays || session.wantsRising
     if (attempt < attempts && (mayBeUsed || isSlow)) continue
     // Other controllers may be refused for good.
-    const waitMs = controller === undefined ? await waitUntoldMs(t, answer, waits++) : undefined
+    const waitMs = controller === undefined ? await waitUntoldMs(t, answer, sentAgain++) : undefined
     if (waitMs === undefined) throw await refusalAfter(t, answer)
     await delay(waitMs)
   }

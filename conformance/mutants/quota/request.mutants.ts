@@ -1,7 +1,14 @@
 import { ZeroAddress } from 'ethers'
 import { type AlteredTools, defineMutant, respond, withJson } from '../../altered/define.ts'
 import { knowsNoLowerCase, trustsWhatItHasSeen } from '../../altered/lib/answers.ts'
-import { isQuotaOfFull, isQuotaSignedBy, nowSeconds, quotaSigner, validQuota } from '../../altered/lib/quota.ts'
+import {
+  isQuotaOfFull,
+  isQuotaSignedBy,
+  keepsPermissions,
+  nowSeconds,
+  quotaSigner,
+  validQuota,
+} from '../../altered/lib/quota.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { signQuota } from '../../lib/relay/message.ts'
 
@@ -55,6 +62,13 @@ export default [
         signer !== undefined && !Object.values(controllers).some((one) => one.address.toLowerCase() === signer)
       return forward(isStranger && address === profile.address ? validQuota(request, tools) : request)
     },
+  }),
+
+  defineMutant({
+    clause: 'relay.quota.sign-permission',
+    name: 'kept',
+    fault: 'permissions are read once: a controller that has lost SIGN is served ever after',
+    quota: keepsPermissions(Infinity),
   }),
 
   defineMutant({

@@ -1,15 +1,18 @@
-import { hexlify, ZeroAddress } from 'ethers'
-import { describeAnswer, summariseAnswer } from '../../lib/answer.ts'
+import { hexlify, toBeHex, ZeroAddress } from 'ethers'
+import { type Answer, describeAnswer, summariseAnswer } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { NumberLiteral } from '../../lib/lossless-json.ts'
-import { Fault } from '../../lib/outcome.ts'
-import { tellsQuota } from '../../lib/relay/answers.ts'
+import type { Account } from '../../lib/fixture.ts'
+import { Fault, Untestable } from '../../lib/outcome.ts'
+import { tellsAmount, tellsQuota } from '../../lib/relay/answers.ts'
+import { attemptCall } from '../../lib/relay/attempt.ts'
+import { permissions, permissionsKey, readData } from '../../lib/relay/contracts.ts'
 import { type QuotaReading, quotaReadings, signQuota, strangerAccount } from '../../lib/relay/message.ts'
 import { type QuotaBody, quotaSession, signBody } from '../../lib/relay/quota-session.ts'
 import { allowedWidth, type Probe } from '../../lib/relay/quota-window.ts'
 import { askQuota, expectRefused, firstTold, sendForbidden } from '../../lib/relay/quota.ts'
 import { editionTerms } from '../../lib/target.ts'
-import { randomBytes } from '../../lib/world.ts'
+import { delay, ourTimeMs, randomBytes } from '../../lib/world.ts'
 
 const requiredFields = [
   ['relay.quota.requires-address', 'address'],
@@ -69,6 +72,64 @@ async function expectDocumentedWidth(t: CheckContext): Promise<void> {
   }
 }
 
+/** A controller that was added to the profile may become known to the target this late. */
+const addedMs = 10_000
+/** The target may keep the permissions that it has read for so long. */
+const keptMs = 60_000
+const lookPauseMs = 1000
+
+/** Gives a controller permissions on the profile by a relay call. @returns why that was not done; undefined: it was */
+async function setPermissions(t: CheckContext, controller: Account, bits: bigint): Promise<string | undefined> {
+  try {
+    const call = { key: permissionsKey(controller.address), value: toBeHex(bits, 32) }
+    const { isExecuted, faults } = await attemptCall(t, call)
+    return isExecuted ? undefined : (faults[0]?.message ?? 'the call was not executed')
+  } catch (error) {
+    if (error instanceof Untestable || error instanceof Fault) return error.message
+    throw error
+  }
+}
+
+/**
+ * Adds a controller with SIGN, takes SIGN away again, and waits until the target refuses it. A target need not know of a
+ * controller that was added, and may know for a while what it has read before.
+ *
+ * @throws Fault when the target goes on to serve the controller
+ */
+async function expectLossNoticed(t: CheckContext): Promise<void> {
+  if (!t.hasChain) return
+  const added = strangerAccount()
+  const ask = (): Promise<Answer> =>
+    sendForbidden(t, (body, { reading }) => ({ ...body, signature: signQuota(body, added, reading) }))
+  const askUntil = async (told: boolean, waitMs: number): Promise<Answer> => {
+    const start = ourTimeMs()
+    for (;;) {
+      const answer = await ask()
+      if (tellsAmount(answer) === told || ourTimeMs() - start >= waitMs) return answer
+      await delay(lookPauseMs)
+    }
+  }
+  const given = await setPermissions(t, added, permissions.SIGN)
+  if (given !== undefined) return t.observe(`not seen: the relay did not add a controller: ${given}`)
+  let isServed = false
+  try {
+    isServed = tellsAmount(await askUntil(true, addedMs))
+  } finally {
+    await setPermissions(t, added, 0n)
+  }
+  if (!isServed) return t.observe('not seen: a controller that is added with SIGN is not served')
+  const key = permissionsKey(added.address)
+  if (BigInt(await readData(t.chain, t.fixture.profile.address, key)) !== 0n)
+    return t.observe('not seen: the relay did not take SIGN away')
+  const after = await askUntil(false, keptMs)
+  if (!tellsAmount(after)) return
+  throw new Fault(`the target told a quota for a controller that lost SIGN ${keptMs / 1000} s before`, {
+    expected: 'an answer without quota',
+    actual: describeAnswer(after),
+    answer: after,
+  })
+}
+
 export default [
   ...requiredFields.map(([id, field]) =>
     clause(id, (check) => {
@@ -112,6 +173,9 @@ export default [
       const { noSign } = t.fixture.controllers
       await expectSignatureRefused(t, 'a controller without SIGN', (body, reading) => signQuota(body, noSign, reading))
     })
+
+    // After the calls of the run, which show how the target takes them.
+    check('a controller that has lost SIGN is refused', { isLast: true }, expectLossNoticed)
 
     // A target may remember what it has seen, in place of what it has found to be valid.
     check('a stranger is refused when the request is sent again', async (t) => {

@@ -1,7 +1,15 @@
 import { expect } from 'chai'
 import type { Answer } from '../../../lib/answer.ts'
 import { createPatience } from '../../../lib/limits.ts'
-import { excuseMs, untoldWaitMs, wrongHash, wrongSeconds, wrongValue } from '../../../lib/relay/answers.ts'
+import {
+  excuseMs,
+  noReason,
+  refusesNowAndThen,
+  untoldWaitMs,
+  wrongHash,
+  wrongSeconds,
+  wrongValue,
+} from '../../../lib/relay/answers.ts'
 
 describe('a wrong value in a message', () => {
   it('says what it looks like', () => {
@@ -59,7 +67,7 @@ describe('the wait after a refusal', () => {
 
 describe('the waits for a reason that the target does not tell', () => {
   it('are fewer after each refusal that stays, and then none', () => {
-    const reason = { inVain: 0 }
+    const reason = noReason()
     const waitsOf = (): number[] => {
       const waits: number[] = []
       for (let waitMs = untoldWaitMs(reason, 0); waitMs !== undefined; waitMs = untoldWaitMs(reason, waits.length))
@@ -73,7 +81,14 @@ describe('the waits for a reason that the target does not tell', () => {
   })
 
   it('are as many as before where one of them helped', () => {
-    const reason = { inVain: 0 }
+    const reason = noReason()
     for (let call = 0; call < 3; call++) expect(untoldWaitMs(reason, 0)).to.equal(1000)
+  })
+})
+
+describe('a request that is taken at once when it comes again', () => {
+  it('says the second time that valid ones are refused now and then', () => {
+    const reason = noReason()
+    expect([1, 2, 3].map(() => refusesNowAndThen(reason))).to.deep.equal([false, true, true])
   })
 })
