@@ -23,6 +23,8 @@ export interface CheckDefinition {
   readonly needs: readonly ClauseNeed[] | undefined
   /** The run makes this check after all others. */
   readonly isLast?: boolean
+  /** The check sends calls, though it needs none: where the run may not spend, it judges nothing. */
+  readonly maySpend?: boolean
   readonly body: CheckBody
 }
 
@@ -36,10 +38,7 @@ export interface ClauseSuite<Id extends string = string> {
   readonly checks: readonly CheckDefinition[]
 }
 
-export interface CheckSettings {
-  readonly needs?: readonly ClauseNeed[]
-  readonly isLast?: boolean
-}
+export type CheckSettings = Partial<Pick<CheckDefinition, 'needs' | 'isLast' | 'maySpend'>>
 
 /** Adds a check to the clause. */
 export interface DefineCheck {
@@ -68,7 +67,8 @@ export function checksOf(define: (check: DefineCheck) => void): CheckDefinition[
   const checks: CheckDefinition[] = []
   const add = (title: string, ...rest: [CheckBody] | [CheckSettings, CheckBody]): void => {
     const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
-    checks.push({ title, needs: options?.needs, isLast: options?.isLast ?? false, body })
+    const { needs, isLast = false, maySpend = false } = options ?? {}
+    checks.push({ title, needs, isLast, maySpend, body })
   }
   define(add)
   return checks

@@ -65,8 +65,10 @@ export function planOf(
   suites: readonly ClauseSuite[],
   { target, edition, maxTransactions }: Pick<Plan, 'target' | 'edition'> & { readonly maxTransactions: number },
 ): Plan {
-  const checks = suites.flatMap(({ clause, checks }) => checks.map(({ needs }) => needs ?? clause.needs))
-  const spending = checks.filter((needs) => needs.includes('spend')).length
+  const checks = suites.flatMap(({ clause, checks }) =>
+    checks.map(({ needs = clause.needs, maySpend = false }) => maySpend || needs.includes('spend')),
+  )
+  const spending = checks.filter((spends) => spends).length
   const transactions = Math.min(spending, maxTransactions)
   return {
     target,
