@@ -110,6 +110,8 @@ const untoldWaitsMs = [1000, 2000, 4000, 8000, 8000]
 /** How many of them the run waits, after so many refusals for which waiting was in vain. */
 const mostUntoldWaits = [untoldWaitsMs.length, 2]
 
+/** A request that comes again within this time comes at once. */
+const atOnceMs = 100
 /** A target that takes this many requests at once when they come again refuses valid ones now and then. */
 const nowAndThen = 2
 
@@ -126,12 +128,14 @@ export function noReason(): UntoldReason {
 }
 
 /**
- * Records that a request was refused, and taken when it came again at once. No limit and no lock passes in that moment, but
- * for one that happens to.
+ * Records that a request was refused, and taken when it came again. No limit and no lock passes at once, but for one that
+ * happens to.
  *
+ * @param afterMs the time between the refusal and the second request
  * @returns whether the target refuses valid requests now and then
  */
-export function refusesNowAndThen(reason: UntoldReason): boolean {
+export function refusesNowAndThen(reason: UntoldReason, afterMs: number): boolean {
+  if (afterMs > atOnceMs) return false
   reason.atOnce += 1
   return reason.atOnce >= nowAndThen
 }

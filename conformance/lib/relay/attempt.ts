@@ -38,7 +38,7 @@ import { requireVerifiedFixture } from './quota-session.ts'
 import { askQuota } from './quota.ts'
 import { executedCalls, otherTransactionFault, poll, relayTransactionFault, settle, type Settled } from './receipt.ts'
 import { turnsOf } from './turns.ts'
-import { delay } from '../world.ts'
+import { delay, ourTimeMs } from '../world.ts'
 
 /** How often a call is sent again that lost its nonce to another run. */
 const attempts = 10
@@ -112,9 +112,9 @@ async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
   return (await executedCalls(t)).length > 0
 }
 
-/** @param atOnce whether the call was taken as soon as it came again */
-async function noteRefusal(t: CheckContext, refused: Answer, atOnce: boolean): Promise<void> {
-  if (!atOnce || !refusesNowAndThen(await untoldOf(t)))
+/** @param afterMs how long after the refusal the call was sent that the target took */
+async function noteRefusal(t: CheckContext, refused: Answer, afterMs: number): Promise<void> {
+  if (!isUnauthorised(refused) || !refusesNowAndThen(await untoldOf(t), afterMs))
     return t.observe(`a valid call was refused, and one like it taken later: ${describeAnswer(refused)}`)
   t.accuse(
     new Fault('the target refuses valid calls now and then, and takes the same at once when they come again', {
@@ -138,6 +138,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
     let waits = 0
     let isSentAgain = false
     let refused: Answer | undefined
+    let refusedMs = 0
     const form = await relayForm(t)
     const lasting = await t.once('relay.lasting-refusals', async () => new Set<string>())
     for (let attempt = 1; ; attempt++) {
@@ -153,16 +154,18 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         if (mayRace && (await isNonceUsed(t, call))) continue
         throw error
       }
+      const afterMs = ourTimeMs() - refusedMs
       const answer = await execute(t, call.body, { owedBy: 'relay.execute.post' })
       const hash = hashIn(answer)
       if (isSuccess(answer) && isHash(hash)) {
-        if (refused) await noteRefusal(t, refused, isSentAgain && waits === 0)
+        if (refused) await noteRefusal(t, refused, afterMs)
         await lookAtOnce(t, normalHash(hash))
         const settled = await settle(t, call, normalHash(hash))
         const wasTaken = settled?.receipt?.status === '0x0' && !settled.isExecuted && (await isNonceUsed(t, call))
         if (wasTaken && mayRace) continue
         return judgeTaken(t, call, answer, normalHash(hash), settled)
       }
+      refusedMs = ourTimeMs()
       // A signature does not become valid by waiting.
       const isPuzzling = isUnauthorised(answer) && !isSentAgain && (await mayPass(t, answer))
       if (isPuzzling && (await lookFor(t, call, answer, false)) === undefined) {

@@ -41,6 +41,13 @@ async function sendFresh(
   return sendBody(t, choose, make, isValid)
 }
 
+/** @throws Fault when the target refuses valid messages now and then */
+async function noteRefusal(t: CheckContext, refused: SentQuota, served: SentQuota): Promise<void> {
+  const afterMs = (served.sentAt - refused.receivedAt) * 1000
+  if (refusesNowAndThen(await untoldOf(t), afterMs)) throw await refusalAfter(t, refused.answer)
+  t.observe(`a valid message was refused, and one like it served later: ${describeAnswer(refused.answer)}`)
+}
+
 /**
  * Asks for the quota with a valid body.
  *
@@ -48,25 +55,18 @@ async function sendFresh(
  */
 export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
   const session = await quotaSession(t)
-  let refused: Answer | undefined
+  let refused: SentQuota | undefined
   let sentAgain = 0
   for (let attempt = 1; ; attempt++) {
-    const { answer, toldQuota, receivedAt, sentAt } = await sendFresh(
-      t,
-      session,
-      (seconds) => signBody(t, session, seconds, controller),
-      true,
-    )
-    if (toldQuota) {
-      if (sentAgain > 0 && refused) {
-        if (sentAgain === 1 && refusesNowAndThen(await untoldOf(t))) throw await refusalAfter(t, refused)
-        t.observe(`a valid message was refused, and one like it served later: ${describeAnswer(refused)}`)
-      }
+    const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds, controller), true)
+    if (sent.toldQuota) {
+      if (sentAgain > 0 && refused) await noteRefusal(t, refused, sent)
       session.lastServedMs = ourTimeMs()
-      return readTold(answer)
+      return readTold(sent.answer)
     }
-    refused = answer
-    const isSlow = receivedAt - sentAt > slowSeconds
+    refused = sent
+    const { answer } = sent
+    const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
     const mayBeUsed = !session.servesReplays || session.wantsRising
     if (attempt < attempts && (mayBeUsed || isSlow)) continue
     // Other controllers may be refused for good.
