@@ -27,7 +27,7 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
 const QUICK_WEBASSEMBLY = `--import=data:text/javascript,import{setFlagsFromString}from'node:v8';setFlagsFromString('--no-wasm-tier-up');setFlagsFromString('--no-wasm-dynamic-tiering')`
 
 /** Options for single files. Without files, `.mocharc.json` says what is run and how. */
-const fileOptions = ['--no-config', '--timeout', '60000']
+const fileOptions = ['--no-config', '--timeout', '120000']
 
 /**
  * The command `test`: types, lint, format and what is unused, then all tests; or, with files, the tests of these alone;

@@ -42,7 +42,7 @@ export interface CallersOptions {
   readonly pauseMs?: number
 }
 
-const RETRY_MS = 20
+const RETRY_MS = 100
 /** A long time, because a server that is killed again and again may live for one second in twenty. */
 const GIVE_UP_MS = 180_000
 

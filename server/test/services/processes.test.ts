@@ -6,7 +6,7 @@ import { startPostgres, type PostgresServer } from '../../../testbed/postgres.ts
 /** More kills, and more calls: `touchstone bench crash`. */
 const KILLS = 2
 /** Callers who pause leave the cores to the other tests. `touchstone bench crash` has callers that do not. */
-const PAUSE_MS = 200
+const PAUSE_MS = 400
 
 describe('server processes', function () {
   this.timeout(180_000)
@@ -42,7 +42,7 @@ describe('server processes', function () {
       node: 'hardhat',
       databaseUrl,
       freezes: 1,
-      frozenMs: 10_000,
+      frozenMs: 8_000,
       pauseMs: PAUSE_MS,
     })
     expect(result.faults).to.deep.equal([])

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { seedsFrom, simulate, type Found } from '../../simulation/simulate.ts'
 
 /** Seeds of each day. They take about as many tenths of a second of CPU. */
-const SEEDS_OF_A_DAY = 120
+const SEEDS_OF_A_DAY = 60
 /** What failed once, and why it did. Their plans change with `plan.ts`; that they are good does not. */
 const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
   [4000118, 'a deep reorganisation takes back what had the nonce of calls that were given up, and they are mined'],
