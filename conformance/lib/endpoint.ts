@@ -193,10 +193,13 @@ async function askCheap(http: HttpClient, { url, cheapRequest }: EndpointState):
   return http.send({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body: cheapRequest })
 }
 
-/** Whether a rate limit meets a cheap request as well. If not, the answer is about the other request alone. */
+/**
+ * Whether a rate limit meets a cheap request as well, or it has no answer at all. If not, the answer is about the other
+ * request alone.
+ */
 async function isLimited(http: HttpClient, state: EndpointState): Promise<boolean> {
   const answer = await askCheap(http, state)
-  return answer !== undefined && rateLimitOf(answer, 0) !== undefined
+  return answer !== undefined && (answer.failure !== undefined || rateLimitOf(answer, 0) !== undefined)
 }
 
 /**
@@ -204,15 +207,15 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
  * say so. When that lasts, the service is broken.
  */
 async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer, attempt: number): Promise<boolean> {
-  const isServing = isServed(answer)
-  const refusesCheap = async (): Promise<boolean> => {
-    const cheap = await askCheap(http, state)
-    return cheap !== undefined && !cheap.failure && !isServed(cheap)
-  }
   if (answer.failure || Array.isArray(answer.json) || state.cheapRequest === undefined) return false
-  if (isServing && state.servesCheap === undefined) state.servesCheap = !(await refusesCheap())
+  const servesCheap = async (): Promise<boolean> => {
+    const cheap = await askCheap(http, state)
+    return cheap !== undefined && isServed(cheap)
+  }
+  const isServing = isServed(answer)
+  if (isServing) state.servesCheap ??= await servesCheap()
   if (attempt >= untoldLooks) state.servesCheap = false
-  return !isServing && state.servesCheap === true && refusesCheap()
+  return !isServing && state.servesCheap === true && !(await servesCheap())
 }
 
 /**

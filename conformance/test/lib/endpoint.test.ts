@@ -11,7 +11,7 @@ describe('an endpoint of the target', () => {
   let http: HttpClient
   let exchanges: Exchange[]
   beforeEach(() => {
-    http = createHttpClient(200)
+    http = createHttpClient(500)
     exchanges = []
   })
   afterEach(() => http.close())
@@ -158,6 +158,16 @@ describe('an endpoint of the target', () => {
       })
       expect((await endpointAt(server.url, 1, '"cheap"').send('any')).text, body).to.equal('{}')
     }
+  })
+
+  it('waits for a limit that leaves the cheap request without an answer', async () => {
+    let limits = 2
+    await using server = await serve((_request, response, sent) => {
+      if (sent === '"cheap"') response.destroy()
+      else if (limits-- > 0) response.writeHead(503).end('unavailable')
+      else response.end('{}')
+    })
+    expect((await endpointAt(server.url, 1, '"cheap"', 8000).send('any')).text).to.equal('{}')
   })
 
   it('takes an error 503 that names no time for an answer where it lasts, and does not wait for it again', async () => {
