@@ -1,12 +1,18 @@
 import { expect } from 'chai'
-import { runCrashTest, runFreezeTest, runSharingTest } from '../../../testbed/trials/servers.ts'
+import { type CrashResult, runCrashTest, runFreezeTest, runSharingTest } from '../../../testbed/trials/servers.ts'
 import { runReorganisationTest } from '../../../testbed/trials/reorganisations.ts'
 import { startPostgres, type PostgresServer } from '../../../testbed/postgres.ts'
 
-/** More kills, and more calls: `touchstone bench crash`. */
-const KILLS = 2
+/** More kills, more calls, and PostgreSQL without bundles: `touchstone bench crash`. */
+const crash = { node: 'hardhat', kills: 2, lifeMs: 800 } as const
 /** Callers who pause leave the cores to the other tests. `touchstone bench crash` has callers that do not. */
 const PAUSE_MS = 400
+
+function expectNothingLost({ faults, acknowledged, charged, gasUsed }: CrashResult): void {
+  expect(faults).to.deep.equal([])
+  expect(acknowledged).to.be.greaterThan(6)
+  expect(charged).to.equal(gasUsed)
+}
 
 describe('server processes', function () {
   this.timeout(180_000)
@@ -17,24 +23,17 @@ describe('server processes', function () {
   })
   after(() => postgres.close())
 
-  for (const [kind, bundles] of [
-    ['PGlite', false],
-    ['PostgreSQL', false],
-    ['PostgreSQL', true],
-  ] as const) {
-    const what = `${kind === 'PGlite' ? '' : ', and it with them'}, on ${kind}${bundles ? ', with bundles' : ''}`
-    it(`lose and double nothing when they are killed under load${what}`, async () => {
-      const databaseUrl = kind === 'PGlite' ? null : await postgres.createDatabase()
-      const database = kind === 'PGlite' ? undefined : { postgres, kills: 1 }
-      const workers = bundles ? 16 : 6
-      const options = { node: 'hardhat', databaseUrl, kills: KILLS, workers, lifeMs: 800, bundles } as const
-      const result = await runCrashTest({ ...options, ...(database && { database }) })
-      expect(result.faults).to.deep.equal([])
-      expect(result.acknowledged).to.be.greaterThan(6)
-      expect(result.charged).to.equal(result.gasUsed)
-      if (bundles) expect(result.transactions).to.be.lessThan(result.acknowledged)
-    })
-  }
+  it('lose and double nothing when they are killed under load, on PGlite', async () => {
+    expectNothingLost(await runCrashTest({ ...crash, databaseUrl: null, workers: 6 }))
+  })
+
+  it('lose and double nothing when they are killed under load, and PostgreSQL with them, with bundles', async () => {
+    const databaseUrl = await postgres.createDatabase()
+    const database = { postgres, kills: 1 }
+    const result = await runCrashTest({ ...crash, databaseUrl, database, workers: 16, bundles: true })
+    expectNothingLost(result)
+    expect(result.transactions).to.be.lessThan(result.acknowledged)
+  })
 
   it('go on when one of three stands still with what it holds, and lose and double nothing when it wakes up', async () => {
     const databaseUrl = await postgres.createDatabase()

@@ -111,6 +111,7 @@ describe('startPGlite', () => {
     for (const data of [undefined, join(folder, 'pgdata')]) {
       const pglite = await startPGlite(data, true)
       expect((await pglite.query(`select 1 from pg_tables where schemaname = 'public'`)).rows).to.deep.equal([])
+      expect((await pglite.query('select datname from pg_database')).rows).to.deep.equal([{ datname: 'postgres' }])
       await pglite.exec('create table kept as select 7 as value')
       await pglite.close()
     }
