@@ -5,6 +5,6 @@ export async function until(condition: () => boolean | Promise<boolean>, deadlin
   const end = Date.now() + deadlineMs
   while (!(await condition())) {
     if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${condition.toString()}`)
-    await sleep(5)
+    await sleep(20)
   }
 }
