@@ -54,8 +54,10 @@ export async function startPGlite(folder: string | undefined, isNew: boolean, ar
  * files of a new database: without them, a start on a new folder takes half the CPU.
  */
 async function dropTemplates(pglite: PGlite): Promise<void> {
-  await pglite.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')")
-  for (const name of ['template0', 'template1']) await pglite.exec(`drop database ${name}`)
+  for (const name of ['template0', 'template1']) {
+    await pglite.exec(`alter database ${name} is_template false`)
+    await pglite.exec(`drop database ${name}`)
+  }
 }
 
 /** The archive's path, with what its files depend on: the version of PGlite, and the size of a file of the log. */
