@@ -6,7 +6,8 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
  * send it. Without `to`, the transaction creates a contract.
  */
 export type Call =
-  string | { readonly to?: string | null; readonly value?: bigint | number | string; readonly data?: string }
+  | string
+  | { readonly to?: string | null; readonly value?: bigint | number | string; readonly data?: string }
 
 /** Characters of a function's selector: `0x` and four bytes in hex. */
 const SELECTOR_LENGTH = 10

@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
 import { loadSuites, requirementsOf } from '../conformance/lib/suites.ts'
-import { formatted, generatedFiles } from './generate/files.ts'
+import { generatedFiles } from './generate/files.ts'
+import { formatted } from './generate/format.ts'
 import { parseCommand } from './parse-command.ts'
 
 /**

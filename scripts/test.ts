@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '..')
 const checks: readonly { name: string; script: string; args: readonly string[] }[] = [
   { name: 'types', script: 'typescript-native/bin/tsc', args: ['-b'] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: [] },
-  { name: 'format', script: 'prettier/bin/prettier.cjs', args: ['--check', '.'] },
+  { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
   { name: 'unused files, exports and packages', script: 'knip/bin/knip.js', args: [] },
 ]
 

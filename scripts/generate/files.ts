@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { format, resolveConfig } from 'prettier'
 import { stringify } from 'yaml'
 import openapiTS, { astToString, type OpenAPI3, type OpenAPITSOptions } from 'openapi-typescript'
 import ts from 'typescript'
@@ -11,6 +9,7 @@ import profileArtifact from '@lukso/universalprofile-contracts/artifacts/Univers
 import profilePackage from '@lukso/universalprofile-contracts/package.json' with { type: 'json' }
 import { configurationPage } from './configuration-page.ts'
 import { openapiDocument, openrpcDocument } from './documents.ts'
+import { formatted } from './format.ts'
 import { Bundle } from './schemas.ts'
 
 /** Every generated file: its path in the repository and its text. Writes nothing. */
@@ -28,12 +27,6 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ['specs/generated/config.ts', await typesOfConfig()],
     ...luksoFiles(),
   ])
-}
-
-/** Formatted as prettier wants it, because people read the generated documents, too. */
-export async function formatted(path: string, text: string): Promise<string> {
-  const filepath = fileURLToPath(new URL(`../../${path}`, import.meta.url))
-  return format(text, { ...(await resolveConfig(filepath)), filepath })
 }
 
 async function packageVersion(): Promise<string> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { format, resolveConfig } from 'prettier'
+import { formatted } from '../generate/format.ts'
 
 /** The files of a new plugin or suite. Paths are relative to the repository. */
 export interface Scaffold {
@@ -30,9 +30,8 @@ export async function writeScaffold(
     [...(edits ?? [])].map(async ([path, edit]) => [path, edit(await readFile(join(root, path), 'utf8'))] as const),
   )
   for (const [path, text] of [...files, ...edited]) {
-    const filepath = join(root, path)
-    await mkdir(dirname(filepath), { recursive: true })
-    await writeFile(filepath, await format(text, { ...(await resolveConfig(filepath)), filepath }))
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), await formatted(path, text))
   }
   const changed = edited.map(([path]) => path)
   if (regenerate) {

@@ -58,7 +58,7 @@ describe('the command new', function () {
     expect(files).to.have.length.above(20)
     for (const [tool, ...args] of [
       ['typescript-native/bin/tsc', '-b'],
-      ['prettier/bin/prettier.cjs', '--check', ...files],
+      ['oxfmt/bin/oxfmt', '--check', ...files],
     ] as const) {
       const { code, stdout, stderr } = await node(join('node_modules', tool), ...args)
       expect(code, `${tool}: ${stdout}${stderr}`).to.equal(0)

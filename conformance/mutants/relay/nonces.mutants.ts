@@ -162,7 +162,8 @@ export default [
         if (!transaction) return forward(request)
         const signer = signerOf(tools, transaction)
         const used = tools.memory.get(`${transaction.nonce}`) as
-          { signer: unknown; earlier: AlteredResponse } | undefined
+          | { signer: unknown; earlier: AlteredResponse }
+          | undefined
         if (used && used.signer !== signer) return answerTo(used)
         const earlier = await forward(request)
         if (earlier.status === 200) tools.memory.set(`${transaction.nonce}`, { signer, earlier })

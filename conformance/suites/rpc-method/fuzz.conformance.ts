@@ -29,7 +29,11 @@ import { Fault } from '../../lib/outcome.ts'
 /** A request whose answer does not change during a run. */
 interface ReadRequest {
   readonly method:
-    'eth_chainId' | 'eth_getBalance' | 'eth_getTransactionByHash' | 'eth_getTransactionReceipt' | 'eth_getLogs'
+    | 'eth_chainId'
+    | 'eth_getBalance'
+    | 'eth_getTransactionByHash'
+    | 'eth_getTransactionReceipt'
+    | 'eth_getLogs'
   readonly params: readonly unknown[]
 }
 
