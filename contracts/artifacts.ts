@@ -20,6 +20,9 @@ export interface Artifact {
 
 export const artifactsFolder = join(import.meta.dirname, 'artifacts')
 
+/** The compilation that is under way: who loads another contract meanwhile waits for the same one. */
+let compiling: ReturnType<typeof compileContracts> | undefined
+
 /**
  * Loads a contract of this folder. If its source or the compiler's settings have changed, all contracts are compiled first.
  * The published package has no sources, so there the artifact is taken as it is.
@@ -30,7 +33,8 @@ export async function loadArtifact(name: ContractName): Promise<Artifact> {
   const [artifact, sourceHash] = await Promise.all([readArtifact(name), hashSources()])
   if (artifact && (sourceHash === undefined || artifact.sourceHash === sourceHash)) return artifact
   if (sourceHash === undefined) throw new Error(`the contract ${name} is missing from ${artifactsFolder}`)
-  return (await compileContracts(sourceHash))[name]
+  compiling ??= compileContracts(sourceHash).finally(() => (compiling = undefined))
+  return (await compiling)[name]
 }
 
 /** SHA-256 of all files that decide an artifact. Undefined where the sources are absent. */
