@@ -23,6 +23,8 @@ export interface CheckDefinition {
   readonly needs: readonly ClauseNeed[] | undefined
   /** The run makes this check after all others. */
   readonly isLast?: boolean
+  /** The check looks for late effects of what the others sent: the run makes it at its very end, so that it waits once. */
+  readonly looksBack?: boolean
   /** The check sends calls, though it needs none: where the run may not spend, it judges nothing. */
   readonly maySpend?: boolean
   readonly body: CheckBody
@@ -38,7 +40,7 @@ export interface ClauseSuite<Id extends string = string> {
   readonly checks: readonly CheckDefinition[]
 }
 
-export type CheckSettings = Partial<Pick<CheckDefinition, 'needs' | 'isLast' | 'maySpend'>>
+export type CheckSettings = Partial<Pick<CheckDefinition, 'needs' | 'isLast' | 'looksBack' | 'maySpend'>>
 
 /** Adds a check to the clause. */
 export interface DefineCheck {
@@ -67,8 +69,8 @@ export function checksOf(define: (check: DefineCheck) => void): CheckDefinition[
   const checks: CheckDefinition[] = []
   const add = (title: string, ...rest: [CheckBody] | [CheckSettings, CheckBody]): void => {
     const [options, body] = rest.length === 1 ? [undefined, rest[0]] : rest
-    const { needs, isLast = false, maySpend = false } = options ?? {}
-    checks.push({ title, needs, isLast, maySpend, body })
+    const { needs, isLast = false, looksBack = false, maySpend = false } = options ?? {}
+    checks.push({ title, needs, isLast, looksBack, maySpend, body })
   }
   define(add)
   return checks

@@ -30,25 +30,30 @@ function collector(onChecked: OnChecked) {
 }
 
 /**
- * The stage of a clause. Clauses that spend, and recommended ones, come later: a target that dies of them has been
- * judged on the others.
+ * The stage of a check. Clauses that spend, and recommended ones, come later: a target that dies of them has been judged
+ * on the others.
  */
-function stageOf({ clause: { level, needs }, checks }: ClauseSuite): number {
-  if (checks.every(({ isLast }) => isLast)) return 4
+function stageOf({ level, needs }: ClauseSuite['clause'], { isLast, looksBack }: CheckDefinition): number {
+  if (looksBack) return 5
+  if (isLast) return 4
   return (level === 'required' ? 0 : 2) + (needs.includes('spend') ? 1 : 0)
 }
 
-/** Splits a clause in two: the checks that come last are a clause suite of their own. */
-function withoutLast(suite: ClauseSuite): ClauseSuite[] {
-  const { checks } = suite
-  const parts = [checks.filter(({ isLast }) => !isLast), checks.filter(({ isLast }) => isLast)]
-  return parts.filter((part) => part.length > 0).map((part) => ({ ...suite, checks: part }))
+/** The checks of a clause that share a stage. */
+interface Part {
+  readonly stage: number
+  readonly suite: ClauseSuite
+}
+
+function partsOf(suite: ClauseSuite): Part[] {
+  const byStage = Map.groupBy(suite.checks, (check) => stageOf(suite.clause, check))
+  return [...byStage].map(([stage, checks]) => ({ stage, suite: { ...suite, checks } }))
 }
 
 /**
  * Runs the checks with mocha: one suite for each document and stage, and in it one for each clause. Required clauses
  * come before the others. In both halves, clauses that spend nothing come first. Checks that are marked as last come
- * at the end.
+ * at the end, and those that look back after them.
  *
  * The command `mocha` cannot run these suites for three reasons. It knows passed and failed, while a clause may also
  * be untestable or observed. The target, the fixture and the order of the stages are known at run time only. A run
@@ -67,10 +72,9 @@ export function runSuites(
   // Each request and each wait has a deadline of its own.
   const mocha = new Mocha({ timeout: 0, reporter: collector(onChecked) as unknown as Mocha.ReporterConstructor })
   const parents = new Map<string, Mocha.Suite>()
-  const inOrder = suites.flatMap(withoutLast).toSorted((a, b) => stageOf(a) - stageOf(b))
-  for (const suiteOfClause of inOrder) {
+  for (const { stage, suite: suiteOfClause } of suites.flatMap(partsOf).toSorted((a, b) => a.stage - b.stage)) {
     const { id, clause, checks } = suiteOfClause
-    const title = `${clause.document}, stage ${stageOf(suiteOfClause)}`
+    const title = `${clause.document}, stage ${stage}`
     const parent = parents.get(title) ?? Mocha.Suite.create(mocha.suite, title)
     parents.set(title, parent)
     const suite = Mocha.Suite.create(parent, id)

@@ -41,6 +41,8 @@ export interface RelayCall {
   /** The data key that the call sets. `value` is the value. */
   readonly key: string
   readonly value: string
+  /** Whether no other call of the run sets the key. */
+  readonly hasOwnKey: boolean
   readonly message: RelayMessage
   readonly signature: string
   readonly body: ExecuteBody
@@ -120,6 +122,7 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
     ...(payee === undefined ? {} : { payee }),
     key,
     value,
+    hasOwnKey: options.key === undefined && payee === undefined,
     message,
     signature,
     body: { address: options.address ?? profile.address, transaction },

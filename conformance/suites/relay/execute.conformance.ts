@@ -40,7 +40,7 @@ async function takenFirst(t: CheckContext): Promise<Attempt> {
 }
 
 /**
- * Makes sure that each valid call of the run has changed the profile once.
+ * Makes sure that each valid call of the run has changed the profile once, late effects included.
  *
  * @throws Fault when one did not
  */
@@ -54,7 +54,7 @@ async function expectOnce(t: CheckContext): Promise<void> {
   const filter = { address, topics: [topic], fromBlock: first.receipt.blockNumber, toBlock: 'latest' }
   const logs = (await t.chain.send('eth_getLogs', [filter])) as readonly ReceiptLog[]
   for (const { call, answer } of executed) {
-    if (call.payee !== undefined) continue
+    if (!call.hasOwnKey) continue
     const count = logs.filter(({ topics }) => topics[1] === call.key).length
     if (count <= 1) continue
     throw new Fault('a call was executed more than once', {
@@ -215,9 +215,11 @@ export default [
       })
     }
 
-    check('none of these calls is executed later on', { isLast: true }, (t) => lookAgain(t, 'relay.execute.on-behalf'))
+    check('none of these calls is executed later on', { looksBack: true }, (t) =>
+      lookAgain(t, 'relay.execute.on-behalf'),
+    )
 
-    check('each call of the run is executed once', { isLast: true }, expectOnce)
+    check('each call of the run is executed once', { looksBack: true }, expectOnce)
   }),
 
   clause('relay.execute.signature-authenticates', (check) => {

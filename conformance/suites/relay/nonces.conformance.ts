@@ -189,7 +189,7 @@ export default [
       expectAfterEarlyCall,
     )
 
-    check('the call is not executed later on, after the next one', { isLast: true }, async (t) => {
+    check('the call is not executed later on, after the next one', { looksBack: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.key-manager-nonce')
     })

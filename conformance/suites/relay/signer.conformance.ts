@@ -93,7 +93,7 @@ export default [
     })
 
     // A target may refuse a call and send it nevertheless: before the next valid call, or some time later.
-    check('none of these signatures executes a call later on', { needs, isLast: true }, async (t) => {
+    check('none of these signatures executes a call later on', { needs, looksBack: true }, async (t) => {
       await expectTwin(t)
       await lookAgain(t, 'relay.execute.bad-signature')
     })
@@ -115,6 +115,8 @@ export default [
         .to.equal(undefined)
     })
 
-    check('the call is not executed later on', { needs, isLast: true }, (t) => lookAgain(t, 'relay.execute.permission'))
+    check('the call is not executed later on', { needs, looksBack: true }, (t) =>
+      lookAgain(t, 'relay.execute.permission'),
+    )
   }),
 ]

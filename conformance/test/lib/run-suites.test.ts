@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { clauses } from '../../../specs/index.ts'
 import { noChain } from '../../lib/chain-truth.ts'
-import type { CheckBody } from '../../lib/clause.ts'
+import type { CheckBody, CheckSettings } from '../../lib/clause.ts'
 import { createEvidence, type Environment } from '../../lib/environment.ts'
 import { createHttpClient } from '../../lib/http.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { createPatience, createSpending } from '../../lib/limits.ts'
-import { runCheck } from '../../lib/run-suites.ts'
+import { runCheck, runSuites } from '../../lib/run-suites.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
 import { endpointsOf } from '../../lib/target.ts'
 import { serve } from '../support/serve.ts'
@@ -121,6 +121,23 @@ describe('the outcome of a check', () => {
       'no chain here',
       'read-only: the run sends nothing that could spend',
     ])
+  })
+
+  it('comes last where the check is marked so, and after all others where it looks back', async () => {
+    const ran: string[] = []
+    const check = (title: string, settings: CheckSettings = {}) => ({
+      title,
+      needs: [],
+      ...settings,
+      body: async () => void ran.push(title),
+    })
+    const suites = [
+      { ...aClause('relay.versioning'), checks: [check('looks back', { looksBack: true }), check('a question')] },
+      { ...unit, checks: [check('last', { isLast: true }), check('first'), check('second')] },
+      { ...aClause('relay.quota.post'), checks: [check('looks back, too', { looksBack: true })] },
+    ]
+    await runSuites(suites, environment(), () => {})
+    expect(ran).to.deep.equal(['first', 'second', 'a question', 'last', 'looks back', 'looks back, too'])
   })
 
   it('shows shared exchanges and a shared failure under each check that asked', async () => {
