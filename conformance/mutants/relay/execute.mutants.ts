@@ -369,6 +369,20 @@ export default [
   }),
 
   defineMutant({
+    clause: 'relay.execute.on-behalf',
+    name: 'twice-later',
+    fault: 'each call is executed a second time eight seconds later, with a signature and a nonce of the relay',
+    environment: { options: ['--linger-ms', '17000'] },
+    async execute(request, forward, tools) {
+      const response = await forward(request)
+      const transaction = wholeTransaction(request)
+      if (transaction && isTaken(response))
+        setTimeout(() => void forward(resigned(request, tools, transaction.abi)).catch(() => undefined), 8_000)
+      return response
+    },
+  }),
+
+  defineMutant({
     clause: 'relay.execute.execute-relay-call',
     name: 'direct-later',
     fault: 'after five calls they are executed by execute(), by a relay that is a controller itself',
