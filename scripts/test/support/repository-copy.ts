@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, symlink, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { tmpdir } from 'node:os'
-import { artifactsFolder } from '../../../contracts/artifacts.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const execute = promisify(execFile)
@@ -21,10 +20,7 @@ export async function runIn(cwd: string, program: string, args: readonly string[
   }
 }
 
-/**
- * A copy of the repository as git would commit it, on the same dependencies. The compiled contracts come with it: compiling
- * them again takes 20 s of CPU, and the command `test` has just done it.
- */
+/** A copy of the repository as git would commit it, on the same dependencies. */
 export async function copyRepository(folder: string): Promise<void> {
   const listed = await runIn(root, 'git', ['ls-files', '--cached', '--others', '--exclude-standard'])
   const files = listed.stdout.split('\n').filter((file) => file !== '')
@@ -38,7 +34,6 @@ export async function copyRepository(folder: string): Promise<void> {
       })
     }),
   )
-  await cp(artifactsFolder, join(folder, relative(root, artifactsFolder)), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
 }
 
