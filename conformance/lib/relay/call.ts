@@ -41,7 +41,7 @@ export interface RelayCall {
   /** The data key that the call sets. `value` is the value. */
   readonly key: string
   readonly value: string
-  /** Whether no other call of the run sets the key. */
+  /** Whether the call sets the key, and no other call does. */
   readonly hasOwnKey: boolean
   readonly message: RelayMessage
   readonly signature: string
