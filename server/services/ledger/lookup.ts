@@ -127,26 +127,11 @@ export type ChannelPlace = Pick<ChannelKey, 'keyManager' | 'signer'> & { readonl
  * @returns one for each place; undefined where there is no such call, or it is final
  */
 export async function sendersBefore(db: Queries, places: readonly ChannelPlace[]): Promise<(string | undefined)[]> {
-  const asked = sql<{ at: number; key_manager: string; signer: string; nonce: string }>`unnest(
-    ${places.map((_, at) => at)}::integer[],
+  const { rows } = await sql<{ senders: readonly (string | null)[] }>`select senders_of(
     ${places.map(({ keyManager }) => keyManager)}::text[],
     ${places.map(({ signer }) => signer)}::text[],
-    ${places.map(({ nonce }) => String(nonce - 1n))}::numeric[])`
-  const rows = await db
-    .selectFrom('relays')
-    .innerJoin(asked.as<'asked'>(sql`asked(at, key_manager, signer, nonce)`), (join) =>
-      join
-        .onRef('relays.key_manager', '=', 'asked.key_manager')
-        .onRef('relays.signer', '=', 'asked.signer')
-        .onRef('relays.nonce', '=', 'asked.nonce'),
-    )
-    .where('relays.status', 'in', ['pending', 'succeeded'])
-    .where('relays.superseded', '=', false)
-    .where('relays.final', '=', false)
-    .select(['asked.at', 'relays.account'])
-    .execute()
-  const accounts = new Map(rows.map(({ at, account }) => [at, account]))
-  return places.map((_, at) => accounts.get(at))
+    ${places.map(({ nonce }) => String(nonce - 1n))}::numeric[]) as senders`.execute(db)
+  return places.map((_, at) => rows[0]?.senders[at] ?? undefined)
 }
 
 /** Which of some calls, and which of their nonces, the ledger already has. */

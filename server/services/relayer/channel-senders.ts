@@ -20,8 +20,8 @@ export interface ChannelSenders {
 
 export interface ChannelSendersOptions {
   readonly sendersBefore: (places: readonly ChannelPlace[]) => Promise<(string | undefined)[]>
-  /** Whether this process can sign for an account. */
-  readonly isOurs: (account: string) => boolean
+  /** The accounts for which this process can sign. */
+  readonly accounts: ReadonlySet<string>
   readonly clock: Clock
 }
 
@@ -39,17 +39,18 @@ interface Sent {
   readonly atMs: number
 }
 
-export function createChannelSenders({ sendersBefore, isOurs, clock }: ChannelSendersOptions): ChannelSenders {
+export function createChannelSenders({ sendersBefore, accounts, clock }: ChannelSendersOptions): ChannelSenders {
   const latest = new Map<string, Sent>()
   const ask = microBatch(sendersBefore, { maxItems: MAX_TOGETHER })
   return {
     before: async ([first]) => {
-      if (!first || (first.nonce & ID_MASK) === 0n) return undefined
+      // Who has one account has no choice.
+      if (!first || (first.nonce & ID_MASK) === 0n || accounts.size === 1) return undefined
       const sent = latest.get(nameOf(first))
       if (sent?.nonce === first.nonce - 1n && clock.monotonicMs() - sent.atMs <= REMEMBERED_MS) return sent.account
       const account = await ask(first)
       // The key was removed, or another process has it. Then any account may send the call.
-      return account !== undefined && isOurs(account) ? account : undefined
+      return account !== undefined && accounts.has(account) ? account : undefined
     },
     keep: (call, account) => {
       const name = nameOf(call)

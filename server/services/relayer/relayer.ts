@@ -224,7 +224,7 @@ function createParts(options: RelayerOptions) {
     }),
     sendersOf: createChannelSenders({
       sendersBefore: (places) => sendersBefore(database.db, places),
-      isOurs: (account) => signers.byAddress(account) !== undefined,
+      accounts: new Set(signers.accounts.map(({ address }) => address)),
       clock,
     }),
     accounts: createAccounts({ ...options, memory }),

@@ -1,17 +1,18 @@
 import { expect } from 'chai'
 import { hexlify, randomBytes } from 'ethers'
-import { openDatabase, type Database, type Queries } from '../../../../services/database/database.ts'
-import { openRelays, type OpenRelay } from '../../../../services/ledger/open-relays.ts'
-import { storeRelays } from '../../../../services/ledger/commit.ts'
-import { storeChanges } from '../../../../services/ledger/settle.ts'
-import { rowsRead } from '../../../support/rows-read.ts'
-import { startPostgres, type PostgresServer } from '../../../../../testbed/postgres.ts'
+import { openDatabase, type Database, type Queries } from '../../../services/database/database.ts'
+import { openRelays, type OpenRelay } from '../../../services/ledger/open-relays.ts'
+import { sendersBefore } from '../../../services/ledger/lookup.ts'
+import { storeRelays } from '../../../services/ledger/commit.ts'
+import { storeChanges } from '../../../services/ledger/settle.ts'
+import { rowsRead } from '../../support/rows-read.ts'
+import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 
 const profile = '0xf'
 const account = '0xa'
 const random = () => hexlify(randomBytes(32))
 
-describe('migration 001: functions that are planned by index', () => {
+describe('functions of the database that are planned by index', () => {
   let postgres: PostgresServer
 
   before(async () => {
@@ -20,7 +21,7 @@ describe('migration 001: functions that are planned by index', () => {
   after(() => postgres.close())
 
   for (const kind of ['PGlite', 'PostgreSQL'] as const) {
-    it(`${kind} reads what it changes and no more, though all was planned when the tables were empty`, async () => {
+    it(`${kind} reads what it changes or is asked for and no more, though all was planned when the tables were empty`, async () => {
       const url = kind === 'PGlite' ? null : await postgres.createDatabase()
       // Plans belong to a connection.
       const database = await openDatabase({ url, folder: null, schema: 'touchstone_1', poolSize: 1 })
@@ -33,6 +34,7 @@ describe('migration 001: functions that are planned by index', () => {
           .values({ address: profile, ...row })
           .execute()
         await settle(db, await store(db, 0, 1))
+        expect(await senderBefore(db, 1n), 'of a final call').to.equal(undefined)
         const others = Array.from({ length: 500 }, (_, index) => ({ address: `0x${index}`, ...row }))
         await db.insertInto('profiles').values(others).execute()
         await settle(db, await store(db, 1, 500))
@@ -40,6 +42,10 @@ describe('migration 001: functions that are planned by index', () => {
           const before = await rowsRead(transaction)
           await settle(transaction, await store(transaction, 501, 2))
           expect((await rowsRead(transaction)) - before).to.be.below(20)
+          await store(transaction, 503, 1)
+          const beforeQuestion = await rowsRead(transaction)
+          expect(await senderBefore(transaction, 504n)).to.equal(account)
+          expect((await rowsRead(transaction)) - beforeQuestion).to.be.below(5)
         })
       } finally {
         await database.close()
@@ -47,6 +53,11 @@ describe('migration 001: functions that are planned by index', () => {
     })
   }
 })
+
+async function senderBefore(db: Queries, nonce: bigint): Promise<string | undefined> {
+  const [sender] = await sendersBefore(db, [{ keyManager: '0x1', signer: '0x2', nonce }])
+  return sender
+}
 
 /** Relays that are open now. */
 async function store(db: Database['db'], from: number, count: number): Promise<OpenRelay[]> {
