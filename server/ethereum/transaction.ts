@@ -137,7 +137,8 @@ function prefix(length: number, offset: 0x80 | 0xc0): Buffer {
  */
 export function transactionCall(raw: string): { readonly to: string; readonly data: string } {
   const isType2 = raw.startsWith('0x02')
-  const fields = decodeRlp(isType2 ? `0x${raw.slice(4)}` : raw)
+  // ethers takes three times as long when it reads the hex itself.
+  const fields = decodeRlp(Buffer.from(raw.slice(isType2 ? 4 : 2), 'hex'))
   const [to, data] = Array.isArray(fields) ? [fields[isType2 ? 5 : 3], fields[isType2 ? 7 : 5]] : []
   if (typeof to !== 'string' || typeof data !== 'string') throw new TypeError('not a signed transaction')
   return { to, data }
