@@ -138,6 +138,8 @@ async function compose(options: ComposeOptions, closers: Closers) {
   closers.push(() => jobs.close())
   const bundles = await findBundler(nodes.confirmed, config.relay, nodes.chainId)
   const relayer = openRelayer(options, nodes, ledger, { ...parts, bundles }, jobs, closers)
+  // The first call would have to wait for both.
+  void Promise.allSettled([parts.fees.current(), signers.refresh()])
   const relays = createRelays({ database, plans })
   const nowMs = () => clock.nowMs()
   gaugeState(metrics, { db: database.db, upstream: nodes.metered, chain, signers, relays, jobs, nowMs, log })

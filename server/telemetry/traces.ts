@@ -43,12 +43,12 @@ export function traceRelays(tracing: Tracing): RelayTracing {
 
   return {
     relayer: (relayer) => ({
+      ...relayer,
       submit: (call) =>
         tracing.span('relay', {}, () => {
           contexts.set(call, tracing.current())
           return relayer.submit(call)
         }),
-      close: () => relayer.close(),
     }),
     simulator: (simulator) => ({
       simulate: (run) =>

@@ -22,12 +22,12 @@ export default defineRelay({
     'relay.execute.permission',
     'relay.execute.repeat',
   ],
-  needs: ['chain', 'relayer'],
+  needs: ['relayer'],
   keyManagerInterfaceIds: ['0x5ac79908'],
-  verify: async ({ transaction }, profile, { chain }) => {
+  verify: async ({ transaction }, profile, { relayer }) => {
     const { nonce, validityTimestamps, abi: payload } = transaction
     return verifyRelayCall(transaction, profile, {
-      chainId: BigInt(await chain.id()),
+      chainId: relayer.chainId,
       form: lsp25Form,
       encode: (signature) => keyManagerCalls.executeRelayCall(signature, nonce, validityTimestamps, payload),
     })

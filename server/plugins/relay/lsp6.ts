@@ -16,11 +16,10 @@ export default defineRelay({
   id: 'lsp6',
   path: '/execute',
   clauses: [],
-  needs: ['chain', 'relayer'],
+  needs: ['relayer'],
   keyManagerInterfaceIds: [WITH_VALIDITY, WITHOUT_VALIDITY],
-  verify: async ({ transaction }, profile, { chain }) => {
+  verify: async ({ transaction }, profile, { relayer: { chainId } }) => {
     const { nonce, validityTimestamps, abi: payload } = transaction
-    const chainId = BigInt(await chain.id())
     if (profile.interfaceId === WITH_VALIDITY) {
       return verifyRelayCall(transaction, profile, {
         chainId,

@@ -39,6 +39,8 @@ interface AdmissionOptions {
   readonly clock: Clock
   /** The most that gas costs now, in wei. */
   readonly gasPriceWei: () => Promise<bigint>
+  /** The same as it was some time ago, without asking the node; undefined: it is not known. */
+  readonly recentGasPriceWei: () => bigint | undefined
   readonly codeOf: (keyManager: string) => Promise<string>
 }
 
@@ -57,16 +59,20 @@ const accountReader = (db: Queries) =>
 
 /**
  * Asks the ledger whether a call can be paid for, before the node simulates the call: a call that nobody can pay for must
- * cost the node nothing. The memory of this process is believed as long as it says that the account has enough; the
- * ledger checks the account again when the call is stored.
+ * cost the node nothing. The memory of this process, and a price that may be old, are believed as long as they say that
+ * the account has enough; the ledger checks the account again when the call is stored, at the price of then.
  *
  * @returns a function that throws ServiceError PROFILE_NOT_REGISTERED, QUOTA_EXCEEDED, RATE_LIMITED
  */
 export function createAdmission(options: AdmissionOptions): (call: RelayCall) => Promise<Admission> {
-  const { db, memory, plans, registration, unregistered, clock, gasPriceWei, codeOf } = options
+  const { db, memory, plans, registration, unregistered, clock, codeOf } = options
   const read = accountReader(db)
 
-  async function judge(call: RelayCall, stored: Account | undefined): Promise<Admission> {
+  async function judge(
+    call: RelayCall,
+    stored: Account | undefined,
+    gasPriceWei: AdmissionOptions['gasPriceWei'],
+  ): Promise<Admission> {
     const nowSeconds = Math.floor(clock.nowMs() / 1000)
     assertServed(call.profile, stored, registration)
     const account = accountNow(
@@ -95,18 +101,28 @@ export function createAdmission(options: AdmissionOptions): (call: RelayCall) =>
   }
 
   async function admit(call: RelayCall): Promise<Admission> {
+    const recentGasPriceWei = options.recentGasPriceWei()
+    const atRecentPrice = (account: Account | undefined) =>
+      recentGasPriceWei === undefined ? undefined : unlessShort(judge(call, account, async () => recentGasPriceWei))
     const remembered = memory.accounts([call.profile])?.get(call.profile)
-    if (remembered) {
-      const admission = await judge(call, remembered).catch((error: unknown) => {
-        if (error instanceof ServiceError) return undefined
-        throw error
-      })
-      if (admission && !admission.shortage) return admission
-    }
-    return judge(call, await read(call.profile))
+    const soon = remembered && (await atRecentPrice(remembered))
+    if (soon) return soon
+    const stored = await read(call.profile)
+    return (await atRecentPrice(stored)) ?? judge(call, stored, options.gasPriceWei)
   }
 
   return (call) => whenOpened(() => admit(call))
+}
+
+/** @returns undefined where the call is refused, or may take less than the plan allows */
+async function unlessShort(judging: Promise<Admission>): Promise<Admission | undefined> {
+  try {
+    const admission = await judging
+    return admission.shortage ? undefined : admission
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined
+    throw error
+  }
 }
 
 /**

@@ -11,6 +11,12 @@ export interface FeeSource {
    * @throws ServiceError SIGNERS_UNAVAILABLE the chain asks for more than the ceiling; UPSTREAM_UNAVAILABLE
    */
   current(): Promise<Fees>
+  /**
+   * The fees as they were last read, however long ago that was.
+   *
+   * @returns undefined when `current` has to be asked: they were never read, or are above the ceiling
+   */
+  recent(): Fees | undefined
   /** At least what nodes want for the same nonce again; null when that is above the ceiling. */
   raised(previous: Fees): Promise<Fees | null>
   /** The most gas that a block holds, and so a transaction; null where the chain does not say. */
@@ -42,29 +48,13 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
   let known: Market | undefined
   let reading: Promise<Market> | undefined
 
-  async function read(): Promise<Market> {
-    const [block, tip] = await Promise.all([
-      upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', ['latest', false]),
-      upstream.request<string>('eth_maxPriorityFeePerGas', []).catch((error: unknown) => {
-        // Nodes of chains without EIP-1559 do not know the method.
-        if (error instanceof UpstreamRpcError) return null
-        throw error
-      }),
-    ])
-    const atMs = clock.monotonicMs()
-    const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
-    if (block?.baseFeePerGas !== undefined) {
-      const baseFeeWei = BigInt(block.baseFeePerGas)
-      return (known = { atMs, baseFeeWei, tipWei: tip === null ? 0n : BigInt(tip), blockGasLimit })
-    }
-    const price = await upstream.request<string>('eth_gasPrice', [])
-    return (known = { atMs, baseFeeWei: null, tipWei: BigInt(price), blockGasLimit })
-  }
-
   async function market(): Promise<Market> {
     if (known && clock.monotonicMs() - known.atMs <= VALID_MS) return known
-    return (reading ??= read().finally(() => (reading = undefined)))
+    reading ??= readMarket(upstream, clock).finally(() => (reading = undefined))
+    return (known = await reading)
   }
+
+  const isAboveCeiling = ({ baseFeeWei, tipWei }: Market) => (baseFeeWei ?? tipWei) > ceiling
 
   function feesFor({ baseFeeWei, tipWei }: Market): Fees {
     if (baseFeeWei === null) return { type: 0, gasPrice: tipWei }
@@ -74,13 +64,14 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
   return {
     current: async () => {
       const now = await market()
-      if ((now.baseFeeWei ?? now.tipWei) > ceiling) {
+      if (isAboveCeiling(now)) {
         throw new ServiceError('SIGNERS_UNAVAILABLE', 'the chain asks for more per gas than the ceiling allows', {
           retryAfterSeconds: RETRY_SECONDS,
         })
       }
       return feesFor(now)
     },
+    recent: () => (known && !isAboveCeiling(known) ? feesFor(known) : undefined),
     blockGasLimit: async () => (await market()).blockGasLimit,
     raised: async (previous) => {
       const now = feesFor(await market())
@@ -95,6 +86,25 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
       return maxFeePerGas > ceiling ? null : { type: 2, maxFeePerGas, maxPriorityFeePerGas }
     },
   }
+}
+
+async function readMarket(upstream: Upstream, clock: Clock): Promise<Market> {
+  const [block, tip] = await Promise.all([
+    upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', ['latest', false]),
+    upstream.request<string>('eth_maxPriorityFeePerGas', []).catch((error: unknown) => {
+      // Nodes of chains without EIP-1559 do not know the method.
+      if (error instanceof UpstreamRpcError) return null
+      throw error
+    }),
+  ])
+  const atMs = clock.monotonicMs()
+  const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
+  if (block?.baseFeePerGas !== undefined) {
+    const baseFeeWei = BigInt(block.baseFeePerGas)
+    return { atMs, baseFeeWei, tipWei: tip === null ? 0n : BigInt(tip), blockGasLimit }
+  }
+  const price = await upstream.request<string>('eth_gasPrice', [])
+  return { atMs, baseFeeWei: null, tipWei: BigInt(price), blockGasLimit }
 }
 
 const min = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -20,6 +20,8 @@ import { simulateNext } from './simulate-next.ts'
 
 /** Executes relay calls: each once, each accounted for, none lost. */
 export interface Relayer {
+  /** The chain that calls are signed for. It never changes: a node of another chain is not used. */
+  readonly chainId: bigint
   /**
    * Simulates, stores and sends a verified call, or answers with what became of the same call before.
    *
@@ -72,6 +74,7 @@ export function createRelayer(options: RelayerOptions): Relayer {
   const underWay = new Map<string, Promise<{ transactionHash: string }>>()
   let isClosed = false
   return {
+    chainId: options.chainId,
     submit: async (call) => {
       if (isClosed) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the service is shutting down')
       assertFits(call, options)
@@ -122,9 +125,12 @@ async function admit(parts: Parts, call: RelayCall, identity: string): Promise<A
 /** The next calls of a channel. What is neither stored nor refused waits for another turn. */
 async function takeTurn(parts: Parts, channel: Channel): Promise<void> {
   const { simulator, profiles, fees, clock, gasPaddingPercent, ...limits } = parts.options
+  // The node tells the fees, and the gas of a block with them, while it simulates.
+  const readingBlockGas = fees.blockGasLimit()
+  readingBlockGas.catch(() => {})
   const simulated = await simulateNext(channel, { simulator, profiles, turnBeganMs: clock.monotonicMs() })
   if (!simulated) return
-  const gasCap = min((await fees.blockGasLimit()) ?? limits.gasCap, limits.gasCap)
+  const gasCap = min((await readingBlockGas) ?? limits.gasCap, limits.gasCap)
   const judged = await judgeRun(simulated, { gasCap, gasPaddingPercent })
   if (judged instanceof ServiceError) return channel.refuseUnlessKnown(simulated.calls.slice(0, 1), judged)
   answer(parts, channel, judged, await store(parts, judged, simulated.account))
@@ -216,6 +222,10 @@ function createParts(options: RelayerOptions) {
       db: database.db,
       memory,
       gasPriceWei: async () => maxFeePerGas(await fees.current()),
+      recentGasPriceWei: () => {
+        const recent = fees.recent()
+        return recent && maxFeePerGas(recent)
+      },
       codeOf: options.keyManagerCodes.of,
     }),
     assertController: createControllerCheck(options),

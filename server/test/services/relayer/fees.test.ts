@@ -78,6 +78,19 @@ describe('createFeeSource', () => {
     expect(asked).to.have.length(4)
   })
 
+  it('tells the fees of some time ago without asking, unless they are above the ceiling', async () => {
+    const fees = source()
+    expect(fees.recent()).to.equal(undefined)
+    const now = await fees.current()
+    nowMs = 3_600_000
+    asked = []
+    expect(fees.recent()).to.deep.equal(now)
+    expect(asked).to.be.empty
+    answers['eth_getBlockByNumber'] = { baseFeePerGas: '0x3e9' }
+    expect(await failureOf(fees.current())).to.equal('SIGNERS_UNAVAILABLE')
+    expect(fees.recent()).to.equal(undefined)
+  })
+
   it('tells what a block holds, and null where the chain does not say', async () => {
     expect(await source().blockGasLimit()).to.equal(30_000_000n)
     answers['eth_getBlockByNumber'] = { baseFeePerGas: '0x64' }
