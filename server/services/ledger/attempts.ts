@@ -103,14 +103,16 @@ async function reserveMore(
       gasLimit: kind === 'call' ? BigInt(relay.gas_limit) : evenPart,
       maxFeePerGasWei: maxFeePerGas(fees),
     }
-    const wanted = planOf(relay, plans).reserve(limits)
-    if (wanted <= reserved || quota?.period !== relay.period) continue
-    const moved = moveReservation(quota, reserved, wanted)
+    const wanted = max(planOf(relay, plans).reserve(limits), reserved)
+    // A relay that was given up, and opened again by a reorganisation, holds nothing.
+    const held = relay.charged === null ? reserved : BigInt(relay.charged)
+    if (wanted <= held || quota?.period !== relay.period) continue
+    const moved = moveReservation(quota, held, wanted)
     accounts.set(relay.profile, moved.account)
     await saveAccounts(db, [moved.account]).execute()
     await db
       .updateTable('relays')
-      .set({ reserved: String(moved.taken) })
+      .set({ reserved: String(moved.taken), charged: null })
       .where('hash', '=', relay.hash)
       .execute()
   }
@@ -120,6 +122,8 @@ async function lastAttemptOf(db: Queries, transaction: string): Promise<string |
   const attempts = db.selectFrom('attempts').select('hash').where('relay', '=', transaction)
   return (await attempts.orderBy('created_at_ms', 'desc').limit(1).executeTakeFirst())?.hash
 }
+
+const max = (one: bigint, other: bigint) => (one > other ? one : other)
 
 /** Rolls the database transaction back, so that no nonce is taken. */
 class NotOpenError extends Error {}

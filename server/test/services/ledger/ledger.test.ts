@@ -862,6 +862,20 @@ describe('ledger', () => {
           expect(await storing({})).to.equal(undefined)
         })
 
+        it('reserves anew for a relay that was given up and is opened again, and no more than it takes', async () => {
+          const block = { number: 9, hash: hexlify(randomBytes(32)) }
+          await abandon(database.db, [{ hash: relay, accountNonce: seenNonce }], block, options())
+          const { used } = await account()
+          await reopenBlocks(database.db, [block.hash], 0)
+          await storing({ nonce: seenNonce })
+          expect((await account()).used).to.equal(used + GAS_LIMIT)
+          const sign = () => ({ hash: `${relay}-dearer`, raw: '0x' })
+          await storing({ nonce: seenNonce, kind: 'cancel', gasLimit: 3n * GAS_LIMIT, sign })
+          expect((await account()).used).to.equal(used + 3n * GAS_LIMIT)
+          await settle(database.db, [mined(relay, 400n)], options())
+          expect((await account()).used).to.equal(used + 400n)
+        })
+
         it('is not stored when another process has signed something else since, with the same nonce', async () => {
           const decided = { nonce: seenNonce, seenAttempt: relay }
           const cancel = await storing({ ...decided, kind: 'cancel', relays: [] })
