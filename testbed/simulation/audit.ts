@@ -317,7 +317,7 @@ function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
   })
 }
 
-/** Each profile has used what the receipts say, and never more than its allowance. */
+/** Each profile has used what its relays hold, which is what the receipts say, and never more than its allowance. */
 function auditProfiles(
   evidence: Evidence,
   mined: readonly Mined[],
@@ -328,7 +328,7 @@ function auditProfiles(
   const firstOf = (hash: string) => attempts.find((attempt) => attempt.hash === hash)?.relay
   const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
   const byFirst = Map.groupBy(relays, ({ hash, bundle }) => bundle ?? hash)
-  return profiles.flatMap(({ address, used, allowance }) => {
+  return profiles.flatMap(({ address, used, allowance, period }) => {
     let [least, most] = [0n, 0n]
     for (const call of calls.filter(({ profile }) => profile.address === address)) {
       const own = byCall.get(call.name) ?? []
@@ -355,9 +355,13 @@ function auditProfiles(
     const own = relays.filter((relay) => relay.profile === address)
     // See `auditCharges`.
     if (own.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, address)) least = 0n
+    const held = own
+      .filter((relay) => relay.period === period)
+      .reduce((sum, { charged, reserved }) => sum + BigInt(charged ?? reserved), 0n)
     const says = `${least}${most === least ? '' : ` to ${most}`}`
     return [
       ...(BigInt(used) > BigInt(allowance) ? [`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`] : []),
+      ...(BigInt(used) === held ? [] : [`books: ${address.slice(0, 8)} has used ${used}, and its relays hold ${held}`]),
       ...(isEnded && (BigInt(used) < least || BigInt(used) > most)
         ? [`charges: ${address.slice(0, 8)} is charged ${used}, the receipts say ${says}`]
         : []),
