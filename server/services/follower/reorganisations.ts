@@ -2,7 +2,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Head, Ages, FollowerOptions } from './look.ts'
 import type { FinalBlock } from '../ledger/settle.ts'
-import { finalBlocks, reopenBlocks, reopen } from '../ledger/open-relays.ts'
+import { finalBlocks, hasOpen, reopenBlocks, reopen } from '../ledger/open-relays.ts'
 import { nextNonceOf, type NonceRange } from '../ledger/signer-accounts.ts'
 import { accountKey } from '../relayer/account-queue.ts'
 import type { Fees } from '../../ethereum/transaction.ts'
@@ -122,6 +122,8 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
         log.error(found, 'a reorganisation went deeper than chain.confirmations: its relays are sent again')
         return true
       }
+      // A recheck has opened them since the account's relays were read: the next look finds them.
+      if (await hasOpen(database.db, account, { from: chainNonce, below })) return true
       if (logged.get(account) !== chainNonce) {
         logged.set(account, chainNonce)
         log.error(found, 'the chain lacks a nonce of a signer, and the ledger has no relay for it: it is used up')

@@ -210,6 +210,13 @@ export async function reopen(db: Queries, account: string, { from, below }: Nonc
   return reopened.length
 }
 
+/** Whether some relay of an account with one of these nonces is open. */
+export async function hasOpen(db: Queries, account: string, { from, below }: NonceRange): Promise<boolean> {
+  const open = db.selectFrom('relays').where('account', '=', account).where('final', '=', false)
+  const inRange = open.where('account_nonce', '>=', from).where('account_nonce', '<', below)
+  return (await inRange.select('hash').limit(1).executeTakeFirst()) !== undefined
+}
+
 /**
  * The blocks of final relays, the latest first. For a relay that was given up it is the head at that time.
  *
