@@ -1,4 +1,5 @@
 import { decodeRlp } from 'ethers'
+import { max } from './bigint.ts'
 import { hexBytes, toHex, keccak, signDigest, type Signature } from './signature.ts'
 
 /** What a transaction offers for gas, in wei: EIP-1559, or one price where the chain knows no base fee. */
@@ -160,7 +161,7 @@ export function transactionGas(callData: string, executionGas: bigint): bigint {
   const { zeroes, others } = countBytes(callData)
   const standard = intrinsicOf(zeroes, others) + executionGas
   const floor = BASE_GAS + (others * 4n + zeroes) * TOKEN_FLOOR_GAS
-  return standard > floor ? standard : floor
+  return max(standard, floor)
 }
 
 /** What a transaction takes of its gas limit before its call begins. @param callData hex */

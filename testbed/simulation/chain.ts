@@ -1,5 +1,6 @@
 import { decodeRlp, encodeRlp } from 'ethers'
 import type { BundlerCall } from '../../contracts/deploy/bundler.ts'
+import { min } from '../../server/ethereum/bigint.ts'
 import { divideGas } from '../../server/ethereum/bundle.ts'
 import { hexBytes, toHex, word, keccak, recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction.ts'
@@ -300,4 +301,3 @@ export const cloneState = ({ nonces, balances, channels, switches }: State): Sta
 })
 
 const integer = (hex: string) => (hex === '0x' ? 0n : BigInt(hex))
-const min = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -1,3 +1,4 @@
+import { min } from '../../ethereum/bigint.ts'
 import type { RelayCall, Quota } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
@@ -140,8 +141,6 @@ function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, c
   }
   return enough
 }
-
-const min = (one: bigint, other: bigint) => (one < other ? one : other)
 
 /** What profiles may still spend, for `POST /quota`. */
 export interface Quotas {

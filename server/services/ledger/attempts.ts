@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { max } from '../../ethereum/bigint.ts'
 import type { Queries } from '../database/database.ts'
 import { retryOnConflict } from '../database/postgres-pool.ts'
 import { moveReservation, planOf, type Plans } from '../quotas/plans.ts'
@@ -122,8 +123,6 @@ async function lastAttemptOf(db: Queries, transaction: string): Promise<string |
   const attempts = db.selectFrom('attempts').select('hash').where('relay', '=', transaction)
   return (await attempts.orderBy('created_at_ms', 'desc').limit(1).executeTakeFirst())?.hash
 }
-
-const max = (one: bigint, other: bigint) => (one > other ? one : other)
 
 /** Rolls the database transaction back, so that no nonce is taken. */
 class NotOpenError extends Error {}

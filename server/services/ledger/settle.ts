@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { anyOf, type AttemptsTable, type RelayStatus } from '../database/tables.ts'
+import { min } from '../../ethereum/bigint.ts'
 import type { Queries } from '../database/database.ts'
 import { planOf, moveReservation, type Account, type Plans } from '../quotas/plans.ts'
 import { callStateOf, nextCallState, isFinal, statusOf, type CallEvent } from './lifecycle.ts'
@@ -246,7 +247,7 @@ function draftChanges(
     const taken = relay.charged === null ? reserved : BigInt(relay.charged)
     const wanted = decided.cost ?? reserved
     const account = after.get(relay.profile)
-    let charged = wanted < reserved ? wanted : reserved
+    let charged = min(wanted, reserved)
     if (account?.period === relay.period) {
       const moved = moveReservation(account, taken, charged)
       after.set(relay.profile, moved.account)

@@ -1,3 +1,4 @@
+import { max, min } from '../../ethereum/bigint.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
@@ -106,6 +107,3 @@ async function readMarket(upstream: Upstream, clock: Clock): Promise<Market> {
   const price = await upstream.request<string>('eth_gasPrice', [])
   return { atMs, baseFeeWei: null, tipWei: BigInt(price), blockGasLimit }
 }
-
-const min = (one: bigint, other: bigint) => (one < other ? one : other)
-const max = (one: bigint, other: bigint) => (one > other ? one : other)

@@ -1,3 +1,4 @@
+import { min } from '../../ethereum/bigint.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Admission } from '../ledger/admission.ts'
@@ -156,5 +157,3 @@ async function countedBy({ admit }: RelayCall, outcome: bigint | ServiceError): 
     throw error
   }
 }
-
-const min = (one: bigint, other: bigint) => (one < other ? one : other)

@@ -1,4 +1,5 @@
 import { microBatch } from '../../concurrency/micro-batch.ts'
+import { min } from '../../ethereum/bigint.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { bundleGasLimit } from '../../ethereum/bundle.ts'
@@ -254,8 +255,6 @@ function assertFits({ callData }: RelayCall, limits: RelayerOptions): void {
   const reason = `its transaction has up to ${transactionBytes} bytes, the limit is ${maxTransactionBytes}`
   throw new ServiceError('PAYLOAD_TOO_LARGE', reason, { details: { transactionBytes, maxTransactionBytes } })
 }
-
-const min = (one: bigint, other: bigint) => (one < other ? one : other)
 
 const keyOf = ({ keyManager, signer, nonce }: RelayCall): ChannelKey => ({
   keyManager,

@@ -1,4 +1,5 @@
 import { getAddress } from 'ethers'
+import { max } from '../../ethereum/bigint.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { Reader, keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
 import { createNonceSlots } from './nonce-slot.ts'
@@ -178,5 +179,3 @@ export function permissionsIn(outcome: Outcome | undefined): bigint {
     return 0n
   }
 }
-
-const max = (one: bigint, other: bigint) => (one > other ? one : other)
