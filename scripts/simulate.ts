@@ -67,7 +67,7 @@ async function runSeeds(options: Options): Promise<number> {
   const begunMs = performance.now()
   const broken: Found[] = []
   const coverage = createCoverage()
-  let [done, accepted, bundles, virtualMs, cpuMs] = [0, 0, 0, 0, 0]
+  let [done, accepted, bundles, copies, virtualMs, cpuMs] = [0, 0, 0, 0, 0, 0]
   await simulate({
     seeds: seedsFrom(first, count),
     workers: Math.min(workers, count),
@@ -78,6 +78,7 @@ async function runSeeds(options: Options): Promise<number> {
       done++
       accepted += found.accepted
       bundles += found.bundles
+      copies += found.copies
       virtualMs += found.virtualMs
       cpuMs += found.cpuMs
       coverage.add(found.transitions)
@@ -90,7 +91,7 @@ async function runSeeds(options: Options): Promise<number> {
   })
   const seconds = (performance.now() - begunMs) / 1000
   print(
-    `${done} seeds from ${first}: ${broken.length} broken, ${accepted} calls accepted, ${bundles} bundles, ` +
+    `${done} seeds from ${first}: ${broken.length} broken, ${accepted} calls accepted, ${bundles} bundles, ${copies} copies, ` +
       `${(virtualMs / 3_600_000).toFixed(1)} simulated hours in ${seconds.toFixed(1)} s ` +
       `(${(cpuMs / Math.max(1, done)).toFixed(0)} ms of CPU a seed)`,
   )

@@ -11,6 +11,7 @@ import { type TransactionStatus, errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
 import {
   receiptsUpTo,
+  STRANGER,
   type Block,
   type CallOutcome,
   type Receipt,
@@ -79,15 +80,20 @@ export const MOST_PLANNED = 12
 
 /** @returns the promises that were broken, one line each */
 export function audit(evidence: Evidence): string[] {
-  const mined = receiptsUpTo(evidence.chain.head)
+  const isCopy = ({ receipt }: Mined) => receipt.transaction.from === STRANGER
+  const all = receiptsUpTo(evidence.chain.head)
+  const mined = all.filter((one) => !isCopy(one))
+  const copied = new Set(
+    all.filter(isCopy).flatMap(({ receipt }) => receipt.outcomes.flatMap((one) => (one.succeeded ? [one.call] : []))),
+  )
   const minedCalls = mined.flatMap((one) => one.receipt.outcomes.map((outcome) => ({ ...one, outcome })))
   const byCall = Map.groupBy(minedCalls, ({ outcome }) => outcome.call)
   return [
     ...auditLiveness(evidence),
-    ...evidence.calls.flatMap((call) => auditCall(call, byCall.get(call.name) ?? [], evidence)),
+    ...evidence.calls.flatMap((call) => auditCall(call, byCall.get(call.name) ?? [], copied, evidence)),
     ...auditNonces(evidence),
     ...auditFillers(evidence),
-    ...auditOrder(evidence, byCall),
+    ...auditOrder(evidence, byCall, copied),
     ...auditParts(mined),
     ...auditCharges(evidence, mined),
     ...auditProfiles(evidence, mined, byCall),
@@ -114,13 +120,19 @@ function auditLiveness({ isEnded, open, unanswered, planned, ledger, accounts, c
 /** Refusals that a profile can cause itself. */
 const LIMITS: ReadonlySet<string> = new Set(['QUOTA_EXCEEDED', 'RATE_LIMITED'])
 
-function auditCall(call: SignedCall, own: readonly MinedCall[], evidence: Evidence): string[] {
+/** @param copied the calls that a stranger has executed */
+function auditCall(
+  call: SignedCall,
+  own: readonly MinedCall[],
+  copied: ReadonlySet<string>,
+  evidence: Evidence,
+): string[] {
   const { ledger } = evidence
   const name = `call ${call.plan.number}`
   const faults: string[] = []
   const executed = own.filter(({ outcome }) => outcome.succeeded).length
   const reverted = own.length - executed
-  if (executed > 1) faults.push(`once: ${name} was executed ${executed} times`)
+  if (executed + (copied.has(call.name) ? 1 : 0) > 1) faults.push(`once: ${name} was executed ${executed} times`)
   const hashes = acceptedAs(call)
   const isRefused = call.heard.length > 0 && call.heard.every((one) => one.kind === 'refused' && !one.mayBeSent)
   if (isRefused && executed + reverted > 0) faults.push(`refused: ${name} was refused, and sent all the same`)
@@ -213,15 +225,21 @@ function auditFillers({ chain, sent, attempts }: Evidence): string[] {
 const INVALID_RELAY_NONCE = '0xc9bd9eb9'
 
 /**
- * The calls of a channel are executed in their order, so no call reverts because the call before it is missing. Two cases are
- * allowed. The call before it can be missing for good, because it reverts or because its time has run out: that is up to its
- * profile. And when a call reverted and was accepted again, a reorganisation can take the revert back. Then the first
- * transaction executes the call, and the second one reverts.
+ * The calls of a channel are executed in their order, so no call reverts because the call before it is missing. Three cases
+ * are allowed. The call before it can be missing for good, because it reverts or because its time has run out: that is up to
+ * its profile. A stranger may have executed the call already. And when a call reverted and was accepted again, a
+ * reorganisation can take the revert back. Then the first transaction executes the call, and the second one reverts.
+ *
+ * @param copied the calls that a stranger has executed
  */
-function auditOrder({ plan, calls, relays }: Evidence, byCall: ReadonlyMap<string, readonly MinedCall[]>): string[] {
+function auditOrder(
+  { plan, calls, relays }: Evidence,
+  byCall: ReadonlyMap<string, readonly MinedCall[]>,
+  copied: ReadonlySet<string>,
+): string[] {
   if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind))) return []
   return [...byCall.values()].flat().flatMap(({ outcome }) => {
-    if (outcome.revertData !== INVALID_RELAY_NONCE) return []
+    if (outcome.revertData !== INVALID_RELAY_NONCE || copied.has(outcome.call)) return []
     const call = calls.find(({ name }) => name === outcome.call)
     const isMissing = calls.some(({ name, plan: { profile, channel, id }, validUntil }) => {
       const own = byCall.get(name) ?? []
@@ -329,15 +347,24 @@ function auditProfiles(
   const byMined = Map.groupBy(relays, ({ mined_hash }) => mined_hash)
   const byFirst = Map.groupBy(relays, ({ hash, bundle }) => bundle ?? hash)
   return profiles.flatMap(({ address, used, allowance, period }) => {
+    const all = relays.filter((relay) => relay.profile === address)
+    const isOfPeriod = (relay: Selectable<RelaysTable>) => relay.period === period
+    const held = all.filter(isOfPeriod)
     let [least, most] = [0n, 0n]
     for (const call of calls.filter(({ profile }) => profile.address === address)) {
+      const accepted = all.filter((relay) => call.name.startsWith(callOf(relay)))
+      // It was charged in an earlier period.
+      if (accepted.length > 0 && !accepted.some(isOfPeriod)) continue
       const own = byCall.get(call.name) ?? []
       const succeeded = own.find(({ outcome }) => outcome.succeeded)
       const paid = (succeeded ? [succeeded] : own).map(costs.ofCall)
       // A call that reverted gave its nonce back, and may have been accepted again.
       const times = new Set(own.map(({ receipt }) => firstOf(receipt.transaction.hash))).size
-      least +=
-        succeeded && times < 2 ? (paid[0] ?? 0n) : paid.reduce((low, one) => (one < low ? one : low), paid[0] ?? 0n)
+      least += !accepted.every(isOfPeriod)
+        ? 0n
+        : succeeded && times < 2
+          ? (paid[0] ?? 0n)
+          : paid.reduce((low, one) => (one < low ? one : low), paid[0] ?? 0n)
       most +=
         times < 2
           ? paid.reduce((high, one) => (one > high ? one : high), 0n)
@@ -346,22 +373,22 @@ function auditProfiles(
     for (const one of mined.filter(({ receipt }) => receipt.outcomes.length === 0)) {
       const { hash } = one.receipt.transaction
       const sharers = byFirst.get(firstOf(hash) ?? '') ?? []
-      for (const { profile, expires_at } of sharers) {
-        if (profile !== address || expires_at === null) continue
+      for (const relay of sharers) {
+        const { profile, expires_at } = relay
+        if (profile !== address || expires_at === null || !isOfPeriod(relay)) continue
         most += costs.ofUse(one, byMined.get(hash)?.length ?? 1).most
         if (Number(expires_at) < (one.block.parent?.timestamp ?? 0)) least += costs.ofUse(one, sharers.length).least
       }
     }
-    const own = relays.filter((relay) => relay.profile === address)
     // See `auditCharges`.
-    if (own.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, address)) least = 0n
-    const held = own
-      .filter((relay) => relay.period === period)
-      .reduce((sum, { charged, reserved }) => sum + BigInt(charged ?? reserved), 0n)
+    if (held.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, address)) least = 0n
+    const heldAmount = held.reduce((sum, { charged, reserved }) => sum + BigInt(charged ?? reserved), 0n)
     const says = `${least}${most === least ? '' : ` to ${most}`}`
     return [
       ...(BigInt(used) > BigInt(allowance) ? [`quota: ${address.slice(0, 8)} has used ${used} of ${allowance}`] : []),
-      ...(BigInt(used) === held ? [] : [`books: ${address.slice(0, 8)} has used ${used}, and its relays hold ${held}`]),
+      ...(BigInt(used) === heldAmount
+        ? []
+        : [`books: ${address.slice(0, 8)} has used ${used}, and its relays hold ${heldAmount}`]),
       ...(isEnded && (BigInt(used) < least || BigInt(used) > most)
         ? [`charges: ${address.slice(0, 8)} is charged ${used}, the receipts say ${says}`]
         : []),

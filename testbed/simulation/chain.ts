@@ -75,6 +75,9 @@ export interface Block {
   readonly state: State
 }
 
+/** Somebody who copies transactions of others. */
+export const STRANGER = '0x5757575757575757575757575757575757575757'
+
 const GENESIS_FEE_WEI = 10n ** 9n
 const LEAST_FEE_WEI = 10n ** 8n
 const BLOCK_GAS = 30_000_000n
@@ -139,6 +142,12 @@ export class SimulatedChain {
   /** All transactions that were offered for the nonce, this one among them. */
   rivalsOf(transaction: Transaction): readonly Transaction[] {
     return this.#offered.get(slotOf(transaction)) ?? [transaction]
+  }
+
+  /** A transaction of a stranger that carries the same calls: what calls carry and who signed them is public. */
+  copyOf(transaction: Transaction, nonce: number): Transaction {
+    const hash = toHex(keccak(hexBytes(transaction.hash), word(BigInt(nonce))))
+    return { ...transaction, hash, nonce, from: STRANGER }
   }
 
   /**

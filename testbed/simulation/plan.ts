@@ -25,6 +25,8 @@ export interface WorldPlan {
   readonly accounts: number
   readonly profiles: number
   readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
+  /** When the period of the profiles' quota ends, in seconds from the beginning; null: not during the run. */
+  readonly resetSeconds: number | null
   readonly timings: Timings
   /** The most calls in one transaction; null: each call has a transaction of its own. */
   readonly bundleCalls: number | null
@@ -85,6 +87,7 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'rivals'; readonly forMs: number }
   | { readonly kind: 'fee'; readonly factor: number; readonly blocks: number }
   | { readonly kind: 'steal'; readonly account: number }
+  | { readonly kind: 'copies'; readonly forMs: number }
   | { readonly kind: 'poor'; readonly account: number; readonly forMs: number }
   | { readonly kind: 'full-blocks'; readonly forMs: number }
   | { readonly kind: 'cut'; readonly forMs: number }
@@ -166,11 +169,16 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
       refusedAfterMs: 8_000,
       lookPauseSeconds: random.pick([2, 3]),
     },
-    // Drawn beside the rest, which stays what it is without bundles.
+    // Drawn beside the rest, which stays what it is without them.
+    resetSeconds: planReset(random.stream('reset')),
     bundleCalls: random.stream('bundles').pick([null, null, null, 2, 4, 16]),
     inclusion: random.pick([1, 1, 0.8, 0.5]),
   }
 }
+
+/** In one seed of four the quota is reset while calls come. */
+const planReset = (random: Random): number | null =>
+  random.chance(0.25) ? random.integer(2, (ACTIVE_MS / 1_000) * 1.5) : null
 
 function planCalls(random: Random, world: WorldPlan, themes: Themes): CallPlan[] {
   const { profiles, servers, bundleCalls } = world
@@ -282,7 +290,7 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
     return { atMs: momentOf(kind), ...makers[kind]?.() }
   }) as Fault[]
   const themed = [...themedFaults(random, themes, makers), ...returns(random, world, calls, themes)]
-  return [...faults, ...themed].toSorted((one, other) => one.atMs - other.atMs)
+  return [...faults, ...themed, ...copies(random.stream('copies'))].toSorted((one, other) => one.atMs - other.atMs)
 }
 
 /** Faults of the themes: full blocks until calls have run out of time, and then reorganisations. */
@@ -333,6 +341,12 @@ function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], t
     { kind: 'full-blocks', atMs: Math.max(0, sentMs - 500), forMs: endsMs - sentMs + 500 },
     ...reorganisations,
   ]
+}
+
+/** Somebody copies calls out of the mempool in one seed of four. Drawn beside the rest, which stays what it is. */
+function copies(random: Random): Fault[] {
+  if (!random.chance(0.25)) return []
+  return [{ kind: 'copies', atMs: random.between(0, ACTIVE_MS / 2), forMs: random.between(2_000, LONGEST_MS) }]
 }
 
 type Maker = () => Omit<Fault, 'atMs'>

@@ -151,6 +151,17 @@ export const plantedFaults: readonly PlantedFault[] = [
     ],
   },
   {
+    id: 'settled-in-another-period',
+    mistake: 'what a call reserved in the last period is given back in the present one',
+    edits: [
+      {
+        file: `${ledger}/settle.ts`,
+        find: `if (account?.period === relay.period) {`,
+        replace: `if (account) {`,
+      },
+    ],
+  },
+  {
     id: 'gap-after-nonce-too-low',
     mistake: 'a call whose nonce was used by something else gets one that is too high by one',
     edits: [

@@ -13,7 +13,7 @@ import { openAccount, createPlans } from '../../server/services/quotas/plans.ts'
 import { acceptedAs, audit, MOST_PLANNED, statusName, type Evidence } from './audit.ts'
 import { BUNDLER_ADDRESS } from './contracts.ts'
 import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
-import { receiptsUpTo, SimulatedChain } from './chain.ts'
+import { receiptsUpTo, SimulatedChain, STRANGER } from './chain.ts'
 import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
 import { StoredJobs, SimulatedServer } from './server.ts'
 import { connectTo } from './network.ts'
@@ -47,6 +47,8 @@ export interface Outcome {
   readonly transitions: Readonly<Record<string, number>>
   /** Transactions that carry several calls, and are mined. */
   readonly bundles: number
+  /** Transactions of a stranger that carry calls of others, and are mined. */
+  readonly copies: number
 }
 
 const transitionName = (from: string, event: string) => `${from} > ${event}`
@@ -88,6 +90,7 @@ export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> 
   try {
     const evidence = await live(plan, laboratory, time)
     const faults = [...died, ...audit(evidence)]
+    const receipts = receiptsUpTo(evidence.chain.head).map(({ receipt }) => receipt)
     for (const fault of faults) time.tell(`BROKEN: ${fault}`)
     return {
       seed: plan.seed,
@@ -98,7 +101,8 @@ export async function run(plan: Plan, laboratory: Laboratory): Promise<Outcome> 
       virtualMs: time.nowMs,
       transitions,
       accepted: evidence.calls.filter(({ heard }) => heard.some(({ kind }) => kind === 'accepted')).length,
-      bundles: receiptsUpTo(evidence.chain.head).filter(({ receipt }) => receipt.outcomes.length > 1).length,
+      bundles: receipts.filter(({ outcomes }) => outcomes.length > 1).length,
+      copies: receipts.filter(({ transaction }) => transaction.from === STRANGER).length,
     }
   } finally {
     enter(undefined)
@@ -112,7 +116,7 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   const random = createRandom(seed, 'run')
   const profiles = profilesOf(plan)
   const addresses = signerAddresses.slice(0, world.accounts)
-  const balances = new Map(addresses.map((address) => [address.toLowerCase(), RICH_WEI]))
+  const balances = new Map([...addresses, STRANGER].map((address) => [address.toLowerCase(), RICH_WEI]))
   const { storage, bundlerCode } = laboratory
   const chain = new SimulatedChain({ profiles, balances, timestamp: CHAIN_BEGINS, bundlerCode })
   const nodes = world.nodes.map((rules, index) => new SimulatedNode(`node${index}`, chain, rules))
@@ -241,7 +245,11 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
 /** Every profile is registered, and has its account. */
 async function register(plan: Plan, { storage, registry }: Laboratory): Promise<void> {
   const plans = createPlans({ defaultPlan: 'default', plans: { default: plan.world.quota } }, registry.quotas, {})
-  const rows = profilesOf(plan).map(({ address }) => toRow(openAccount(address, plans.defaultPlan, true, CHAIN_BEGINS)))
+  const { resetSeconds } = plan.world
+  const rows = profilesOf(plan).map(({ address }) => {
+    const account = openAccount(address, plans.defaultPlan, true, CHAIN_BEGINS)
+    return toRow(resetSeconds === null ? account : { ...account, resetAtSeconds: BigInt(CHAIN_BEGINS + resetSeconds) })
+  })
   await storage.db.insertInto('profiles').values(rows).execute()
 }
 

@@ -24,6 +24,8 @@ export interface Found {
   readonly transitions: Readonly<Record<string, number>>
   /** Transactions that carry several calls, and are mined. */
   readonly bundles: number
+  /** Transactions of a stranger that carry calls of others, and are mined. */
+  readonly copies: number
   readonly cpuMs: number
   /** The story of a run that failed, after it was made smaller. With `isTraced`, the whole trace. */
   readonly story?: string

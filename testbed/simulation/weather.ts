@@ -1,4 +1,4 @@
-import { driftOf, type Block, type SimulatedChain, type Transaction } from './chain.ts'
+import { driftOf, STRANGER, type Block, type SimulatedChain, type Transaction } from './chain.ts'
 import type { Cluster } from './cluster.ts'
 import { signerAddresses } from './callers.ts'
 import { CLEAR_LINE, type Line } from './network.ts'
@@ -30,6 +30,8 @@ export class Weather {
   #inclusion: number
   /** Whether miners may put transactions into blocks that were replaced. */
   #hasRivals = false
+  /** Whether a stranger executes calls of the mempool before their own transactions do. */
+  #hasCopies = false
   #feeFactors: number[] = []
   /** The last balance that each account was given, in wei. */
   readonly #funds = new Map<number, bigint>()
@@ -66,6 +68,7 @@ export class Weather {
     cluster.isCutOff = false
     this.#inclusion = plan.world.inclusion
     this.#hasRivals = false
+    this.#hasCopies = false
     // A reorganisation may have dropped the transfer that ended an account's poverty.
     for (let account = 0; account < plan.world.accounts; account++) this.#fund(account, RICH_WEI)
     for (const server of servers) if (!server.process.isAlive) server.start()
@@ -113,6 +116,10 @@ export class Weather {
         this.#hasRivals = true
         until(fault.forMs, () => (this.#hasRivals = false))
         return
+      case 'copies':
+        this.#hasCopies = true
+        until(fault.forMs, () => (this.#hasCopies = false))
+        return
       case 'fee':
         this.#feeFactors = Array.from({ length: fault.blocks }, () => fault.factor)
         return
@@ -158,7 +165,7 @@ export class Weather {
     const proposer = random.pick(nodes)
     chain.feeFactor = this.#feeFactors.shift() ?? driftOf(random)
     const offered = proposer.executable(random).filter(() => random.chance(this.#inclusion))
-    this.#extend(chain.head, this.#heldInstead(offered))
+    this.#extend(chain.head, [...this.#copied(proposer), ...this.#heldInstead(offered)])
     for (const node of nodes) this.#propagateTo(node)
   }
 
@@ -166,6 +173,15 @@ export class Weather {
   #heldInstead(transactions: readonly Transaction[]): Transaction[] {
     const { chain, random } = this.#options
     return transactions.map((one) => (this.#hasRivals && random.chance(0.5) ? random.pick(chain.rivalsOf(one)) : one))
+  }
+
+  /** What a stranger makes of some transactions of a mempool that carry calls. */
+  #copied(proposer: SimulatedNode): Transaction[] {
+    const { chain, random } = this.#options
+    if (!this.#hasCopies) return []
+    const nonce = chain.head.state.nonces.get(STRANGER) ?? 0
+    const wanted = proposer.executable(random).filter(({ from, calls }) => from !== STRANGER && calls.length > 0)
+    return wanted.filter(() => random.chance(0.5)).map((transaction, index) => chain.copyOf(transaction, nonce + index))
   }
 
   /** @param nowSeconds the time of the block; absent: the present time */

@@ -17,8 +17,8 @@ const laboratory = await openLaboratory()
 async function simulate({ seed, isTraced, isShrunk }: Order): Promise<Found> {
   const plan = planOf(seed)
   const outcome = await run(plan, laboratory)
-  const { faults, digest, virtualMs, accepted, bundles, transitions } = outcome
-  const found = { seed, faults, digest, virtualMs, accepted, bundles, transitions, cpuMs: 0 }
+  const { faults, digest, virtualMs, accepted, bundles, copies, transitions } = outcome
+  const found = { seed, faults, digest, virtualMs, accepted, bundles, copies, transitions, cpuMs: 0 }
   if (isTraced) return { ...found, story: outcome.trace.join('\n') }
   if (faults.length === 0) return found
   const least = isShrunk ? await shrink(plan, outcome, laboratory) : { plan, outcome }

@@ -30,6 +30,7 @@ describe('the simulation', () => {
     expect(results.length).to.equal(SEEDS_OF_A_DAY)
     expect(results.reduce((sum, { accepted }) => sum + accepted, 0)).to.be.greaterThan(SEEDS_OF_A_DAY)
     expect(results.reduce((sum, { bundles }) => sum + bundles, 0)).to.be.greaterThan(SEEDS_OF_A_DAY / 10)
+    expect(results.reduce((sum, { copies }) => sum + copies, 0)).to.be.greaterThan(0)
   })
 
   it('does the same for a seed byte for byte, whatever ran before it', async function () {
