@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Quota } from '../../server/core/define.ts'
 import type {
   AttemptsTable,
+  BudgetsTable,
   ProfilesTable,
   RelaysTable,
   SignerAccountsTable,
@@ -48,6 +49,7 @@ export interface Evidence {
   readonly open: readonly Selectable<RelaysTable>[]
   readonly relays: readonly Selectable<RelaysTable>[]
   readonly attempts: readonly Selectable<AttemptsTable>[]
+  readonly budgets: readonly Selectable<BudgetsTable>[]
   readonly profiles: readonly Selectable<ProfilesTable>[]
 }
 
@@ -97,6 +99,7 @@ export function audit(evidence: Evidence): string[] {
     ...auditParts(mined),
     ...auditCharges(evidence, mined),
     ...auditProfiles(evidence, mined, byCall),
+    ...auditBudgets(evidence),
   ]
 }
 
@@ -392,6 +395,24 @@ function auditProfiles(
       ...(isEnded && (BigInt(used) < least || BigInt(used) > most)
         ? [`charges: ${address.slice(0, 8)} is charged ${used}, the receipts say ${says}`]
         : []),
+    ]
+  })
+}
+
+const BUDGETS = ['all/3600', 'all/86400', 'unknown/3600', 'unknown/86400']
+
+/** The gas limits of all calls of profiles that nobody registered are counted, and never exceed what they may use. */
+function auditBudgets({ plan, relays, budgets }: Evidence): string[] {
+  const most = BigInt(plan.world.unregisteredGas ?? 0)
+  const gas = plan.world.unregisteredGas === null ? 0n : relays.reduce((sum, one) => sum + BigInt(one.gas_limit), 0n)
+  // A server whose clock is behind may have counted in the hour before.
+  const isSplit = plan.faults.some(({ kind }) => kind === 'clock')
+  return BUDGETS.flatMap((scope) => {
+    const used = BigInt(budgets.find((budget) => budget.scope === scope)?.used ?? 0)
+    const isCounted = used === gas || (isSplit && used < gas)
+    return [
+      ...(isCounted ? [] : [`budgets: ${scope} has used ${used}, and its calls may use ${gas}`]),
+      ...(scope === 'unknown/3600' && used > most ? [`budgets: ${scope} has used ${used} of ${most}`] : []),
     ]
   })
 }

@@ -66,11 +66,13 @@ const WIDTH = 160
 
 /** Tells a run to a reader who has not seen it: the world, the faults, the events, and the promises that were broken. */
 export function tellStory({ seed, world, faults, calls }: Plan, { story }: Outcome): string {
-  const { servers, nodes, isShared, blockMs, confirmations, accounts, bundleCalls, resetSeconds } = world
+  const { servers, nodes, isShared, blockMs, confirmations, accounts, bundleCalls, resetSeconds, unregisteredGas } =
+    world
   const head = [
     `seed ${seed}: ${servers} servers on ${isShared ? 'PostgreSQL' : 'PGlite'}, ${nodes.length} nodes, ` +
       `${accounts} accounts, a block each ${blockMs} ms, final after ${confirmations}; ` +
       (bundleCalls === null ? '' : `bundles of ${bundleCalls}; `) +
+      (unregisteredGas === null ? '' : `profiles are not registered; `) +
       (resetSeconds === null ? '' : `quota is reset after ${resetSeconds} s; `) +
       `${calls.length} calls, ${faults.length} faults`,
   ]

@@ -25,6 +25,8 @@ export interface WorldPlan {
   readonly accounts: number
   readonly profiles: number
   readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
+  /** Gas that profiles may use together in an hour, since nobody registered them; null: all are registered. */
+  readonly unregisteredGas: number | null
   /** When the period of the profiles' quota ends, in seconds from the beginning; null: not during the run. */
   readonly resetSeconds: number | null
   readonly timings: Timings
@@ -170,6 +172,7 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
       lookPauseSeconds: random.pick([2, 3]),
     },
     // Drawn beside the rest, which stays what it is without them.
+    unregisteredGas: random.stream('registration').pick([null, null, null, 700_000, 100_000_000]),
     resetSeconds: planReset(random.stream('reset')),
     bundleCalls: random.stream('bundles').pick([null, null, null, 2, 4, 16]),
     inclusion: random.pick([1, 1, 0.8, 0.5]),

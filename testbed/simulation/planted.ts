@@ -53,12 +53,18 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     id: 'receipt-believed-at-once',
-    mistake: 'a receipt is held to be final before a reorganisation can take it back',
+    mistake:
+      'a receipt is held to be final before a reorganisation can take it back, and its block is not looked at again',
     edits: [
       {
         file: `${follower}/receipts.ts`,
         find: `final: Number(receipt.blockNumber) <= lastFinalBlock`,
         replace: `final: true`,
+      },
+      {
+        file: `${follower}/reorganisations.ts`,
+        find: `if (await isGone(upstream, block)) gone.push(block.hash)`,
+        replace: `void [isGone, block]`,
       },
     ],
   },
@@ -91,8 +97,13 @@ export const plantedFaults: readonly PlantedFault[] = [
   },
   {
     id: 'watermark-ahead',
-    mistake: 'the follower remembers the first open nonce as one that is behind it',
+    mistake: 'the follower remembers the first open nonce as one that is behind it, and never looks before that one',
     edits: [
+      {
+        file: `${follower}/follower.ts`,
+        find: `  if (relays.length > 0 || fromNonce === 0) return { fromNonce, relays }\n`,
+        replace: `  if (fromNonce >= 0) return { fromNonce, relays }\n`,
+      },
       {
         file: `${follower}/follower.ts`,
         find: `  firstOpen.set(account, first.accountNonce)\n`,
@@ -158,6 +169,17 @@ export const plantedFaults: readonly PlantedFault[] = [
         file: `${ledger}/settle.ts`,
         find: `if (account?.period === relay.period) {`,
         replace: `if (account) {`,
+      },
+    ],
+  },
+  {
+    id: 'one-of-several-counted',
+    mistake: 'of calls of unregistered profiles that are stored together, only one is counted',
+    edits: [
+      {
+        file: `${ledger}/draft.ts`,
+        find: `amount: (drawn.get(scope)?.amount ?? 0n) + gas })`,
+        replace: `amount: gas })`,
       },
     ],
   },

@@ -18,7 +18,7 @@ import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
 import { StoredJobs, SimulatedServer } from './server.ts'
 import { connectTo } from './network.ts'
 import { SimulatedNode } from './node.ts'
-import { probesOf, type Plan } from './plan.ts'
+import { probesOf, type Plan, type WorldPlan } from './plan.ts'
 import { createRandom } from './random.ts'
 import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
 import { enter, takeOverGlobals, WorldTime } from './world-time.ts'
@@ -162,6 +162,7 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
     open: await storage.db.selectFrom('relays').selectAll().where('final', '=', false).orderBy('hash').execute(),
     attempts: await storage.db.selectFrom('attempts').selectAll().orderBy('hash').execute(),
     relays: await storage.db.selectFrom('relays').selectAll().orderBy('hash').execute(),
+    budgets: await storage.db.selectFrom('budgets').selectAll().orderBy('scope').execute(),
     profiles: await storage.db.selectFrom('profiles').selectAll().orderBy('address').execute(),
   }
   return askAtTheEnd(evidence, servers, time, profiles)
@@ -199,7 +200,7 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
       headMaxAgeMs: 0,
       requestTimeoutMs: 5_000,
     },
-    registration: 'registered',
+    ...registrationIn(world, laboratory.config),
     relay: {
       ...laboratory.config.relay,
       ...(world.bundleCalls !== null && { bundle: { contract: BUNDLER_ADDRESS, maxCalls: world.bundleCalls } }),
@@ -242,8 +243,16 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
   })
 }
 
-/** Every profile is registered, and has its account. */
+/** Where profiles are not registered, their code is not known either. */
+function registrationIn({ unregisteredGas: gas }: WorldPlan, { unregistered }: Config) {
+  if (gas === null) return { registration: 'registered' } as const
+  const limits = { ...unregistered, unknownCodeGasPerHour: gas, gasPerHour: 2 * gas, gasPerDay: 2 * gas }
+  return { registration: 'open', unregistered: { ...limits, unknownCodeGasPerDay: 2 * gas } } as const
+}
+
+/** Every profile is registered and has its account, unless the servers relay for everybody. */
 async function register(plan: Plan, { storage, registry }: Laboratory): Promise<void> {
+  if (plan.world.unregisteredGas !== null) return
   const plans = createPlans({ defaultPlan: 'default', plans: { default: plan.world.quota } }, registry.quotas, {})
   const { resetSeconds } = plan.world
   const rows = profilesOf(plan).map(({ address }) => {
