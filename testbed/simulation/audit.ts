@@ -7,6 +7,7 @@ import type {
   RelaysTable,
   SignerAccountsTable,
 } from '../../server/services/database/tables.ts'
+import { max, min } from '../../server/ethereum/bigint.ts'
 import { nextNonceState, type NonceState } from '../../server/services/ledger/lifecycle.ts'
 import { type TransactionStatus, errorCatalogue } from '../../specs/index.ts'
 import type { SignedCall } from './callers.ts'
@@ -150,8 +151,7 @@ function auditCall(
   if (!ledger) return faults
   const statusOf = (hash: string) => ledger.statuses.get(statusName(call, hash))?.status
   // A call that reverted can be sent again. Perhaps no caller received the answer that accepted it then.
-  const wasAcceptedAgain =
-    hashes.length > 1 || evidence.relays.filter((relay) => call.name.startsWith(callOf(relay))).length > 1
+  const wasAcceptedAgain = hashes.length > 1 || relaysOf(call.name, evidence.relays).length > 1
   for (const hash of hashes) {
     const status = statusOf(hash)
     const told = `${name}, accepted as ${hash.slice(0, 10)}, is told to be ${status ?? 'unknown'}`
@@ -174,6 +174,10 @@ function auditCall(
 /** The beginning of the name of a relay's call: key manager, signer and nonce. */
 const callOf = ({ key_manager, signer, nonce }: Selectable<RelaysTable>) =>
   `${key_manager}:${signer}:${nonce}:`.toLowerCase()
+
+/** The relays of a call, of which there are several when it was accepted again. @param call its name */
+const relaysOf = (call: string, relays: readonly Selectable<RelaysTable>[]) =>
+  relays.filter((relay) => call.startsWith(callOf(relay)))
 
 /** All transactions of a nonce carry the same calls, or some of them, as the nodes see it. Every nonce is used in the end. */
 function auditNonces({ sent, chain, addresses, isEnded }: Evidence): string[] {
@@ -251,7 +255,7 @@ function auditOrder(
       return isBefore && (hasReverted || validUntil !== undefined)
     })
     const isExecuted = (byCall.get(outcome.call) ?? []).some((one) => one.outcome.succeeded)
-    const wasAcceptedAgain = relays.filter((relay) => outcome.call.startsWith(callOf(relay))).length > 1
+    const wasAcceptedAgain = relaysOf(outcome.call, relays).length > 1
     return isMissing || (isExecuted && wasAcceptedAgain)
       ? []
       : [`order: call ${call?.plan.number} reverted, since it was not next in its channel`]
@@ -355,7 +359,7 @@ function auditProfiles(
     const held = all.filter(isOfPeriod)
     let [least, most] = [0n, 0n]
     for (const call of calls.filter(({ profile }) => profile.address === address)) {
-      const accepted = all.filter((relay) => call.name.startsWith(callOf(relay)))
+      const accepted = relaysOf(call.name, all)
       // It was charged in an earlier period.
       if (accepted.length > 0 && !accepted.some(isOfPeriod)) continue
       const own = byCall.get(call.name) ?? []
@@ -363,15 +367,9 @@ function auditProfiles(
       const paid = (succeeded ? [succeeded] : own).map(costs.ofCall)
       // A call that reverted gave its nonce back, and may have been accepted again.
       const times = new Set(own.map(({ receipt }) => firstOf(receipt.transaction.hash))).size
-      least += !accepted.every(isOfPeriod)
-        ? 0n
-        : succeeded && times < 2
-          ? (paid[0] ?? 0n)
-          : paid.reduce((low, one) => (one < low ? one : low), paid[0] ?? 0n)
+      if (accepted.every(isOfPeriod)) least += paid.reduce((low, one) => min(low, one), paid[0] ?? 0n)
       most +=
-        times < 2
-          ? paid.reduce((high, one) => (one > high ? one : high), 0n)
-          : own.map(costs.ofCall).reduce((a, b) => a + b, 0n)
+        times < 2 ? paid.reduce((high, one) => max(high, one), 0n) : own.map(costs.ofCall).reduce((a, b) => a + b, 0n)
     }
     for (const one of mined.filter(({ receipt }) => receipt.outcomes.length === 0)) {
       const { hash } = one.receipt.transaction

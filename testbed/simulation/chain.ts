@@ -1,6 +1,6 @@
 import { decodeRlp, encodeRlp } from 'ethers'
 import type { BundlerCall } from '../../contracts/deploy/bundler.ts'
-import { min } from '../../server/ethereum/bigint.ts'
+import { max, min } from '../../server/ethereum/bigint.ts'
 import { divideGas } from '../../server/ethereum/bundle.ts'
 import { hexBytes, toHex, word, keccak, recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction.ts'
@@ -232,8 +232,7 @@ export class SimulatedChain {
   }
 
   #nextFee(parent: Block): bigint {
-    const fee = BigInt(Math.floor(Number(parent.baseFeeWei) * this.feeFactor))
-    return fee < LEAST_FEE_WEI ? LEAST_FEE_WEI : fee
+    return max(BigInt(Math.floor(Number(parent.baseFeeWei) * this.feeFactor)), LEAST_FEE_WEI)
   }
 
   #nextHash(): string {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { keccak256 } from 'ethers'
 import { ServiceError } from '../../core/errors.ts'
+import { min } from '../../ethereum/bigint.ts'
 import { anyOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import type { Upstream } from '../node/upstream.ts'
@@ -94,7 +95,7 @@ function isFarAhead(startsAt: number, scope: string, nowSeconds: number): boolea
 
 /** The gas that is left in the budget with the least. */
 export function leftOf(budgets: readonly Budget[]): bigint {
-  return budgets.map(({ limit, used }) => limit - used).reduce((least, left) => (left < least ? left : least))
+  return budgets.map(({ limit, used }) => limit - used).reduce((least, left) => min(least, left))
 }
 
 /** The error for a call that needs more gas than is left. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../core/errors.ts'
+import { min } from '../../ethereum/bigint.ts'
 import type { PendingCall } from '../ledger/lookup.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { ChannelRun, Simulator } from '../simulator/simulator.ts'
@@ -101,7 +102,7 @@ function runOf(pending: readonly PendingCall[], calls: readonly WaitingCall[]): 
   return {
     pending: pending.map(({ callData }) => callData),
     calls: calls.map(({ call }) => call),
-    gasCap: caps.reduce((least, cap) => (cap < least ? cap : least)),
+    gasCap: caps.reduce((least, cap) => min(least, cap)),
   }
 }
 
