@@ -24,7 +24,6 @@ import {
   isLeftOut,
   refusalOf,
 } from './services/ledger/signer-accounts.ts'
-import { accountsWithOpenRelays } from './services/ledger/open-relays.ts'
 import { createRelays } from './services/ledger/relays.ts'
 import { gaugeState, meterRelays, meterUpstream } from './telemetry/metrics.ts'
 import { createKeyManagerCodes } from './services/ledger/budgets.ts'
@@ -306,7 +305,7 @@ async function startFollowing(
     log,
     look: (account) => follower.follow(account),
     pauseSeconds: timings?.lookPauseSeconds ?? usualTimings.lookPauseSeconds,
-    accountsWithWork: () => accountsWithOpenRelays(database.db),
+    accountsWithWork: () => follower.accountsWithWork(),
     ...(edges?.openQueue && { openQueue: edges.openQueue }),
   })
   nodes.onReorganised = () => {

@@ -1,4 +1,4 @@
-import { openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
+import { accountsWithOpenRelays, openRelays, withAttempts, type OpenRelay } from '../ledger/open-relays.ts'
 import { clearRefusals, isLeftOut, refusalOf } from '../ledger/signer-accounts.ts'
 import { type Settlement, abandon, finalise, settle, unsettle } from '../ledger/settle.ts'
 import { createAges, type FollowerOptions, type Head } from './look.ts'
@@ -18,6 +18,8 @@ export interface Follower {
   follow(account: string): Promise<boolean>
   /** Checks whether the blocks of final relays are still part of the chain. @throws ServiceError UPSTREAM_UNAVAILABLE */
   recheck(): Promise<void>
+  /** The accounts that have relays to follow, also those that a reorganisation has opened again since the last look. */
+  accountsWithWork(): Promise<readonly string[]>
 }
 
 /** The most relays in one look. The next look takes the others. */
@@ -25,7 +27,11 @@ const MAX_TOGETHER = 500
 
 export function createFollower(options: FollowerOptions): Follower {
   const parts = createParts(options)
-  return { follow: (account) => follow(parts, account), recheck: parts.recheck }
+  return {
+    follow: (account) => follow(parts, account),
+    recheck: parts.recheck,
+    accountsWithWork: () => accountsWithWork(parts),
+  }
 }
 
 type Parts = ReturnType<typeof createParts>
@@ -44,9 +50,18 @@ function createParts(options: FollowerOptions) {
     firstOpen.clear()
     checkedAt.clear()
   }
-  const readHead = createHeadReader(options.upstream, recheck)
+  const headReader = createHeadReader(options, recheck)
   const repairs = createRepairs({ ...options, ages })
-  return { ...options, db: options.database.db, deepReorganisations, checkedAt, firstOpen, recheck, readHead, repairs }
+  return {
+    ...options,
+    db: options.database.db,
+    deepReorganisations,
+    checkedAt,
+    firstOpen,
+    recheck,
+    headReader,
+    repairs,
+  }
 }
 
 async function follow(parts: Parts, account: string): Promise<boolean> {
@@ -60,7 +75,7 @@ async function follow(parts: Parts, account: string): Promise<boolean> {
   }
   firstOpen.set(account, first.accountNonce)
   const [head, chainNonce, refused] = await Promise.all([
-    parts.readHead(),
+    parts.headReader.read(),
     countOf(parts, account),
     refusalOf(db, account),
   ])
@@ -78,6 +93,12 @@ async function follow(parts: Parts, account: string): Promise<boolean> {
   const waiting = unmined.filter(({ accountNonce }) => accountNonce >= chainNonce)
   await repairs.repairWaiting(account, await withAttempts(db, waiting), { head, chainNonce, refusal })
   return true
+}
+
+async function accountsWithWork({ db, headReader }: Parts): Promise<readonly string[]> {
+  // The pool of nodes logs why a node cannot be asked, and the head is read again when this is called next.
+  await headReader.watch().catch(() => {})
+  return accountsWithOpenRelays(db)
 }
 
 /** Reads the first open relays of an account. @returns them, and the nonce from which on they were looked for */

@@ -15,33 +15,62 @@ interface RpcBlock {
   readonly timestamp: string
 }
 
-/**
- * Reads the head of the chain, and notices that the head which it read before is no longer part of the chain.
- *
- * @param onReplaced awaited before the new head is returned
- */
-export function createHeadReader(upstream: Upstream, onReplaced: () => Promise<void>): () => Promise<Head> {
-  let last: Head | undefined
+/** Reads the head of the chain, and notices that a head which it read before is no longer part of the chain. */
+interface HeadReader {
+  /** The head of the chain now. @throws ServiceError UPSTREAM_UNAVAILABLE */
+  read(): Promise<Head>
+  /**
+   * Reads the head when only a reorganisation could give the follower work, and nobody else may tell it. An hour after
+   * `read` was called last, nothing is checked again, and the node is not asked. @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  watch(): Promise<void>
+}
+
+/** @param onReplaced awaited before the new head is returned. When it fails, the next read calls it again */
+export function createHeadReader(
+  { upstream, clock }: Pick<FollowerOptions, 'upstream' | 'clock'>,
+  onReplaced: () => Promise<void>,
+): HeadReader {
+  /** The highest head that was part of the chain when it was read. */
+  let highest: Head | undefined
+  // Another process may have made relays final, a moment before this one has started.
+  let neededAtMs = clock.monotonicMs()
   const readBlock = (block: string) => upstream.request<RpcBlock | null>('eth_getBlockByNumber', [block, false])
 
   async function isReplaced(before: Head, head: Head, parentHash: string): Promise<boolean> {
     if (head.hash === before.hash || parentHash === before.hash) return false
     if (head.number === before.number) return true
-    // Another node than before may have answered, and may be behind.
-    if (head.number < before.number) return false
     const block = await readBlock(`0x${before.number.toString(16)}`)
     return block !== null && block.hash !== before.hash
   }
 
-  return async () => {
+  async function readLatest(): Promise<Head> {
     const block = await readBlock('latest')
     // The node has just started, or has lost its database.
     if (block === null) throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node has no latest block')
     const head = { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
-    const before = last
-    last = head
-    if (before && (await isReplaced(before, head, block.parentHash))) await onReplaced()
+    const before = highest
+    // Another node than before may have answered, and may be behind. The chain is compared when it has grown again.
+    if (before && head.number < before.number) return head
+    // Set at once, so that looks at several accounts do not all tell of one reorganisation.
+    highest = head
+    try {
+      if (before && (await isReplaced(before, head, block.parentHash))) await onReplaced()
+    } catch (err) {
+      highest = before
+      throw err
+    }
     return head
+  }
+
+  return {
+    read: () => {
+      neededAtMs = clock.monotonicMs()
+      return readLatest()
+    },
+    watch: async () => {
+      if (clock.monotonicMs() - neededAtMs < RECHECKED_MS) await readLatest()
+    },
   }
 }
 

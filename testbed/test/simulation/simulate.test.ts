@@ -10,6 +10,7 @@ const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
   [356, 'two processes follow an account: one signs a call again whose nonce the other one uses up'],
   [612, 'what uses up a missing nonce offers too little when the base fee rises, and is never replaced'],
   [410, 'using up the nonce of an expired call may cost more than the call had reserved'],
+  [1010989, 'a deep reorganisation comes when nothing is open any more, and nobody reads the head'],
   [2080, 'two processes take a call at once, and the second one has the next call of the channel with it'],
 ]
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
+import { createHeadReader } from '../../../services/follower/reorganisations.ts'
 import { keyManagerInterface } from '../../../../contracts/deploy/profile.ts'
 import { type RelayClient, setSomeData } from '../../support/relay-client.ts'
 import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
@@ -110,8 +111,6 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('anvil_reorg', 5, [[rival, 0], ...raws.map((raw) => [raw, 1])])
     expect((await chain.receipt(hashes[0]))?.status).to.equal('0x0')
 
-    // Somebody has to look at the chain.
-    expect((await client.execute({ channel: 2n })).status).to.equal(200)
     await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted', PATIENCE_MS)
   })
 
@@ -143,12 +142,8 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     const receipt = await chain.receipt(hash)
     expect(receipt?.status).to.equal('0x1')
     await chain.node.request('evm_setAutomine', true)
-    // Somebody has to look at the chain.
-    const next = await client.execute({ channel: 2n })
-    expect(next.status).to.equal(200)
     await until(async () => (await status(hash))['status'] === 'succeeded', PATIENCE_MS)
-    const other = await chain.receipt(next.json.transactionHash)
-    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed), PATIENCE_MS)
+    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed), PATIENCE_MS)
   })
 
   it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {
@@ -163,5 +158,86 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('anvil_stopImpersonatingAccount', from)
     await expectMinedAgain(hashes)
     expect(Number(await chain.node.request('eth_getTransactionCount', from, 'latest'))).to.equal(4)
+  })
+})
+
+describe('the head that a look reads', () => {
+  /** Hashes of the blocks that the node has, by number. */
+  let blocks: string[]
+  let nowMs: number
+  let asked: number
+  let replaced: number
+
+  const upstream = {
+    request: async <Result>(_method: string, params: readonly unknown[]) => {
+      asked++
+      const number = params[0] === 'latest' ? blocks.length - 1 : Number(params[0])
+      const hash = blocks[number]
+      const parentHash = blocks[number - 1]
+      return (
+        hash === undefined ? null : { number: `0x${number.toString(16)}`, hash, parentHash, timestamp: '0x1' }
+      ) as Result
+    },
+    close: async () => {},
+  }
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+  const createReader = (onReplaced = async () => void replaced++) => createHeadReader({ upstream, clock }, onReplaced)
+
+  beforeEach(() => {
+    blocks = ['0xa0', '0xa1', '0xa2']
+    nowMs = asked = replaced = 0
+  })
+
+  it('is one that was replaced, also when the node had fewer blocks than before in between', async () => {
+    const reader = createReader()
+    await reader.read()
+    blocks = ['0xa0', '0xb1']
+    await reader.read()
+    expect(replaced).to.equal(0)
+    blocks = ['0xa0', '0xb1', '0xb2', '0xb3']
+    expect(await reader.read()).to.deep.include({ number: 3, hash: '0xb3' })
+    expect(replaced).to.equal(1)
+  })
+
+  it('is not one that was replaced, when a node that was behind has caught up', async () => {
+    const reader = createReader()
+    await reader.read()
+    const all = [...blocks, '0xa3', '0xa4']
+    blocks = ['0xa0', '0xa1']
+    await reader.read()
+    blocks = all
+    await reader.read()
+    expect(replaced).to.equal(0)
+  })
+
+  it('is told of again by the next read, when nobody could be told that it was replaced', async () => {
+    const reader = createReader(async () => {
+      if (++replaced === 1) throw new Error('the node has gone')
+    })
+    await reader.read()
+    blocks = ['0xa0', '0xb1', '0xb2']
+    await reader.read().then(
+      () => expect.fail('it should have told of the failure'),
+      (err: unknown) => expect(err).to.have.property('message', 'the node has gone'),
+    )
+    await reader.read()
+    await reader.read()
+    expect(replaced).to.equal(2)
+  })
+
+  it('is watched for an hour after the last look, and then the node is left alone', async () => {
+    const reader = createReader()
+    nowMs = 3_599_999
+    await reader.watch()
+    expect(asked).to.equal(1)
+    await reader.read()
+    nowMs += 3_599_999
+    blocks = ['0xa0', '0xb1', '0xb2']
+    await reader.watch()
+    expect(replaced).to.equal(1)
+    asked = 0
+    nowMs++
+    await reader.watch()
+    expect(asked).to.equal(0)
   })
 })
