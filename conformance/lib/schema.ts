@@ -6,7 +6,7 @@ let ajv: Ajv2020 | undefined
 
 function validator(reference: string): ValidateFunction {
   if (!ajv) {
-    ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+    ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, validateSchema: false })
     for (const [path, schema] of Object.entries(schemas)) ajv.addSchema({ ...schema, $id: `${base}${path}.json` })
   }
   const [path, pointer] = reference.split('#')
