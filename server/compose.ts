@@ -305,6 +305,7 @@ async function startFollowing(
     log,
     look: (account) => follower.follow(account),
     pauseSeconds: timings?.lookPauseSeconds ?? usualTimings.lookPauseSeconds,
+    isOurs: (account) => signers.byAddress(account) !== undefined,
     accountsWithWork: () => follower.accountsWithWork(),
     ...(edges?.openQueue && { openQueue: edges.openQueue }),
   })

@@ -21,8 +21,10 @@ export interface WorldPlan {
   readonly nodes: readonly NodeRules[]
   readonly blockMs: number
   readonly confirmations: number
-  /** The number of accounts that pay. All servers use them. */
+  /** The number of accounts that pay. */
   readonly accounts: number
+  /** For each server, the account whose key it lacks; null: it has all keys. Some server has each key. */
+  readonly lacking: readonly (number | null)[]
   readonly profiles: number
   readonly quota: { readonly model: string; readonly options: Readonly<Record<string, unknown>> }
   /** Gas that profiles may use together in an hour, since nobody registered them; null: all are registered. */
@@ -32,6 +34,8 @@ export interface WorldPlan {
   readonly timings: Timings
   /** The most calls in one transaction; null: each call has a transaction of its own. */
   readonly bundleCalls: number | null
+  /** For each server, whether it lets calls share transactions, if any does. */
+  readonly bundling: readonly boolean[]
   /** Probability that a transaction gets into the next block. */
   readonly inclusion: number
 }
@@ -149,7 +153,7 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
   const isShared = random.chance(0.6)
   const blockMs = random.pick(themes.has('depth') || themes.has('returns') ? [1_000] : [1_000, 2_000, 4_000])
   const leastConfirmations = themes.has('turns') ? 2 : 1
-  return {
+  const world = {
     isShared,
     servers: isShared ? random.integer(1, 3) : 1,
     nodes: Array.from({ length: random.pick([1, 1, 2, 3]) }, () => ({
@@ -176,6 +180,18 @@ function planWorld(random: Random, themes: Themes): WorldPlan {
     resetSeconds: planReset(random.stream('reset')),
     bundleCalls: random.stream('bundles').pick([null, null, null, 2, 4, 16]),
     inclusion: random.pick([1, 1, 0.8, 0.5]),
+  }
+  return { ...world, ...planDifferences(random.stream('differences'), world) }
+}
+
+/** In one seed of three servers differ in their configuration, as while an operator starts one after the other with a new one. */
+function planDifferences(random: Random, { servers, accounts }: Pick<WorldPlan, 'servers' | 'accounts'>) {
+  const areDifferent = random.chance(0.33)
+  const lacks = areDifferent && servers > 1 && accounts > 1
+  const all = Array.from({ length: servers }, (_, server) => server)
+  return {
+    lacking: all.map((server) => (lacks && random.chance(0.7) ? server % accounts : null)),
+    bundling: all.map(() => !areDifferent || random.chance(0.5)),
   }
 }
 

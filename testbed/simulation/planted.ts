@@ -227,6 +227,22 @@ export const plantedFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    id: 'followed-without-the-key',
+    mistake: 'a process without the key of an account follows it in place of one that has the key',
+    edits: [
+      {
+        file: 'server/services/jobs/jobs.ts',
+        find: `if (isLeftToOthers(account)) return 0`,
+        replace: ``,
+      },
+      {
+        file: `${follower}/repairs.ts`,
+        find: `lostAfterMs * TIMES_WITHOUT_KEY`,
+        replace: `lostAfterMs`,
+      },
+    ],
+  },
 ]
 
 const root = new URL('../../', import.meta.url).href

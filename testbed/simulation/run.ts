@@ -201,12 +201,10 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
       requestTimeoutMs: 5_000,
     },
     ...registrationIn(world, laboratory.config),
-    relay: {
-      ...laboratory.config.relay,
-      ...(world.bundleCalls !== null && { bundle: { contract: BUNDLER_ADDRESS, maxCalls: world.bundleCalls } }),
-    },
     quota: { ...laboratory.config.quota, plans: { default: world.quota as never }, defaultPlan: 'default' },
   }
+  const bundle = world.bundleCalls === null ? undefined : { contract: BUNDLER_ADDRESS, maxCalls: world.bundleCalls }
+  const keys = signerKeys.slice(0, world.accounts)
   const jobs = new StoredJobs(time, createRandom(seed, 'jobs'))
   const network = createRandom(seed, 'network')
   return Array.from({ length: world.servers }, (_, index) => {
@@ -217,9 +215,9 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
       time,
       cluster,
       jobs,
-      config,
+      config: { ...config, relay: { ...config.relay, ...(bundle && world.bundling[index] && { bundle }) } },
       timings: world.timings,
-      signerKeys: signerKeys.slice(0, world.accounts),
+      signerKeys: keys.filter((_, account) => account !== world.lacking[index]),
       connect: (process, rpcUrl) => {
         const at = nodes.findIndex((node) => rpcUrl === `http://${node.name}`)
         const node = nodes[at] as SimulatedNode

@@ -202,6 +202,8 @@ type ReplaceLostOptions = Pick<
   'database' | 'simulator' | 'fees' | 'signerOf' | 'log' | 'lostAfterMs'
 > & { readonly ages: Ages; readonly attempts: Attempts }
 
+/** A process without the account's key waits so many times as long: one that has the key can sign the call again. */
+const TIMES_WITHOUT_KEY = 12
 /** So many nonces before a call, pending calls of its channel are looked for. */
 const MAX_BEFORE = 128n
 
@@ -239,8 +241,9 @@ function createReplaceLost(options: ReplaceLostOptions): ReplaceLost {
     // A relay that has got another account nonce may lose that one, too, and then its time begins again.
     const nameOf = ({ hash, accountNonce }: OpenRelay) => `${hash} ${accountNonce}`
     const lostForMs = ages.see(`lost: ${account}`, relays.map(nameOf))
-    const lost = relays.filter((relay) => lostForMs(nameOf(relay)) >= lostAfterMs)
     const signer = signerOf(account)
+    const afterMs = signer ? lostAfterMs : lostAfterMs * TIMES_WITHOUT_KEY
+    const lost = relays.filter((relay) => lostForMs(nameOf(relay)) >= afterMs)
     const given: OpenRelay[] = []
     for (const relays of inOrder(groupsOf(lost))) {
       const carried: OpenRelay[] = []

@@ -22,6 +22,8 @@ export interface JobsOptions {
   readonly look: (account: string) => Promise<boolean>
   /** Seconds between two looks at an account that has work left. */
   readonly pauseSeconds: number
+  /** Whether this process has all that work on the account may need. Processes may have different keys. */
+  readonly isOurs: (account: string) => boolean
   /** Accounts that have work left, also of processes that are gone. */
   readonly accountsWithWork: () => Promise<readonly string[]>
   /** Opens the queue in the database. Default: pg-boss. */
@@ -45,6 +47,8 @@ const EXPIRE_SECONDS = 60
 const SET_BACK_MS = 2_000
 /** How often the sweep looks for work that no request is waiting for, in milliseconds. */
 const SWEEP_MS = 5_000
+/** How often a process works on an account that is not its own, in milliseconds. Perhaps no process has all that it needs. */
+const FOREIGN_EVERY_MS = 10_000
 const STOP_TIMEOUT_MS = 5_000
 /** The most requests that one statement stores. */
 const MAX_INSERTS = 64
@@ -58,15 +62,18 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { database, log, look, pauseSeconds, openQueue = openBoss } = options
   const boss = await openQueue(database, log)
   const requests = createRequests(boss, log)
+  const isLeftToOthers = leaveToOthers(options)
 
-  /** @returns whether something is left */
-  async function work(account: string): Promise<boolean> {
+  /** @returns after how many seconds another look is wanted; undefined: nothing is left */
+  async function work(account: string): Promise<number | undefined> {
     requests.forget(account)
+    // This process polls again in half a second, so each other one polls before it.
+    if (isLeftToOthers(account)) return 0
     try {
-      return await look(account)
+      return (await look(account)) ? pauseSeconds : undefined
     } catch (err) {
       log.warn({ err, account }, 'an account could not be followed')
-      return true
+      return pauseSeconds
     }
   }
 
@@ -75,9 +82,13 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     { batchSize: 16, pollingIntervalSeconds: POLL_SECONDS },
     async (jobs: Job<Data>[]) => {
       const accounts = jobs.map(({ data }) => data.account)
-      const isLeft = await Promise.all(accounts.map(work))
-      const left = accounts.filter((_, index) => isLeft[index])
-      await Promise.all(left.map((account) => requests.add(account, pauseSeconds)))
+      const pauses = await Promise.all(accounts.map(work))
+      await Promise.all(
+        accounts.map(async (account, index) => {
+          const seconds = pauses[index]
+          if (seconds !== undefined) await requests.add(account, seconds)
+        }),
+      )
     },
   )
 
@@ -98,6 +109,18 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
       await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
       await boss.stop({ graceful: false, close: true })
     },
+  }
+}
+
+/** @returns asks whether a process with all that the account needs shall work on it instead */
+function leaveToOthers({ isOurs }: Pick<JobsOptions, 'isOurs'>): (account: string) => boolean {
+  const workedOnMs = new Map<string, number>()
+  return (account) => {
+    if (isOurs(account)) return false
+    const nowMs = performance.now()
+    if (nowMs - (workedOnMs.get(account) ?? -Infinity) < FOREIGN_EVERY_MS) return true
+    workedOnMs.set(account, nowMs)
+    return false
   }
 }
 

@@ -26,6 +26,7 @@ describe('background work when a clock is set back', () => {
         return true
       },
       pauseSeconds: 1,
+      isOurs: () => true,
       accountsWithWork: async () => ['0x01'],
     })
   }
@@ -57,5 +58,45 @@ describe('background work when a clock is set back', () => {
     const before = looks
     await start()
     await until(() => looks > before, PATIENCE_MS)
+  })
+})
+
+describe('background work of a process that lacks what an account needs', () => {
+  let database: Database
+  const running: Jobs[] = []
+
+  /** @returns how often this process has looked at the account */
+  async function start(isOurs: boolean): Promise<() => number> {
+    let looks = 0
+    const jobs = await startJobs({
+      database,
+      log,
+      look: async () => ++looks > 0,
+      pauseSeconds: 0,
+      isOurs: () => isOurs,
+      accountsWithWork: async () => ['0x01'],
+    })
+    running.push(jobs)
+    return () => looks
+  }
+
+  before(async () => {
+    database = await openDatabase({ url: null, folder: null, schema: SCHEMA, poolSize: 1 })
+  })
+  after(async () => {
+    await Promise.all(running.map((jobs) => jobs.close()))
+    await database.close()
+  })
+
+  it('is done by the one that has it, and seldom by the other one', async () => {
+    const foreign = await start(false)
+    await until(() => foreign() === 1, PATIENCE_MS)
+    const own = await start(true)
+    await until(() => own() >= 6, PATIENCE_MS)
+    const seldom = foreign()
+    expect(own()).to.be.greaterThan(2 * seldom)
+    await running.pop()?.close()
+    // Nobody is left who has what is needed.
+    await until(() => foreign() > seldom, PATIENCE_MS)
   })
 })

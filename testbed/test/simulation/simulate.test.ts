@@ -11,6 +11,8 @@ const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
   [612, 'what uses up a missing nonce offers too little when the base fee rises, and is never replaced'],
   [410, 'using up the nonce of an expired call may cost more than the call had reserved'],
   [1010989, 'a deep reorganisation comes when nothing is open any more, and nobody reads the head'],
+  [1030580, 'a process without the key of an account gives up a call that another one would sign again'],
+  [1030940, 'a process without the key of an account takes all looks at it, and nobody raises the fees'],
   [2080, 'two processes take a call at once, and the second one has the next call of the channel with it'],
 ]
 

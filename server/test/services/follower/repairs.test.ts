@@ -4,8 +4,8 @@ import { ServiceError } from '../../../core/errors.ts'
 import type { Fees } from '../../../ethereum/transaction.ts'
 import { type Database, openDatabase } from '../../../services/database/database.ts'
 import type { Attempts } from '../../../services/follower/attempts.ts'
-import type { FollowerOptions, Waiting } from '../../../services/follower/look.ts'
-import { replaceStuck, sendMissing } from '../../../services/follower/repairs.ts'
+import { createAges, type FollowerOptions, type Waiting } from '../../../services/follower/look.ts'
+import { createRepairs, replaceStuck, sendMissing } from '../../../services/follower/repairs.ts'
 import type { TriedRelay } from '../../../services/ledger/open-relays.ts'
 import { noteRefusal, refusalOf } from '../../../services/ledger/signer-accounts.ts'
 import { signerFromKey } from '../../../services/signers/signers.ts'
@@ -251,5 +251,16 @@ describe('repairs', () => {
       await sent(waitingOf([relay(4)], { chainNonce: 3 }), 0)
       expect(await refusalOf(database.db, account)).to.deep.equal({ nonce: 3, sinceMs: 5, count: 1 })
     })
+  })
+
+  it('leave a call whose nonce was used otherwise to a process that has the key, and give it up after a minute', async () => {
+    let nowMs = 0
+    const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+    const options = optionsOf({ clock, lostAfterMs: 5_000, signerOf: () => undefined })
+    const { replaceLost } = createRepairs({ ...options, ages: createAges(clock) })
+    const lost = [relay(3)]
+    for (nowMs of [0, 10_000, 59_999]) expect(await replaceLost(account, lost, 4), `${nowMs} ms`).to.deep.equal([])
+    nowMs = 60_000
+    expect(await replaceLost(account, lost, 4)).to.deep.equal(lost)
   })
 })
