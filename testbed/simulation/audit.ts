@@ -244,7 +244,8 @@ function auditOrder(
   byCall: ReadonlyMap<string, readonly MinedCall[]>,
   copied: ReadonlySet<string>,
 ): string[] {
-  if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind))) return []
+  if (plan.faults.some(({ kind }) => MAY_BREAK_ORDER.has(kind) || (kind === 'reorganisation' && isDivided(plan))))
+    return []
   return [...byCall.values()].flat().flatMap(({ outcome }) => {
     if (outcome.revertData !== INVALID_RELAY_NONCE || copied.has(outcome.call)) return []
     const call = calls.find(({ name }) => name === outcome.call)
@@ -267,6 +268,8 @@ function auditOrder(
  * nonce, it cannot pay, or the base fee rises above its fees. The base fee rises faster here than EIP-1559 allows.
  */
 const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor', 'fee'])
+/** Whether servers have different keys. Then a channel may have calls in transactions of several accounts. */
+const isDivided = ({ world }: Plan): boolean => world.lacking.some((account) => account !== null)
 /** The revert data of the payload of a simulated call. */
 const REVERTED_BY_ITSELF = '0x'
 
