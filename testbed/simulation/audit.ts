@@ -20,7 +20,9 @@ import {
   type SimulatedChain,
   type Transaction,
 } from './chain.ts'
+import type { Suspension } from './operator.ts'
 import type { Plan } from './plan.ts'
+import { EPOCH_MS } from './world-time.ts'
 
 /** Everything that is known about a run at its end. */
 export interface Evidence {
@@ -45,6 +47,7 @@ export interface Evidence {
     | undefined
   /** The most timers and answers that a server waits for in the end. */
   readonly planned: number
+  readonly suspensions: readonly Suspension[]
   /** The rows of the ledger. They say more about a fault, and which nonces were used up. */
   readonly accounts: readonly Selectable<SignerAccountsTable>[]
   readonly open: readonly Selectable<RelaysTable>[]
@@ -101,6 +104,7 @@ export function audit(evidence: Evidence): string[] {
     ...auditCharges(evidence, mined),
     ...auditProfiles(evidence, mined, byCall),
     ...auditBudgets(evidence),
+    ...auditSuspensions(evidence),
   ]
 }
 
@@ -415,5 +419,21 @@ function auditBudgets({ plan, relays, budgets }: Evidence): string[] {
       ...(isCounted ? [] : [`budgets: ${scope} has used ${used}, and its calls may use ${gas}`]),
       ...(scope === 'unknown/3600' && used > most ? [`budgets: ${scope} has used ${used} of ${most}`] : []),
     ]
+  })
+}
+
+/** No call of a profile is accepted while the profile is suspended. */
+function auditSuspensions({ plan, suspensions, relays }: Evidence): string[] {
+  // Relays tell their time by the clock of the server.
+  if (plan.faults.some(({ kind }) => kind === 'clock')) return []
+  return suspensions.flatMap(({ profile, fromMs, toMs }) => {
+    const isMeanwhile = ({ created_at_ms }: Selectable<RelaysTable>) => {
+      const acceptedMs = Number(created_at_ms) - EPOCH_MS
+      return acceptedMs > fromMs && acceptedMs < toMs
+    }
+    const accepted = relays.filter((relay) => relay.profile === profile && isMeanwhile(relay))
+    return accepted.map(
+      ({ hash }) => `suspended: ${hash.slice(0, 10)} of ${profile.slice(0, 8)} was accepted all the same`,
+    )
   })
 }

@@ -97,6 +97,13 @@ export type Fault = { readonly atMs: number } & (
   | { readonly kind: 'poor'; readonly account: number; readonly forMs: number }
   | { readonly kind: 'full-blocks'; readonly forMs: number }
   | { readonly kind: 'cut'; readonly forMs: number }
+  | {
+      readonly kind: 'operator'
+      readonly command: 'suspend' | 'topUp' | 'move'
+      readonly profile: number
+      /** After this time a suspended profile is served again. */
+      readonly forMs: number
+    }
 )
 
 /** The latest time at which a caller or a fault begins. */
@@ -309,7 +316,8 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
     return { atMs: momentOf(kind), ...makers[kind]?.() }
   }) as Fault[]
   const themed = [...themedFaults(random, themes, makers), ...returns(random, world, calls, themes)]
-  return [...faults, ...themed, ...copies(random.stream('copies'))].toSorted((one, other) => one.atMs - other.atMs)
+  const drawnBeside = [...copies(random.stream('copies')), ...commands(random.stream('operator'), world)]
+  return [...faults, ...themed, ...drawnBeside].toSorted((one, other) => one.atMs - other.atMs)
 }
 
 /** Faults of the themes: full blocks until calls have run out of time, and then reorganisations. */
@@ -366,6 +374,18 @@ function returns(random: Random, world: WorldPlan, calls: readonly CallPlan[], t
 function copies(random: Random): Fault[] {
   if (!random.chance(0.25)) return []
   return [{ kind: 'copies', atMs: random.between(0, ACTIVE_MS / 2), forMs: random.between(2_000, LONGEST_MS) }]
+}
+
+/** An operator gives commands about profiles in one seed of three where that is possible: they are registered, and the database is shared. */
+function commands(random: Random, { isShared, profiles, unregisteredGas }: WorldPlan): Fault[] {
+  if (!isShared || unregisteredGas !== null || !random.chance(0.33)) return []
+  return Array.from({ length: random.integer(1, 4) }, () => ({
+    kind: 'operator',
+    atMs: random.between(0, ACTIVE_MS),
+    command: random.pick(['suspend', 'topUp', 'move']),
+    profile: random.integer(0, profiles - 1),
+    forMs: random.between(500, LONGEST_MS),
+  }))
 }
 
 type Maker = () => Omit<Fault, 'atMs'>

@@ -243,6 +243,17 @@ export const plantedFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    id: 'suspended-is-served',
+    mistake: 'calls of a profile that an operator has suspended are accepted',
+    edits: [
+      {
+        file: `${ledger}/accounts.ts`,
+        find: `if (account?.suspended) throw`,
+        replace: `if (false) throw`,
+      },
+    ],
+  },
 ]
 
 const root = new URL('../../', import.meta.url).href

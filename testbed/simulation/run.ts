@@ -9,7 +9,7 @@ import type {} from '../../server/services/ledger/admission.ts'
 import type {} from '../../server/services/ledger/relays.ts'
 import { callTransitions } from '../../server/services/ledger/lifecycle.ts'
 import { toRow } from '../../server/services/ledger/accounts.ts'
-import { openAccount, createPlans } from '../../server/services/quotas/plans.ts'
+import { openAccount, createPlans, type Plans } from '../../server/services/quotas/plans.ts'
 import { acceptedAs, audit, MOST_PLANNED, statusName, type Evidence } from './audit.ts'
 import { BUNDLER_ADDRESS } from './contracts.ts'
 import { Callers, profilesOf, signCall, signerAddresses, signerKeys } from './callers.ts'
@@ -18,6 +18,7 @@ import { Cluster, emptyStorage, openStorage, type Storage } from './cluster.ts'
 import { StoredJobs, SimulatedServer } from './server.ts'
 import { connectTo } from './network.ts'
 import { SimulatedNode } from './node.ts'
+import { Operator, PLAN_NAMES } from './operator.ts'
 import { probesOf, type Plan, type WorldPlan } from './plan.ts'
 import { createRandom } from './random.ts'
 import { CHAIN_BEGINS, RICH_WEI, Weather } from './weather.ts'
@@ -132,9 +133,11 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
     sent,
     line: (at) => weather.lineTo(at),
   })
-  const parts = { time, plan, chain, nodes, servers, cluster }
+  const plans = createPlans(quotaPlansOf(world), laboratory.registry.quotas, {})
+  const operator = new Operator({ time, plan, cluster, plans })
+  const parts = { time, plan, chain, nodes, servers, cluster, operator }
   const weather: Weather = new Weather({ ...parts, random: random.stream('weather') })
-  await register(plan, laboratory)
+  await register(plan, plans, storage)
   weather.start()
   for (const server of servers) server.start()
   const callers = new Callers({ time, random: random.stream('callers'), servers })
@@ -158,6 +161,7 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
     unanswered: callers.active,
     ledger: undefined,
     planned: 0,
+    suspensions: operator.suspensions,
     accounts: await storage.db.selectFrom('signer_accounts').selectAll().orderBy('address').execute(),
     open: await storage.db.selectFrom('relays').selectAll().where('final', '=', false).orderBy('hash').execute(),
     attempts: await storage.db.selectFrom('attempts').selectAll().orderBy('hash').execute(),
@@ -201,7 +205,7 @@ function startServers({ plan, laboratory, time, chain, nodes, cluster, sent, lin
       requestTimeoutMs: 5_000,
     },
     ...registrationIn(world, laboratory.config),
-    quota: { ...laboratory.config.quota, plans: { default: world.quota as never }, defaultPlan: 'default' },
+    quota: { ...laboratory.config.quota, ...(quotaPlansOf(world) as Pick<Config['quota'], 'plans' | 'defaultPlan'>) },
   }
   const bundle = world.bundleCalls === null ? undefined : { contract: BUNDLER_ADDRESS, maxCalls: world.bundleCalls }
   const keys = signerKeys.slice(0, world.accounts)
@@ -248,10 +252,14 @@ function registrationIn({ unregisteredGas: gas }: WorldPlan, { unregistered }: C
   return { registration: 'open', unregistered: { ...limits, unknownCodeGasPerDay: 2 * gas } } as const
 }
 
+/** Two plans that differ in nothing but their names. */
+function quotaPlansOf({ quota }: WorldPlan) {
+  return { defaultPlan: PLAN_NAMES[0], plans: Object.fromEntries(PLAN_NAMES.map((name) => [name, quota])) }
+}
+
 /** Every profile is registered and has its account, unless the servers relay for everybody. */
-async function register(plan: Plan, { storage, registry }: Laboratory): Promise<void> {
+async function register(plan: Plan, plans: Plans, storage: Storage): Promise<void> {
   if (plan.world.unregisteredGas !== null) return
-  const plans = createPlans({ defaultPlan: 'default', plans: { default: plan.world.quota } }, registry.quotas, {})
   const { resetSeconds } = plan.world
   const rows = profilesOf(plan).map(({ address }) => {
     const account = openAccount(address, plans.defaultPlan, true, CHAIN_BEGINS)

@@ -3,6 +3,7 @@ import type { Cluster } from './cluster.ts'
 import { signerAddresses } from './callers.ts'
 import { CLEAR_LINE, type Line } from './network.ts'
 import type { SimulatedNode } from './node.ts'
+import type { Operator } from './operator.ts'
 import { type Fault, type Plan } from './plan.ts'
 import type { Random } from './random.ts'
 import type { SimulatedServer } from './server.ts'
@@ -16,6 +17,7 @@ export interface WeatherOptions {
   readonly nodes: readonly SimulatedNode[]
   readonly servers: readonly SimulatedServer[]
   readonly cluster: Cluster
+  readonly operator: Operator
 }
 
 /** The balance of an account, usually and while it is poor. */
@@ -76,7 +78,7 @@ export class Weather {
   }
 
   #begin(fault: Fault): void {
-    const { time, servers, nodes, chain, cluster, plan } = this.#options
+    const { time, servers, nodes, chain, cluster, operator, plan } = this.#options
     const { kind, ...what } = fault
     if (kind !== 'crash' && kind !== 'sleep') time.tell(`${kind} ${JSON.stringify({ ...what, atMs: undefined })}`)
     const until = (ms: number, end: () => void) => time.after(ms, undefined, end)
@@ -133,6 +135,8 @@ export class Weather {
         this.#inclusion = 0
         until(fault.forMs, () => (this.#inclusion = plan.world.inclusion))
         return
+      case 'operator':
+        return operator.begin(fault)
       case 'cut':
         cluster.isCutOff = true
         until(fault.forMs, () => (cluster.isCutOff = false))
