@@ -13,7 +13,7 @@ export interface OperatorOptions {
   readonly plans: Plans
 }
 
-/** A time in which a profile was suspended, in milliseconds of the run: the command was over, and the next one had not begun. */
+/** A time in which a profile was certainly suspended: from the end of a command to the beginning of the next, in ms of the run. */
 export interface Suspension {
   readonly profile: string
   readonly fromMs: number
@@ -57,7 +57,7 @@ export class Operator {
           const { plan: before } = await this.#profiles.show(address)
           await this.#profiles.move(address, before === PLAN_NAMES[0] ? PLAN_NAMES[1] : PLAN_NAMES[0])
         })
-      case 'suspend': {
+      case 'suspend':
         this.#give(async () => {
           await this.#profiles.suspend(address)
           this.suspensions.push({ profile: address, fromMs: time.nowMs, toMs: Infinity })
@@ -68,7 +68,6 @@ export class Operator {
             return this.#profiles.resume(address)
           }),
         )
-      }
     }
   }
 
@@ -79,7 +78,7 @@ export class Operator {
 
   #next(afterMs: number): void {
     const { time } = this.#options
-    time.after(afterMs, this.#process, async () => {
+    time.after(afterMs, this.#process, () => {
       void this.#given[0]?.().then(
         () => {
           this.#given.shift()
