@@ -20,7 +20,6 @@ export interface Suspension {
   toMs: number
 }
 
-/** Commands about profiles (`touchstone profiles`), in a process of their own on the database of the servers. */
 type Command = Extract<Fault, { kind: 'operator' }>
 
 /** The name of the plan that every profile begins with, and of the one that an operator moves it to. */
@@ -30,7 +29,10 @@ const TOP_UP = 1_000_000n
 
 type Given = () => Promise<unknown>
 
-/** Gives commands one after the other, and gives one again that has failed. */
+/**
+ * Gives commands about profiles (`touchstone profiles`) in a process of its own on the database of the servers, one after
+ * the other. A command that fails is given again.
+ */
 export class Operator {
   readonly #options: OperatorOptions
   readonly #process: Process = { name: 'operator', isAlive: true, sleepsUntilMs: 0, aheadMs: 0, planned: 0 }

@@ -112,6 +112,7 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     expect((await chain.receipt(hashes[0]))?.status).to.equal('0x0')
 
     await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted', PATIENCE_MS)
+    expect((await client.execute({ channel: 2n })).status).to.equal(200)
   })
 
   it('tells what becomes of a call that was given up, when what had its nonces is gone and the call is mined', async () => {
@@ -144,6 +145,10 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('evm_setAutomine', true)
     await until(async () => (await status(hash))['status'] === 'succeeded', PATIENCE_MS)
     await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed), PATIENCE_MS)
+    const next = await client.execute({ channel: 2n })
+    expect(next.status).to.equal(200)
+    const other = await chain.receipt(next.json.transactionHash)
+    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed), PATIENCE_MS)
   })
 
   it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {
