@@ -1,11 +1,11 @@
 import { getAddress } from 'ethers'
 import type { ExecuteRequest } from '../../specs/index.ts'
-import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../core/define.ts'
+import type { RelayRequest, Services } from '../core/define.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { CallFilter } from '../services/ledger/relays.ts'
-import { servicesFor, type LoadedRelay, type Registry } from '../core/registry.ts'
+import type { LoadedRelay, Registry } from '../core/registry.ts'
 import type { RateLimits } from '../services/rate-limits.ts'
-import { StaleProfileError } from '../services/relayer/judge.ts'
+import { relayByKeyManager } from '../services/relayer/relay-by-key-manager.ts'
 import type { Answer } from './fast-lane.ts'
 import { assertValid, readJson, type JsonLimits } from './body.ts'
 import { countBytes, countRequests } from './rate-limit.ts'
@@ -18,65 +18,33 @@ export interface ExecuteOptions {
   readonly rateLimits: RateLimits
 }
 
-/** Asked whether a call of this profile is accepted now. */
-type Admission = (profile: string) => NonNullable<RelayCall['admit']>
-
 /** Answers for each path that relay plugins serve. Clause relay.execute.post. */
 export function executeAnswers({ registry, services, limits, rateLimits }: ExecuteOptions): Map<string, Answer> {
   const byPath = Map.groupBy(registry.relays, ({ plugin }) => plugin.path)
   const answerOf = (relays: readonly LoadedRelay[]): Answer => {
-    const execute = relayTo(relays, services)
+    const [first] = relays
+    const relay = relayByKeyManager(relays, services)
     return async (exchange) => {
       await countRequests(exchange, rateLimits)
       let counted: Promise<void> | undefined
       // A call counts for its profile once, and only after its signature is verified: strangers cannot use up the
       // limit.
-      const countFor = (profile: string) => () =>
+      const admit = (profile: string) =>
         (counted ??= countRequests(exchange, rateLimits, { subject: 'profile', key: profile }))
       const body = await readJson(exchange.request, limits, (bytes) => countBytes(exchange, rateLimits, bytes))
-      return JSON.stringify(await execute(body, exchange.requestId, countFor))
+      if (first) assertValid(body, first.validateRequest)
+      const assertValidFor = (loaded: LoadedRelay) => {
+        if (loaded !== first) assertValid(body, loaded.validateRequest)
+      }
+      const answer = await relay(toRequest(body as ExecuteRequest), {
+        requestId: exchange.requestId,
+        admit,
+        assertValidFor,
+      })
+      return JSON.stringify(answer)
     }
   }
   return new Map([...byPath].map(([path, relays]) => [path, answerOf(relays)]))
-}
-
-function relayTo(relays: readonly LoadedRelay[], services: Services) {
-  const interfaceIds = relays.flatMap(({ plugin }) => plugin.keyManagerInterfaceIds)
-  const bound = relays.map((loaded) => ({ ...loaded, needs: servicesFor(loaded, services) }))
-  const [first] = bound
-
-  async function attempt(
-    request: RelayRequest,
-    body: unknown,
-    profile: ResolvedProfile,
-    requestId: string,
-    admission: Admission,
-  ) {
-    const relay = bound.find(({ plugin }) => plugin.keyManagerInterfaceIds.includes(profile.interfaceId))
-    if (!relay) throw new Error(`no relay plugin for ${profile.interfaceId}`)
-    const { plugin, needs, options, validateRequest, validateResponse } = relay
-    if (relay !== first) assertValid(body, validateRequest)
-    const call = await plugin.verify(request, profile, needs, options)
-    const answer = await plugin.submit({ ...call, requestId, admit: admission(profile.address) }, needs, options)
-    if (!validateResponse(answer)) throw new Error(`${plugin.id} answers against its schema`)
-    return answer
-  }
-
-  return async (body: unknown, requestId: string, admission: Admission): Promise<unknown> => {
-    if (first) assertValid(body, first.validateRequest)
-    const request = toRequest(body as ExecuteRequest)
-    for (let tries = 1; ; tries++) {
-      const profile = await services.profiles.resolve(request.address, interfaceIds)
-      try {
-        return await attempt(request, body, profile, requestId, admission)
-      } catch (error) {
-        if (!(error instanceof StaleProfileError)) throw error
-        services.profiles.forget(profile.address)
-        if (tries > 1)
-          throw new ServiceError('PROFILE_NOT_FOUND', 'its key manager changes right now', { cause: error })
-      }
-    }
-  }
 }
 
 /** @throws ServiceError INVALID_REQUEST for an integer beyond 256 bits */

@@ -105,7 +105,22 @@ export function audit(evidence: Evidence): string[] {
     ...auditProfiles(evidence, mined, byCall),
     ...auditBudgets(evidence),
     ...auditSuspensions(evidence),
+    ...auditRepeats(evidence),
   ]
+}
+
+/** A caller who repeats a call that was sent and succeeds is not told that it will not be sent. */
+function auditRepeats({ calls, sent, relays }: Evidence): string[] {
+  return calls.flatMap(({ plan, name, heard }) => {
+    const own = relaysOf(name, relays)
+    if (own.length !== 1 || own[0]?.status !== 'succeeded') return []
+    const sentAtMs = sent.find(({ transaction }) => transaction.calls.includes(name))?.atMs ?? Infinity
+    return heard.flatMap((one) =>
+      one.kind === 'refused' && !one.mayBeSent && !one.isPassing && one.sentAtMs > sentAtMs
+        ? [`repeat: call ${plan.number} was sent, and a caller who repeated it was told ${one.code}`]
+        : [],
+    )
+  })
 }
 
 /** After the last fault every call is settled, and a server keeps only the timers that it needs when it is idle. */
@@ -256,7 +271,7 @@ function auditOrder(
     const isMissing = calls.some(({ name, plan: { profile, channel, id }, validUntil }) => {
       const own = byCall.get(name) ?? []
       const isBefore = profile === call?.plan.profile && channel === call.plan.channel && id < call.plan.id
-      const hasReverted = own.some((one) => !one.outcome.succeeded && one.outcome.revertData === REVERTED_BY_ITSELF)
+      const hasReverted = own.some((one) => !one.outcome.succeeded && one.outcome.revertData !== INVALID_RELAY_NONCE)
       return isBefore && (hasReverted || validUntil !== undefined)
     })
     const isExecuted = (byCall.get(outcome.call) ?? []).some((one) => one.outcome.succeeded)
@@ -274,8 +289,6 @@ function auditOrder(
 const MAY_BREAK_ORDER: ReadonlySet<string> = new Set(['steal', 'poor', 'fee'])
 /** Whether servers have different keys. Then a channel may have calls in transactions of several accounts. */
 const isDivided = ({ world }: Plan): boolean => world.lacking.some((account) => account !== null)
-/** The revert data of the payload of a simulated call. */
-const REVERTED_BY_ITSELF = '0x'
 
 /** The parts of a transaction's calls add up to the gas of its receipt. No part exceeds the cost of the call alone. */
 function auditParts(mined: readonly Mined[]): string[] {
@@ -309,12 +322,19 @@ function costsOf({ world: { quota } }: Plan) {
  * Whether a profile may have had too little quota when a reorganisation changed the cost of its calls, because other calls had
  * reserved the quota that was given back. No profile spends more than its quota, so the relay bears the difference.
  */
-function mayBeShort({ plan, calls }: Evidence, profile: string): boolean {
+function mayBeShort(
+  { plan, calls, relays, profiles }: Evidence,
+  { profile, period }: Pick<Selectable<RelaysTable>, 'profile' | 'period'>,
+): boolean {
   const own = calls.filter((call) => call.profile.address === profile)
   const isExceeded = own.some(({ heard }) =>
     heard.some((one) => one.kind === 'refused' && one.code === 'QUOTA_EXCEEDED'),
   )
-  return isExceeded && plan.faults.some(({ kind }) => kind === 'reorganisation')
+  const reserved = relays
+    .filter((one) => one.profile === profile && one.period === period)
+    .reduce((sum, one) => sum + BigInt(one.reserved), 0n)
+  const allowance = BigInt(profiles.find(({ address }) => address === profile)?.allowance ?? 0)
+  return (isExceeded || reserved > allowance) && plan.faults.some(({ kind }) => kind === 'reorganisation')
 }
 
 const isAllReserved = (
@@ -342,7 +362,7 @@ function auditCharges(evidence: Evidence, mined: readonly Mined[]): string[] {
     const { least, most } = isUsedUp
       ? costs.ofUse(one, byMined.get(mined_hash)?.length ?? 1)
       : { least: exact, most: exact }
-    const mayBeLess = isAllReserved(plan, { charged, reserved }) || mayBeShort(evidence, relay.profile)
+    const mayBeLess = isAllReserved(plan, { charged, reserved }) || mayBeShort(evidence, relay)
     return (BigInt(charged) >= least || mayBeLess) && BigInt(charged) <= most
       ? []
       : [`charges: ${hash.slice(0, 10)} is charged ${charged} of ${reserved}, its receipt says ${most}`]
@@ -389,7 +409,8 @@ function auditProfiles(
       }
     }
     // See `auditCharges`.
-    if (held.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, address)) least = 0n
+    if (held.some((relay) => isAllReserved(plan, relay)) || mayBeShort(evidence, { profile: address, period }))
+      least = 0n
     const heldAmount = held.reduce((sum, { charged, reserved }) => sum + BigInt(charged ?? reserved), 0n)
     const says = `${least}${most === least ? '' : ` to ${most}`}`
     return [

@@ -20,7 +20,16 @@ import { EPOCH_MS, type WorldTime } from './world-time.ts'
 /** One answer that a caller received about a call, or the fact that it received none. */
 export type Heard =
   | { readonly kind: 'accepted'; readonly hash: string; readonly atMs: number }
-  | { readonly kind: 'refused'; readonly code: string; readonly mayBeSent: boolean; readonly atMs: number }
+  | {
+      readonly kind: 'refused'
+      readonly code: string
+      readonly mayBeSent: boolean
+      /** Whether a relay may accept the same call later. */
+      readonly isPassing: boolean
+      /** When the request was sent. */
+      readonly sentAtMs: number
+      readonly atMs: number
+    }
   | { readonly kind: 'nothing'; readonly atMs: number }
 
 /** A signed call, and all answers about it. */
@@ -47,7 +56,7 @@ const MOST_GAPS = 3
 /** Every run uses the same keys, because making keys takes longer than the rest of a run's start. */
 const keyOf = (name: string) => id(`touchstone simulation, ${name}`)
 const controllerKeys = Array.from({ length: 3 }, (_, index) => keyOf(`controller ${index}`))
-const controllers = controllerKeys.map((key) => computeAddress(key))
+export const controllers = controllerKeys.map((key) => computeAddress(key))
 export const signerKeys = Array.from({ length: 3 }, (_, index) => keyOf(`account ${index}`))
 export const signerAddresses = signerKeys.map((key) => computeAddress(key))
 /** The index of the controller without EXECUTE_RELAY_CALL. */
@@ -56,6 +65,7 @@ const addressOf = (name: string) => computeAddress(keyOf(name))
 const everyProfile: readonly ModelProfile[] = Array.from({ length: 2 }, (_, index) => ({
   address: addressOf(`profile ${index}`),
   keyManager: addressOf(`key manager ${index}`),
+  successor: addressOf(`successor of key manager ${index}`),
   controllers: new Map(
     controllers.map((address, at) => [
       address,
@@ -75,7 +85,8 @@ export function signCall(plan: CallPlan): SignedCall {
   const validUntil = validSeconds === null ? undefined : beginsSeconds + validSeconds
   const validityTimestamps = BigInt(validUntil ?? 0)
   const payload = payloadOf(plan.number, plan.effect)
-  const message = { keyManager: profile.keyManager, chainId: CHAIN_ID, nonce, validityTimestamps, payload }
+  const keyManager = plan.isForSuccessor ? profile.successor : profile.keyManager
+  const message = { keyManager, chainId: CHAIN_ID, nonce, validityTimestamps, payload }
   const signed = plan.cheat === 'signature' ? { ...message, chainId: CHAIN_ID + 1n } : message
   const signature = serializeSignature(signDigest(relayDigest(signed, lsp25Form), hexBytes(key)))
   const signer = computeAddress(key)
@@ -83,7 +94,7 @@ export function signCall(plan: CallPlan): SignedCall {
     plan,
     profile,
     signer,
-    name: callName(profile.keyManager, signer, message),
+    name: callName(keyManager, signer, message),
     request: { address: profile.address, transaction: { abi: payload, signature, nonce, validityTimestamps } },
     validUntil,
     heard: [],
@@ -136,6 +147,7 @@ export class Callers {
     const { time, random, servers } = this.#options
     const server = servers[(sending.server + tries - 1) % servers.length] as SimulatedServer
     const request = spelt(call.request, sending.spelling)
+    const sentAtMs = time.nowMs
     const name = `call ${call.plan.number}`
     const isCut = sending.patienceMs < Infinity && tries === 1
     let isOver = false
@@ -153,27 +165,32 @@ export class Callers {
         .execute(request, () => new Lost())
         .then(
           (hash) => time.after(wayMs(), undefined, () => hear({ kind: 'accepted', hash, atMs: time.nowMs })),
-          (error: unknown) => time.after(wayMs(), undefined, () => hear(refusal(error, time.nowMs))),
+          (error: unknown) => time.after(wayMs(), undefined, () => hear(refusal(error, sentAtMs, time.nowMs))),
         )
     })
   }
 
   #goOn(call: SignedCall, sending: Sending, tries: number, heard: Heard): void {
     const { time, random } = this.#options
-    const isOpen =
-      heard.kind === 'nothing' || (heard.kind === 'refused' && (heard.mayBeSent || PASSING.has(heard.code)))
+    const isOpen = heard.kind === 'nothing' || (heard.kind === 'refused' && (heard.mayBeSent || heard.isPassing))
     const most = heard.kind === 'refused' && heard.code === 'NONCE_GAP' ? MOST_GAPS : MOST_TRIES
     if (!isOpen || !sending.isStubborn || tries >= most) return void this.active--
     time.after(random.between(300, 4_000), undefined, () => this.#send(call, sending, tries + 1))
   }
 }
 
-function refusal(error: unknown, atMs: number): Heard {
+function refusal(error: unknown, sentAtMs: number, atMs: number): Heard {
   if (error instanceof Lost) return { kind: 'nothing', atMs }
-  if (error instanceof ServiceError) {
-    return { kind: 'refused', code: error.code, mayBeSent: error.broadcast, atMs }
+  const isKnown = error instanceof ServiceError
+  const code = isKnown ? error.code : `${(error as Error).name}: ${(error as Error).message}`
+  return {
+    kind: 'refused',
+    code,
+    mayBeSent: isKnown && error.broadcast,
+    isPassing: PASSING.has(code),
+    sentAtMs,
+    atMs,
   }
-  return { kind: 'refused', code: `${(error as Error).name}: ${(error as Error).message}`, mayBeSent: false, atMs }
 }
 
 function describe(heard: Heard): string {

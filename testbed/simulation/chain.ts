@@ -5,6 +5,7 @@ import { divideGas } from '../../server/ethereum/bundle.ts'
 import { hexBytes, toHex, word, keccak, recoverSigner } from '../../server/ethereum/signature.ts'
 import { transactionGas } from '../../server/ethereum/transaction.ts'
 import {
+  applyChange,
   BUNDLER_ADDRESS,
   bundledLog,
   bundleIn,
@@ -13,6 +14,7 @@ import {
   type ContractState,
   type Execution,
   type ModelProfile,
+  type OwnerChange,
 } from './contracts.ts'
 import type { Random } from './random.ts'
 
@@ -103,6 +105,8 @@ export class SimulatedChain {
   feeFactor = 1
   /** Transactions that no server sent and that the next block holds all the same: somebody else has the key. */
   foreign: { readonly from: string }[] = []
+  /** Changes that owners of profiles make in the next block, before the other transactions. */
+  changes: OwnerChange[] = []
   /** Accounts and nonces, `from/nonce`, that somebody else has used, if only in a block that is gone. */
   readonly stolen = new Set<string>()
   readonly #transactions = new Map<string, Transaction>()
@@ -113,7 +117,14 @@ export class SimulatedChain {
   constructor({ profiles, balances, timestamp, bundlerCode }: ChainOptions) {
     this.codes = new Map([[BUNDLER_ADDRESS.toLowerCase(), bundlerCode]])
     this.contracts = new ContractsModel(CHAIN_ID, profiles)
-    const state = { nonces: new Map(), balances: new Map(balances), channels: new Map(), switches: new Map() }
+    const state = {
+      nonces: new Map(),
+      balances: new Map(balances),
+      channels: new Map(),
+      switches: new Map(),
+      owners: new Map(),
+      permissions: new Map(),
+    }
     this.head = {
       number: 0,
       hash: this.#nextHash(),
@@ -164,6 +175,7 @@ export class SimulatedChain {
       this.stolen.add(`${from}/${nonce}`)
       state.nonces.set(from, nonce + 1)
     }
+    for (const change of this.changes.splice(0)) applyChange(state, change)
     const receipts: Receipt[] = []
     for (const transaction of offered) {
       const receipt = this.#execute(state, transaction, baseFeeWei, timestamp)
@@ -301,11 +313,13 @@ export function receiptsUpTo(head: Block): { readonly block: Block; readonly rec
 /** The factor of the next base fee, which changes by an eighth at most (EIP-1559). */
 export const driftOf = (random: Random) => random.between(0.9, 1.12)
 
-export const cloneState = ({ nonces, balances, channels, switches }: State): State => ({
+export const cloneState = ({ nonces, balances, channels, switches, owners, permissions }: State): State => ({
   nonces: new Map(nonces),
   balances: new Map(balances),
   channels: new Map(channels),
   switches: new Map(switches),
+  owners: new Map(owners),
+  permissions: new Map(permissions),
 })
 
 const integer = (hex: string) => (hex === '0x' ? 0n : BigInt(hex))

@@ -19,11 +19,14 @@ import {
 } from '../../server/ethereum/signature.ts'
 import { bundlerInterface, decodeBundle, type BundlerCall, type BundlerResult } from '../../contracts/deploy/bundler.ts'
 
-/** A profile with its key manager, whose controllers never change. Addresses are checksummed. */
+/** A profile with its key managers. Addresses are checksummed. */
 export interface ModelProfile {
   readonly address: string
+  /** The owner in the beginning. */
   readonly keyManager: string
-  /** Permission bits (LSP6) by controller. */
+  /** Another key manager, which the profile may be handed to. */
+  readonly successor: string
+  /** Permission bits (LSP6) by controller, in the beginning. */
   readonly controllers: ReadonlyMap<string, bigint>
 }
 
@@ -33,6 +36,21 @@ export interface ContractState {
   readonly channels: Map<string, bigint>
   /** By profile: a switch. Some calls throw it, and the success of other calls depends on it. */
   readonly switches: Map<string, boolean>
+  /** By profile: the key manager that owns it now, if that is not the first one. */
+  readonly owners: Map<string, string>
+  /** By `profile:controller`: permission bits that are not those of the beginning. */
+  readonly permissions: Map<string, bigint>
+}
+
+/** A change that the owner of a profile makes on the chain. */
+export type OwnerChange =
+  | { readonly kind: 'permissions'; readonly profile: ModelProfile; readonly controller: string; readonly bits: bigint }
+  | { readonly kind: 'owner'; readonly profile: ModelProfile; readonly keyManager: string }
+
+export function applyChange({ owners, permissions }: ContractState, change: OwnerChange): void {
+  const { address } = change.profile
+  if (change.kind === 'owner') owners.set(address, change.keyManager)
+  else permissions.set(permissionName(address, change.controller), change.bits)
 }
 
 /** The result of a call. */
@@ -79,20 +97,22 @@ export const callName = (
   { nonce, validityTimestamps, payload }: { nonce: bigint; validityTimestamps: bigint; payload: string },
 ) => [keyManager, signer, nonce, validityTimestamps, payload].join(':').toLowerCase()
 
+const permissionName = (profile: string, controller: string) => `${profile}:${controller}`
 const channelName = (keyManager: string, signer: string, channel: bigint) => `${keyManager}:${signer}:${channel}`
 
 /** The contracts of LSP0 and LSP6 as the relayer sees them, as a pure model. */
 export class ContractsModel {
   readonly #chainId: bigint
   readonly #profiles = new Map<string, ModelProfile>()
-  readonly #keyManagers = new Map<string, ModelProfile>()
+  readonly #keyManagers = new Map<string, KeyManager>()
   readonly #signers = new Map<string, string>()
 
   constructor(chainId: bigint, profiles: readonly ModelProfile[]) {
     this.#chainId = chainId
     for (const profile of profiles) {
       this.#profiles.set(profile.address.toLowerCase(), profile)
-      this.#keyManagers.set(profile.keyManager.toLowerCase(), profile)
+      for (const address of [profile.keyManager, profile.successor])
+        this.#keyManagers.set(address.toLowerCase(), { address, profile })
     }
   }
 
@@ -113,7 +133,8 @@ export class ContractsModel {
         ? this.#executeRelayCall(state, keyManager, data, timestamp, storage)
         : succeeds(
             READ_GAS,
-            (keyManager && readKeyManager(keyManager, state, data, storage)) ?? (profile && readProfile(profile, data)),
+            (keyManager && readKeyManager(keyManager, state, data, storage)) ??
+              (profile && readProfile(profile, state, data)),
           )
     if (execution.gasUsed <= gasLimit) return execution
     return { success: false, gasUsed: gasLimit, returnData: '0x' }
@@ -124,13 +145,13 @@ export class ContractsModel {
     const known = this.#keyManagers.get(keyManager.toLowerCase())
     if (!known || !data.startsWith(EXECUTE)) return undefined
     const call = decodeRelayCall(data)
-    return callName(known.keyManager, this.#signerOf(known.keyManager, call, data), call)
+    return callName(known.address, this.#signerOf(known.address, call, data), call)
   }
 
-  /** @see LSP6KeyManagerCore `_executeRelayCall`: signer, nonce, window, permissions, then the payload */
+  /** @see LSP6KeyManagerCore `_executeRelayCall`: signer, nonce, window, permissions, then the payload on the profile */
   #executeRelayCall(
     state: ContractState,
-    { address, keyManager, controllers }: ModelProfile,
+    { address: keyManager, profile }: KeyManager,
     data: string,
     timestamp: number,
     storage: Readonly<Record<string, string>>,
@@ -145,12 +166,15 @@ export class ContractsModel {
     const [start, end] = [validityTimestamps >> 128n, validityTimestamps & ID_MASK]
     if (BigInt(timestamp) < start) return reverts(errors.tooEarly)
     if (end !== 0n && BigInt(timestamp) > end) return reverts(errors.expired)
-    const permissions = controllers.get(signer) ?? 0n
+    const permissions = permissionsOf(profile, state, signer)
     if (permissions === 0n) return reverts(encodeCall(errors.noPermissions, BigInt(signer)))
     if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {
       const name = `0x${Buffer.from('EXECUTE_RELAY_CALL').toString('hex')}`
       return reverts(encodeCall(errors.notAuthorised, BigInt(signer), name))
     }
+    const { address } = profile
+    // The profile asks its owner (LSP20), for which a former key manager is nobody.
+    if (ownerOf(profile, state) !== keyManager) return reverts(encodeCall(errors.noPermissions, BigInt(keyManager)))
     const effect = EFFECTS[new Reader(`0x${payload.slice(10)}`).number(32)] ?? 'plain'
     const isOn = state.switches.get(address) === true
     if (effect === 'reverts' || (effect === 'needs-switch-off' && isOn)) return reverts('0x')
@@ -160,15 +184,27 @@ export class ContractsModel {
   }
 
   #signerOf(keyManager: string, call: DecodedCall, data: string): string {
-    let signer = this.#signers.get(data)
+    const name = `${keyManager}:${data}`
+    let signer = this.#signers.get(name)
     if (signer === undefined) {
       const digest = relayDigest({ keyManager, chainId: this.#chainId, ...call }, lsp25Form)
       signer = recoverSigner(digest, parseSignature(call.signature))
-      this.#signers.set(data, signer)
+      this.#signers.set(name, signer)
     }
     return signer
   }
 }
+
+interface KeyManager {
+  readonly address: string
+  readonly profile: ModelProfile
+}
+
+const ownerOf = ({ address, keyManager }: ModelProfile, { owners }: ContractState): string =>
+  owners.get(address) ?? keyManager
+
+const permissionsOf = ({ address, controllers }: ModelProfile, state: ContractState, controller: string): bigint =>
+  state.permissions.get(permissionName(address, controller)) ?? controllers.get(controller) ?? 0n
 
 interface DecodedCall {
   readonly signature: string
@@ -208,12 +244,12 @@ function nextId(
 }
 
 function readKeyManager(
-  { keyManager, address }: ModelProfile,
+  { address: keyManager, profile }: KeyManager,
   state: ContractState,
   data: string,
   storage: Record<string, string>,
 ): string | undefined {
-  if (data.startsWith(keyManagerCalls.target)) return word(BigInt(address))
+  if (data.startsWith(keyManagerCalls.target)) return word(BigInt(profile.address))
   if (data.startsWith(SUPPORTS))
     return word(BigInt(KEY_MANAGER_IDS.includes(data.slice(0, 18).replace(SUPPORTS, '0x'))))
   if (!data.startsWith(GET_NONCE)) return undefined
@@ -223,12 +259,12 @@ function readKeyManager(
   return word((channel << 128n) | nextId(state, { keyManager, signer, channel }, storage))
 }
 
-function readProfile({ keyManager, controllers }: ModelProfile, data: string): string | undefined {
-  if (data.startsWith(profileCalls.owner)) return word(BigInt(keyManager))
+function readProfile(profile: ModelProfile, state: ContractState, data: string): string | undefined {
+  if (data.startsWith(profileCalls.owner)) return word(BigInt(ownerOf(profile, state)))
   if (data.startsWith(SUPPORTS)) return word(BigInt(PROFILE_IDS.includes(data.slice(0, 18).replace(SUPPORTS, '0x'))))
   if (!data.startsWith(GET_DATA)) return undefined
-  const controller = [...controllers.keys()].find((one) => profileCalls.permissions(one) === data)
-  const value = controller === undefined ? '0x' : `0x${word(controllers.get(controller) ?? 0n)}`
+  const controller = [...profile.controllers.keys()].find((one) => profileCalls.permissions(one) === data)
+  const value = controller === undefined ? '0x' : `0x${word(permissionsOf(profile, state, controller))}`
   return word(32n) + bytes(value)
 }
 

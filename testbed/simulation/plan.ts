@@ -53,6 +53,8 @@ export interface CallPlan {
   /** Seconds for which the call is valid, from its first sending; null: it is always valid. */
   readonly validSeconds: number | null
   readonly cheat: Cheat | undefined
+  /** Whether the call is signed for the key manager that the profile is handed to. */
+  readonly isForSuccessor?: boolean
   /** Whether the call has to be executed, unless its profile has reached a limit. */
   readonly isProbe?: boolean
   readonly sendings: readonly Sending[]
@@ -104,6 +106,15 @@ export type Fault = { readonly atMs: number } & (
       /** After this time a suspended profile is served again. */
       readonly forMs: number
     }
+  | {
+      readonly kind: 'owner'
+      /** A controller has less or no permissions, or the profile another key manager. */
+      readonly change: 'lessen' | 'revoke' | 'hand-over'
+      readonly profile: number
+      readonly controller: number
+      /** After this time it is again as before. */
+      readonly forMs: number
+    }
 )
 
 /** The latest time at which a caller or a fault begins. */
@@ -143,9 +154,12 @@ export function planOf(seed: number): Plan {
   const themes = planThemes(random)
   const world = planWorld(random.stream('world'), themes)
   const calls = planCalls(random.stream('calls'), world, themes)
-  const faults = planFaults(random.stream('faults'), world, calls, themes)
+  const owned = planOwners(random.stream('owners'), world, calls.length)
+  const faults = [...planFaults(random.stream('faults'), world, calls, themes), ...owned.faults].toSorted(
+    (one, other) => one.atMs - other.atMs,
+  )
   const endsMs = faults.map((fault) => fault.atMs + ('forMs' in fault ? fault.forMs : 0))
-  return { seed, world, calls, faults, calmFromMs: Math.max(ACTIVE_MS, ...endsMs) }
+  return { seed, world, calls: [...calls, ...owned.calls], faults, calmFromMs: Math.max(ACTIVE_MS, ...endsMs) }
 }
 
 function planThemes(random: Random): Themes {
@@ -261,6 +275,7 @@ function planValidity(random: Random, themes: Themes): number | null {
 /** When the weather has been fine for this time, servers accept calls as if there had been no faults. */
 const PROBE_AFTER_MS = 10_000
 const PROBE_CHANNEL = 100n
+const SUCCESSOR_CHANNEL = 50n
 
 /** Calls in fine weather, one for each account. Each of them has to be accepted and executed. */
 export function probesOf({ world, calls, calmFromMs }: Plan): CallPlan[] {
@@ -386,6 +401,38 @@ function commands(random: Random, { isShared, profiles, unregisteredGas }: World
     profile: random.integer(0, profiles - 1),
     forMs: random.between(500, LONGEST_MS),
   }))
+}
+
+/**
+ * Owners of profiles change something on the chain in one seed of four. A profile with another key manager gets calls that
+ * are signed for that one, in channels that begin anew.
+ */
+function planOwners(random: Random, { profiles, servers }: WorldPlan, before: number) {
+  if (!random.chance(0.25)) return { faults: [], calls: [] }
+  const faults = Array.from({ length: random.integer(1, 3) }, () => ({
+    kind: 'owner' as const,
+    atMs: random.between(0, ACTIVE_MS),
+    change: random.pick(['lessen', 'revoke', 'hand-over', 'hand-over'] as const),
+    profile: random.integer(0, profiles - 1),
+    controller: random.integer(0, 1),
+    forMs: random.between(2_000, LONGEST_MS),
+  }))
+  const calls = faults.flatMap(({ change, atMs, forMs, profile, controller }, index): CallPlan[] => {
+    if (change !== 'hand-over') return []
+    return Array.from({ length: random.integer(1, 3) }, (_, id) => ({
+      number: 0,
+      profile,
+      controller,
+      channel: SUCCESSOR_CHANNEL + BigInt(index),
+      id: BigInt(id),
+      effect: 'plain',
+      validSeconds: null,
+      cheat: undefined,
+      isForSuccessor: true,
+      sendings: planSendings(random, atMs + random.between(0, forMs), servers),
+    }))
+  })
+  return { faults, calls: calls.map((call, index) => ({ ...call, number: before + index + 1 })) }
 }
 
 type Maker = () => Omit<Fault, 'atMs'>

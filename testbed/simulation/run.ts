@@ -172,14 +172,19 @@ async function live(plan: Plan, laboratory: Laboratory, time: WorldTime): Promis
   return askAtTheEnd(evidence, servers, time, profiles)
 }
 
-/** Whether no call is open, and the chain has used every nonce that was given to a transaction. */
+/**
+ * Whether no call is open, and the chain has used every nonce that was given to a transaction. A nonce that somebody else had
+ * used, and that a reorganisation has freed, may stay free until the account sends something again.
+ */
 async function isAtRest({ db }: Storage, chain: SimulatedChain, addresses: readonly string[]): Promise<boolean> {
   const open = await db.selectFrom('relays').select('hash').where('final', '=', false).limit(1).execute()
   if (open.length > 0) return false
   const rows = await db.selectFrom('signer_accounts').select(['address', 'next_nonce']).execute()
   return addresses.every((address) => {
     const next = rows.find((row) => row.address === address)?.next_nonce ?? 0
-    return (chain.head.state.nonces.get(address.toLowerCase()) ?? 0) >= Number(next)
+    let nonce = chain.head.state.nonces.get(address.toLowerCase()) ?? 0
+    while (chain.stolen.has(`${address.toLowerCase()}/${nonce}`)) nonce++
+    return nonce >= Number(next)
   })
 }
 

@@ -4,10 +4,9 @@ import type { Job, JobInsert } from 'pg-boss'
 import type { Config } from '../../specs/index.ts'
 import { composeServices, type Composed, type Timings } from '../../server/compose.ts'
 import type { RelayRequest } from '../../server/core/define.ts'
-import { servicesFor, type Registry } from '../../server/core/registry.ts'
+import type { Registry } from '../../server/core/registry.ts'
+import { relayByKeyManager } from '../../server/services/relayer/relay-by-key-manager.ts'
 import type { NodeConnection } from '../../server/services/node/node-connection.ts'
-// Where Services gets its member `profiles`.
-import type {} from '../../server/services/profiles/profiles.ts'
 import type { Cluster } from './cluster.ts'
 import { EPOCH_MS, type Process, type WorldTime } from './world-time.ts'
 import type { JobQueue } from '../../server/services/jobs/jobs.ts'
@@ -149,14 +148,11 @@ export class SimulatedServer {
 
   /** Does the same as `POST /execute`, without HTTP. */
   execute(request: RelayRequest, lost: () => Error): Promise<string> {
-    const relay = this.#options.registry.relays.find(({ plugin }) => plugin.id === 'lsp25')
-    if (!relay) throw new Error('there is no plugin lsp25')
-    return this.request(async (services) => {
-      const needs = servicesFor(relay, services)
-      const profile = await services.profiles.resolve(request.address, relay.plugin.keyManagerInterfaceIds)
-      const call = await relay.plugin.verify(request, profile, needs, relay.options)
-      return (await relay.plugin.submit(call, needs, relay.options)).transactionHash
-    }, lost)
+    const { relays } = this.#options.registry
+    return this.request(
+      async (services) => (await relayByKeyManager(relays, services)(request, {})).transactionHash,
+      lost,
+    )
   }
 
   #newProcess(): Process {

@@ -1,6 +1,8 @@
 import { driftOf, STRANGER, type Block, type SimulatedChain, type Transaction } from './chain.ts'
 import type { Cluster } from './cluster.ts'
-import { signerAddresses } from './callers.ts'
+import { controllers, profilesOf, signerAddresses } from './callers.ts'
+import type { OwnerChange } from './contracts.ts'
+import { permissionBits } from '../../server/ethereum/contracts.ts'
 import { CLEAR_LINE, type Line } from './network.ts'
 import type { SimulatedNode } from './node.ts'
 import type { Operator } from './operator.ts'
@@ -37,6 +39,8 @@ export class Weather {
   #feeFactors: number[] = []
   /** The last balance that each account was given, in wei. */
   readonly #funds = new Map<number, bigint>()
+  /** The last changes of each kind that owners made. */
+  readonly #changes = new Map<string, OwnerChange>()
 
   constructor(options: WeatherOptions) {
     this.#options = options
@@ -137,6 +141,10 @@ export class Weather {
         return
       case 'operator':
         return operator.begin(fault)
+      case 'owner':
+        this.#change(fault, true)
+        until(fault.forMs, () => this.#change(fault, false))
+        return
       case 'cut':
         cluster.isCutOff = true
         until(fault.forMs, () => (cluster.isCutOff = false))
@@ -154,6 +162,21 @@ export class Weather {
   #fund(account: number, wei: bigint): void {
     this.#funds.set(account, wei)
     this.#options.chain.head.state.balances.set(addressOf(account), wei)
+  }
+
+  /** Has an owner change something in the next block, or change it back. */
+  #change({ change, ...at }: Extract<Fault, { kind: 'owner' }>, isBegun: boolean): void {
+    const profile = profilesOf(this.#options.plan)[at.profile]
+    const controller = controllers[at.controller]
+    if (!profile || controller === undefined) return
+    const usual = profile.controllers.get(controller) ?? 0n
+    const changed = change === 'lessen' ? usual & ~permissionBits.EXECUTE_RELAY_CALL : 0n
+    const made: OwnerChange =
+      change === 'hand-over'
+        ? { kind: 'owner', profile, keyManager: isBegun ? profile.successor : profile.keyManager }
+        : { kind: 'permissions', profile, controller, bits: isBegun ? changed : usual }
+    this.#changes.set([made.kind, profile.address, made.kind === 'owner' ? '' : controller].join(), made)
+    this.#options.chain.changes.push(made)
   }
 
   #planBlock(): void {
@@ -225,6 +248,8 @@ export class Weather {
     for (let extra = 0; extra < dropped.length; extra++) this.#extend(chain.head, [])
     // The transfers were in blocks that are gone, so the balances are set again.
     for (const [account, wei] of this.#funds) this.#fund(account, wei)
+    // So were the transactions of owners, which the next block holds again.
+    chain.changes = [...this.#changes.values()]
     for (const node of nodes) this.#propagateTo(node)
   }
 }

@@ -1,9 +1,9 @@
 import { getAddress } from 'ethers'
-import type { ResolvedProfile } from '../../core/define.ts'
+import type { RelayCall, ResolvedProfile } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { keyManagerCalls, profileCalls } from '../../ethereum/contracts.ts'
 import type { Outcome, SequenceRunner, Step } from '../simulator/sequences.ts'
-import { addressIn, permissionsIn } from '../simulator/simulator.ts'
+import { addressIn, permissionsIn, type Parties } from '../simulator/simulator.ts'
 
 /** Profiles as they stand on the chain. */
 export interface Profiles {
@@ -23,6 +23,12 @@ export interface Profiles {
    * @throws ServiceError UPSTREAM_UNAVAILABLE
    */
   permissions(profile: string, controllers: readonly string[]): Promise<bigint[]>
+  /**
+   * The owner of the call's profile, the target of its key manager and the permissions of its signer, in one block.
+   *
+   * @throws ServiceError UPSTREAM_UNAVAILABLE
+   */
+  parties(call: Pick<RelayCall, 'profile' | 'keyManager' | 'signer'>): Promise<Required<Parties>>
   /**
    * The first controllers (LSP6) that the profile lists, {@link MOST_LISTED} at most: enough to explain a mistake. Who
    * may do what is known by `permissions` alone.
@@ -86,6 +92,14 @@ export function createProfiles({ runner }: { runner: SequenceRunner }): Profiles
     permissions: async (profile, controllers) => {
       const outcomes = await read(controllers.map((controller) => [profile, profileCalls.permissions(controller)]))
       return controllers.map((_, index) => permissionsIn(outcomes[index]))
+    },
+    parties: async ({ profile, keyManager, signer }) => {
+      const [owner, target, permissions] = await read([
+        [profile, profileCalls.owner],
+        [keyManager, keyManagerCalls.target],
+        [profile, profileCalls.permissions(signer)],
+      ])
+      return { owner: addressIn(owner), target: addressIn(target), permissions: permissionsIn(permissions) }
     },
     controllers: async (profile) => {
       const outcomes = await read(
