@@ -254,6 +254,28 @@ export const plantedFaults: readonly PlantedFault[] = [
       },
     ],
   },
+  {
+    id: 'repeat-judged-anew',
+    mistake: 'a caller who repeats a call that was accepted is told why it would be refused now',
+    edits: [
+      {
+        file: `${relayer}/relay-by-key-manager.ts`,
+        find: `await acceptedBefore(request, bound, services)`,
+        replace: `await (void acceptedBefore, undefined as string | undefined)`,
+      },
+    ],
+  },
+  {
+    id: 'former-key-manager-believed',
+    mistake: 'a signature is judged for the key manager that the profile had before',
+    edits: [
+      {
+        file: `${relayer}/controllers.ts`,
+        find: `if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)`,
+        replace: `void [isKeyManagerOf, StaleProfileError]`,
+      },
+    ],
+  },
 ]
 
 const root = new URL('../../', import.meta.url).href

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { anyOf, transactionOf, type RelayStatus } from '../database/tables.ts'
+import { anyOf, transactionOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { createCallReader } from '../../ethereum/bundle.ts'
 import type { RelayCall } from '../../core/define.ts'
@@ -17,8 +17,6 @@ export interface ChannelState {
   readonly pending: readonly PendingCall[]
   /** Of the calls that the question names, those that are pending or have succeeded: by identity, the hash that was answered. */
   readonly known: ReadonlyMap<string, string>
-  /** Of the calls that the question names, those that reverted when they were mined. Their nonces are free again. */
-  readonly reverted: ReadonlyMap<string, string>
 }
 
 export interface PendingCall {
@@ -41,9 +39,6 @@ export interface ChannelQuestion {
   readonly identities: readonly string[]
 }
 
-/** As `from` of a question: above every nonce, so that no pending call is wanted. */
-export const END_OF_NONCES = 1n << 256n
-
 /** Answers many questions by two statements, in the order of the questions. */
 export async function lookUp(db: Queries, questions: readonly ChannelQuestion[]): Promise<ChannelState[]> {
   const identities = questions.flatMap((question) => question.identities)
@@ -53,15 +48,13 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
       ? []
       : db
           .selectFrom('relays')
-          .where('status', '<>', 'abandoned')
+          .where('status', 'in', ['pending', 'succeeded'])
           .where('identity', '=', anyOf(identities))
           .orderBy('created_at_ms')
-          .select(['identity', transactionOf.as('hash'), 'status'])
+          .select(['identity', transactionOf.as('hash')])
           .execute(),
   ])
-  const hashesOf = (wanted: (status: RelayStatus) => boolean) =>
-    new Map(known.filter(({ status }) => wanted(status)).map(({ identity, hash }) => [identity, hash]))
-  const [live, reverted] = [hashesOf((status) => status !== 'reverted'), hashesOf((status) => status === 'reverted')]
+  const hashes = new Map(known.map(({ identity, hash }) => [identity, hash]))
   const callOf = createCallReader()
   const byQuestion = Map.groupBy(pending, ({ at }) => at)
   return questions.map((_, at) => ({
@@ -70,8 +63,7 @@ export async function lookUp(db: Queries, questions: readonly ChannelQuestion[])
       callData: callOf(raw, place).data,
       account,
     })),
-    known: live,
-    reverted,
+    known: hashes,
   }))
 }
 
@@ -114,6 +106,53 @@ async function pendingRows(db: Queries, questions: readonly ChannelQuestion[]) {
       .orderBy('relays.nonce')
       .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.place', 'relays.account'])
       .execute()
+  )
+}
+
+/** Where calls of a profile that exclude each other lie, for whichever key manager they are signed. */
+export interface ProfilePlace {
+  /** Checksummed. */
+  readonly profile: string
+  readonly nonce: bigint
+}
+
+/** A call that was accepted before. */
+export interface KnownCall {
+  readonly keyManager: string
+  /** See `identityOf`. */
+  readonly identity: string
+  /** The hash that was answered. */
+  readonly transactionHash: string
+}
+
+/**
+ * The calls that were accepted at these places and not given up. Those that have reverted come last: the same call may have
+ * been accepted again.
+ *
+ * @returns a list for each place
+ */
+export async function acceptedAt(db: Queries, places: readonly ProfilePlace[]): Promise<KnownCall[][]> {
+  const asked = sql<{ at: number; profile: string; nonce: string }>`unnest(
+    ${places.map((_, at) => at)}::integer[],
+    ${places.map(({ profile }) => profile)}::text[],
+    ${places.map(({ nonce }) => String(nonce))}::numeric[])`
+  const rows = await db
+    .selectFrom('relays')
+    .innerJoin(asked.as<'asked'>(sql`asked(at, profile, nonce)`), (join) =>
+      join.onRef('relays.profile', '=', 'asked.profile').onRef('relays.nonce', '=', 'asked.nonce'),
+    )
+    .where('relays.status', '<>', 'abandoned')
+    .select(['asked.at', 'relays.key_manager', 'relays.identity', transactionOf.as('hash')])
+    .orderBy(sql`relays.status = 'reverted'`)
+    .orderBy('relays.created_at_ms', 'desc')
+    .execute()
+  const byPlace = Map.groupBy(rows, ({ at }) => at)
+  return places.map((_, at) =>
+    (byPlace.get(at) ?? []).map(({ key_manager, identity, hash }) => ({
+      keyManager: key_manager,
+      identity,
+      transactionHash: hash,
+    })),
   )
 }
 

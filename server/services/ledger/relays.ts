@@ -1,8 +1,10 @@
 import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Selectable } from 'kysely'
+import { microBatch } from '../../concurrency/micro-batch.ts'
 import type { Database, Queries } from '../database/database.ts'
 import type { RelaysTable, RelayStatus } from '../database/tables.ts'
 import { planOf, type Plans } from '../quotas/plans.ts'
+import { acceptedAt, type KnownCall, type ProfilePlace } from './lookup.ts'
 import { amountInUnit } from '../quotas/models.ts'
 
 /** Tells what became of relay calls. */
@@ -12,6 +14,8 @@ export interface Relays {
    * @param wanted which call of a bundle is meant; one that the transaction does not carry is undefined
    */
   status(hash: string, wanted?: CallFilter): Promise<TransactionStatus | undefined>
+  /** The calls of a profile that were accepted with this nonce, for whichever key manager, and not given up. */
+  accepted(place: ProfilePlace): Promise<readonly KnownCall[]>
   /** How many calls wait to be mined. */
   countPending(): Promise<number>
   /** How many calls came since then, by their status now. */
@@ -32,6 +36,9 @@ declare module '../../core/define.ts' {
     relays: Relays
   }
 }
+
+/** The most questions for accepted calls in one look into the ledger. */
+const MAX_TOGETHER = 64
 
 export function createRelays({ database, plans }: { database: Database; plans: Plans }): Relays {
   const { db } = database
@@ -63,6 +70,7 @@ export function createRelays({ database, plans }: { database: Database; plans: P
         ...(first.bundle !== null && { calls: relays.map((relay) => callOf(relay, plans)) }),
       }
     },
+    accepted: microBatch((places: readonly ProfilePlace[]) => acceptedAt(db, places), { maxItems: MAX_TOGETHER }),
     countPending: async () => {
       const { count } = await db
         .selectFrom('relays')

@@ -2,7 +2,7 @@ import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Admission } from '../ledger/admission.ts'
-import { END_OF_NONCES, type ChannelKey, type ChannelQuestion, type ChannelState } from '../ledger/lookup.ts'
+import type { ChannelKey, ChannelQuestion, ChannelState } from '../ledger/lookup.ts'
 
 /** A call whose caller waits for the answer. */
 export interface WaitingCall {
@@ -59,7 +59,7 @@ export class Channel {
       try {
         await this.#options.turn(this)
       } catch (error) {
-        await this.refuseUnlessKnown(this.#calls, error)
+        this.refuse(this.#calls, error)
       }
     }
     this.#isBusy = false
@@ -95,20 +95,6 @@ export class Channel {
   refuse(calls: readonly WaitingCall[], error: unknown): void {
     this.release(calls)
     for (const { reject } of calls) reject(error)
-  }
-
-  /** The same call may have been accepted before. Its answer stands, whatever has become of the chain since. */
-  async refuseUnlessKnown(calls: readonly WaitingCall[], error: unknown): Promise<void> {
-    const { key, lookUp } = this.#options
-    let open = calls
-    try {
-      const identities = calls.map(({ identity }) => identity)
-      const { known, reverted } = await lookUp({ key, from: END_OF_NONCES, identities })
-      open = this.#answerKnown(calls, new Map([...reverted, ...known]))
-    } catch {
-      // The ledger does not answer: the first error tells more.
-    }
-    this.refuse(open, error)
   }
 
   /**

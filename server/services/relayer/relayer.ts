@@ -6,7 +6,7 @@ import { bundleGasLimit } from '../../ethereum/bundle.ts'
 import { largestTransactionBytes, maxFeePerGas } from '../../ethereum/transaction.ts'
 import { createAdmission, type Admission } from '../ledger/admission.ts'
 import type { KeyManagerCodes } from '../ledger/budgets.ts'
-import { END_OF_NONCES, lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
+import { lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/commit.ts'
 import type { Profiles } from '../profiles/profiles.ts'
 import type { Simulator } from '../simulator/simulator.ts'
@@ -27,7 +27,8 @@ export interface Relayer {
    * Simulates, stores and sends a verified call, or answers with what became of the same call before.
    *
    * @returns the hash of the transaction that carries it; from then on it survives the end of this process
-   * @throws ServiceError `broadcast` false: nothing was stored, and nothing will be sent
+   * @throws ServiceError `broadcast` false: nothing was stored now. The same call may have been accepted before, which
+   *   `relayByKeyManager` finds out
    * @throws StaleProfileError the profile has another key manager: verify the call anew
    */
   submit(call: RelayCall): Promise<{ transactionHash: string }>
@@ -65,8 +66,8 @@ const TELL_OF_QUOTA: readonly string[] = ['QUOTA_EXCEEDED', 'RATE_LIMITED']
 const MAX_LOOKUPS = 64
 
 /**
- * What happens to a relay call, in this order: `submit` finds out whether the same call is under way or was accepted
- * before, and whether its profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn
+ * What happens to a relay call, in this order: `submit` finds out whether the same call is under way, and whether its
+ * profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn
  * (`takeTurn`) simulates the next calls of the channel, judges the result, has an account reserve quota, sign and store
  * them (`store`), sends them, and answers (`answer`).
  */
@@ -98,24 +99,19 @@ export function createRelayer(options: RelayerOptions): Relayer {
 
 /** @returns the hash of the call's transaction */
 async function execute(parts: Parts, call: RelayCall, identity: string): Promise<string> {
-  const admission = await admit(parts, call, identity)
-  if ('known' in admission) return admission.known
+  const admission = await admit(parts, call)
   const deadlineMs = parts.options.clock.monotonicMs() + GAP_GRACE_MS
   return new Promise((resolve, reject) => {
     channelOf(parts, call).add({ call, identity, admission, deadlineMs, resolve, reject })
   })
 }
 
-/** @throws ServiceError why the call is not even simulated, unless the same call was accepted before */
-async function admit(parts: Parts, call: RelayCall, identity: string): Promise<Admission | { readonly known: string }> {
+/** @throws ServiceError why the call is not even simulated */
+async function admit(parts: Parts, call: RelayCall): Promise<Admission> {
+  await parts.options.assertLasts(call)
   try {
-    await parts.options.assertLasts(call)
     return await parts.askLedger(call)
   } catch (error) {
-    const question = { key: keyOf(call), from: END_OF_NONCES, identities: [identity] }
-    const { known, reverted } = await parts.lookUpTogether(question)
-    const hash = known.get(identity) ?? reverted.get(identity)
-    if (hash !== undefined) return { known: hash }
     if (error instanceof ServiceError && TELL_OF_QUOTA.includes(error.code)) {
       await parts.assertController(call)
     }
@@ -133,7 +129,7 @@ async function takeTurn(parts: Parts, channel: Channel): Promise<void> {
   if (!simulated) return
   const gasCap = min((await readingBlockGas) ?? limits.gasCap, limits.gasCap)
   const judged = await judgeRun(simulated, { gasCap, gasPaddingPercent })
-  if (judged instanceof ServiceError) return channel.refuseUnlessKnown(simulated.calls.slice(0, 1), judged)
+  if (judged instanceof ServiceError) return channel.refuse(simulated.calls.slice(0, 1), judged)
   answer(parts, channel, judged, await store(parts, judged, simulated.account))
 }
 

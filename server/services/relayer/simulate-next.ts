@@ -91,10 +91,10 @@ async function simulateOnTopOfPending(
   return { calls, results: result.calls, account: pending.at(-1)?.account }
 }
 
-async function refuseUsed(channel: Channel, chainNonce: bigint): Promise<undefined> {
+function refuseUsed(channel: Channel, chainNonce: bigint): undefined {
   channel.chainNonceBehindPending = undefined
   const used = channel.inOrder().filter(({ call }) => call.nonce < chainNonce)
-  await channel.refuseUnlessKnown(used, nonceUsed(chainNonce))
+  channel.refuse(used, nonceUsed(chainNonce))
 }
 
 function runOf(pending: readonly PendingCall[], calls: readonly WaitingCall[]): ChannelRun {

@@ -161,6 +161,25 @@ describe('POST /execute', () => {
       const reverted = statuses.indexOf('0x0')
       expect(accepted(await client.post([first, second][reverted]))).to.equal(hashes[reverted])
     })
+
+    it('gets the same hash when the profile has another key manager by then', async () => {
+      const other = await chain.anotherProfile()
+      const options = { url: server.url, chainId: chain.chainId, controller: chain.controllers.full }
+      const body = createRelayClient({ ...options, profile: other }).sign({ channel })
+      const hash = accepted(await client.post(body))
+      await until(() => isMined(hash))
+      const moved = await chain.moveToNewKeyManager(other)
+      // The server notices the move by a call for the new key manager.
+      accepted(await createRelayClient({ ...options, profile: moved }).execute({ channel }))
+      const before = await sentBySigners()
+      expect(accepted(await client.post(body))).to.equal(hash)
+      expectRefused(
+        await createRelayClient({ ...options, profile: other }).execute({ channel, id: 1n }),
+        401,
+        'INVALID_SIGNATURE',
+      )
+      expect(await sentBySigners()).to.equal(before)
+    })
   })
 
   describe('channels', () => {

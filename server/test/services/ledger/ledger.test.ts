@@ -15,7 +15,7 @@ import {
 } from '../../../services/ledger/commit.ts'
 import type { BundleLimits, Committed } from '../../../services/ledger/draft.ts'
 import { reopenBlocks, openRelays, withAttempts } from '../../../services/ledger/open-relays.ts'
-import { lookUp } from '../../../services/ledger/lookup.ts'
+import { acceptedAt, lookUp } from '../../../services/ledger/lookup.ts'
 import { pendingCostWei, unsentOf } from '../../../services/ledger/signer-accounts.ts'
 import { type NewAttempt, storeAttempt } from '../../../services/ledger/attempts.ts'
 import { abandon, finalise, settle, unsettle } from '../../../services/ledger/settle.ts'
@@ -244,6 +244,49 @@ describe('ledger', () => {
           expect(unsent.map(({ hash }) => hash)).to.deep.equal([row?.hash])
           expect(await unsentOf(db, signers[0]!.address, { ...range, below: fromNonce })).to.deep.equal([])
           expect(open.map(({ hash }) => hash)).to.deep.equal([row?.hash])
+          expect((await rowsRead(db)) - before, 'rows').to.be.below(20)
+        })
+      })
+
+      it('finds the calls of a profile with a nonce, for whichever key manager, and reads no others', async () => {
+        const identities = Array.from({ length: 4 }, () => hexlify(randomBytes(32)))
+        const nonce = channel << 128n
+        const own = { profile: Wallet.createRandom().address }
+        const keyManagers = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002']
+        const [givenUp, reverted, again, other] = [
+          call(own),
+          call({ ...own, keyManager: keyManagers[1]! }),
+          call({ ...own, keyManager: keyManagers[1]! }),
+          call({ ...own, nonce: nonce | 1n }),
+        ]
+        const take = async (one: RelayCall, identity = '') =>
+          hashOf((await accept([one], { identities: [identity] }))[0])
+        const first = await take(givenUp, identities[0])
+        const accountNonce = Number((await relayRow(first)).account_nonce)
+        await abandon(database.db, [{ hash: first, accountNonce }], BLOCK, options())
+        const second = await take(reverted, identities[1])
+        await settle(database.db, [mined(second, 100n, { succeeded: false })], options())
+        const third = await take(again, identities[1])
+        const live = await take(givenUp, identities[2])
+        await take(other, identities[3])
+        // Calls of the profile in other channels.
+        await accept(
+          Array.from({ length: 300 }, (_, index) =>
+            call({ ...own, nonce: (channel + 1_000n + BigInt(index)) << 128n }),
+          ),
+        )
+        await database.db.transaction().execute(async (db) => {
+          const before = await rowsRead(db)
+          const [found, none] = await acceptedAt(db, [
+            { ...own, nonce },
+            { ...own, nonce: nonce | 2n },
+          ])
+          const known = new Map(found?.map((one) => [one.transactionHash, one]))
+          expect([...known.keys()]).to.have.members([second, third, live])
+          expect(found?.at(-1)?.transactionHash, 'reverted').to.equal(second)
+          expect(known.get(live)).to.include({ keyManager: keyManagers[0], identity: identities[2] })
+          expect(known.get(third)).to.include({ keyManager: keyManagers[1], identity: identities[1] })
+          expect(none).to.deep.equal([])
           expect((await rowsRead(db)) - before, 'rows').to.be.below(20)
         })
       })

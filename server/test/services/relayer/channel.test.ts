@@ -70,7 +70,7 @@ class World {
     const pending = this.pending
       .filter((nonce) => nonce >= from)
       .map((nonce): PendingCall => ({ nonce, callData: callDataOf(nonce), account }))
-    return { pending, known: this.known, reverted: new Map() }
+    return { pending, known: this.known }
   }
 
   private simulate(run: ChannelRun): ChannelResult {
@@ -147,11 +147,12 @@ describe('a channel', () => {
     expect(world.dispatched).to.deep.equal([])
   })
 
-  it('answers a call that was taken before with its hash, though its nonce is used', async () => {
+  it('answers a call that was taken before with its hash, though its nonce is promised', async () => {
     const world = new World()
-    world.chainNonce = 5n
-    world.known.set('call 4', '0xbefore')
-    expect(await world.ask(4n)).to.equal('0xbefore')
+    world.pending = [0n]
+    world.known.set('call 0', '0xbefore')
+    // The turn finds it when it looks for what is pending, since the call behind it cannot be tried alone.
+    expect(await Promise.all([world.ask(1n), world.ask(0n)])).to.deep.equal(['hash of call 1', '0xbefore'])
   })
 
   it('takes no more than 128 that are pending', async () => {
