@@ -106,7 +106,51 @@ export function audit(evidence: Evidence): string[] {
     ...auditBudgets(evidence),
     ...auditSuspensions(evidence),
     ...auditRepeats(evidence),
+    ...auditRefusals(evidence, copied),
   ]
+}
+
+/** A call is refused for reasons alone that it can have. */
+function auditRefusals({ plan, calls }: Evidence, copied: ReadonlySet<string>): string[] {
+  return calls.flatMap((call) => {
+    const reasons = reasonsToRefuse(plan, call, calls, copied)
+    const codes = new Set(call.heard.flatMap((one) => (one.kind === 'refused' && !one.isPassing ? [one.code] : [])))
+    return [...codes]
+      .filter((code) => !reasons.has(code))
+      .map((code) => `refused: call ${call.plan.number} was told ${code}, for which it gives no reason`)
+  })
+}
+
+/** The codes of final refusals that a call may get. */
+function reasonsToRefuse(
+  { faults }: Plan,
+  { plan: call, name, validUntil }: SignedCall,
+  calls: readonly SignedCall[],
+  copied: ReadonlySet<string>,
+): Set<string> {
+  const inChannel = calls.filter(
+    ({ plan: other }) =>
+      other.profile === call.profile &&
+      other.channel === call.channel &&
+      (other.controller === call.controller || other.cheat === 'no-permission'),
+  )
+  const sharesNonce = inChannel.some((other) => other.name !== name && other.plan.id === call.id)
+  const isTouched = faults.some((fault) => fault.kind === 'owner' && fault.profile === call.profile)
+  const isSuspended = faults.some((fault) => fault.kind === 'operator' && fault.profile === call.profile)
+  const mayRevert = inChannel.some(({ plan: { effect } }) => effect === 'reverts' || effect === 'needs-switch-off')
+  const mayExpire = inChannel.some((other) => other.validUntil !== undefined)
+  const codes = new Set<string>()
+  const add = (isReason: boolean, ...reasons: string[]) => {
+    if (isReason) for (const reason of reasons) codes.add(reason)
+  }
+  add(call.cheat === 'signature' || isTouched || call.isForSuccessor === true, 'INVALID_SIGNATURE')
+  add(call.cheat === 'no-permission' || isTouched, 'NOT_AUTHORISED', 'INVALID_SIGNATURE')
+  add(isTouched, 'PROFILE_NOT_FOUND')
+  add(isSuspended, 'PROFILE_NOT_REGISTERED')
+  add(validUntil !== undefined, 'EXPIRES_TOO_SOON')
+  add(mayRevert || mayExpire || isTouched, 'RELAY_CALL_REVERTS')
+  add(sharesNonce || copied.has(name), 'NONCE_USED', 'NONCE_CONFLICT')
+  return codes
 }
 
 /** A caller who repeats a call that was sent and succeeds is not told that it will not be sent. */

@@ -255,13 +255,34 @@ export const plantedFaults: readonly PlantedFault[] = [
     ],
   },
   {
+    id: 'refused-behind-pending',
+    mistake: 'a call that is next behind those that wait to be mined is refused as if its nonce were taken',
+    edits: [
+      {
+        file: `${relayer}/simulate-next.ts`,
+        find: `    const taken = open.filter(({ call }) => call.nonce < expected)
+    channel.refuse(taken, nonceConflict(expected))
+    return undefined
+  }
+`,
+        replace: `  }
+  if (pending.length > 0 && lowest.call.nonce <= expected) {
+    const taken = open.filter(({ call }) => call.nonce <= expected)
+    channel.refuse(taken, nonceConflict(expected))
+    return undefined
+  }
+`,
+      },
+    ],
+  },
+  {
     id: 'repeat-judged-anew',
     mistake: 'a caller who repeats a call that was accepted is told why it would be refused now',
     edits: [
       {
         file: `${relayer}/relay-by-key-manager.ts`,
         find: `await acceptedBefore(request, bound, services)`,
-        replace: `await (void acceptedBefore, undefined as string | undefined)`,
+        replace: `await Promise.resolve(void acceptedBefore as string | undefined)`,
       },
     ],
   },

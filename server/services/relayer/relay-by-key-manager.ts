@@ -74,7 +74,10 @@ export function relayByKeyManager(relays: readonly LoadedRelay[], services: Serv
       return await attemptTwice(request, context)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      const transactionHash = await acceptedBefore(request, bound, services)
+      const transactionHash = await acceptedBefore(request, bound, services).catch((ledgerError: unknown) => {
+        // What the ledger does not tell now, the caller must not take for a no.
+        throw error.broadcast ? error : ledgerError
+      })
       if (transactionHash === undefined) throw error
       return { transactionHash }
     }

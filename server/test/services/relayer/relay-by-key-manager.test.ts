@@ -162,4 +162,18 @@ describe('relayByKeyManager', () => {
     })
     expect(await outcomeOf(relay(requestFor(present)))).to.equal('UPSTREAM_UNAVAILABLE')
   })
+
+  it('does not say so either when the call may have been stored before the ledger went away', async () => {
+    const away = (broadcast: boolean) => new ServiceError('UPSTREAM_UNAVAILABLE', 'for a test', { broadcast })
+    const { relay } = world({
+      submit: async () => {
+        throw away(true)
+      },
+      accepted: async () => {
+        throw away(false)
+      },
+    })
+    const error = await relay(requestFor(present)).catch((thrown: unknown) => thrown)
+    expect(error).to.include({ code: 'UPSTREAM_UNAVAILABLE', broadcast: true })
+  })
 })
