@@ -111,7 +111,8 @@ export interface RelayPlugin<Needs extends ServiceName = never, Options = unknow
   /** ERC-165 ids of the key managers it speaks to; the first plugin that knows the profile's key manager serves. */
   readonly keyManagerInterfaceIds: readonly string[]
   /**
-   * Authenticates the request. Sends nothing.
+   * Authenticates the request. Sends nothing. Before a request is refused, it is also called with key managers that the
+   * profile had before, to find out whether the same call was accepted then.
    * @throws ServiceError INVALID_SIGNATURE, INVALID_REQUEST
    */
   verify(

@@ -67,9 +67,9 @@ const MAX_LOOKUPS = 64
 
 /**
  * What happens to a relay call, in this order: `submit` finds out whether the same call is under way, and whether its
- * profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn
- * (`takeTurn`) simulates the next calls of the channel, judges the result, has an account reserve quota, sign and store
- * them (`store`), sends them, and answers (`answer`).
+ * profile may spend anything (`admit`). The call then waits for a turn of its channel. A turn (`takeTurn`) simulates the
+ * next calls of the channel, judges the result, has an account reserve quota, sign and store them (`store`), sends them,
+ * and answers (`answer`).
  */
 export function createRelayer(options: RelayerOptions): Relayer {
   const parts = createParts(options)
