@@ -13,6 +13,11 @@ const ONCE_BROKEN: readonly (readonly [seed: number, mended: string])[] = [
   [1010989, 'a deep reorganisation comes when nothing is open any more, and nobody reads the head'],
   [1030580, 'a process without the key of an account gives up a call that another one would sign again'],
   [1030940, 'a process without the key of an account takes all looks at it, and nobody raises the fees'],
+  [2020114, 'a process remembers a former key manager, and tells a profile without quota that its signature is wrong'],
+  [2050432, 'a caller repeats a call while the database is away, and is told that its nonce is used'],
+  [2050451, 'a caller repeats a call whose profile another process has suspended, and is told that'],
+  [2050611, 'a caller repeats a call at a process that remembers another key manager, and is told that it expires'],
+  [2070898, 'the database goes away while a call is stored, and the caller is told that nothing was stored'],
   [2080, 'two processes take a call at once, and the second one has the next call of the channel with it'],
 ]
 
