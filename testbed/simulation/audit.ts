@@ -136,7 +136,9 @@ function reasonsToRefuse(
   )
   const sharesNonce = inChannel.some((other) => other.name !== name && other.plan.id === call.id)
   const isTouched = faults.some((fault) => fault.kind === 'owner' && fault.profile === call.profile)
-  const isSuspended = faults.some((fault) => fault.kind === 'operator' && fault.profile === call.profile)
+  const isSuspended = faults.some(
+    (fault) => fault.kind === 'operator' && fault.command === 'suspend' && fault.profile === call.profile,
+  )
   const mayRevert = inChannel.some(({ plan: { effect } }) => effect === 'reverts' || effect === 'needs-switch-off')
   const mayExpire = inChannel.some((other) => other.validUntil !== undefined)
   const codes = new Set<string>()

@@ -155,9 +155,8 @@ export function planOf(seed: number): Plan {
   const world = planWorld(random.stream('world'), themes)
   const calls = planCalls(random.stream('calls'), world, themes)
   const owned = planOwners(random.stream('owners'), world, calls.length)
-  const faults = [...planFaults(random.stream('faults'), world, calls, themes), ...owned.faults].toSorted(
-    (one, other) => one.atMs - other.atMs,
-  )
+  const planned = [...planFaults(random.stream('faults'), world, calls, themes), ...owned.faults]
+  const faults = planned.toSorted((one, other) => one.atMs - other.atMs)
   const endsMs = faults.map((fault) => fault.atMs + ('forMs' in fault ? fault.forMs : 0))
   return { seed, world, calls: [...calls, ...owned.calls], faults, calmFromMs: Math.max(ACTIVE_MS, ...endsMs) }
 }
@@ -275,7 +274,6 @@ function planValidity(random: Random, themes: Themes): number | null {
 /** When the weather has been fine for this time, servers accept calls as if there had been no faults. */
 const PROBE_AFTER_MS = 10_000
 const PROBE_CHANNEL = 100n
-const SUCCESSOR_CHANNEL = 50n
 
 /** Calls in fine weather, one for each account. Each of them has to be accepted and executed. */
 export function probesOf({ world, calls, calmFromMs }: Plan): CallPlan[] {
@@ -332,7 +330,7 @@ function planFaults(random: Random, world: WorldPlan, calls: readonly CallPlan[]
   }) as Fault[]
   const themed = [...themedFaults(random, themes, makers), ...returns(random, world, calls, themes)]
   const drawnBeside = [...copies(random.stream('copies')), ...commands(random.stream('operator'), world)]
-  return [...faults, ...themed, ...drawnBeside].toSorted((one, other) => one.atMs - other.atMs)
+  return [...faults, ...themed, ...drawnBeside]
 }
 
 /** Faults of the themes: full blocks until calls have run out of time, and then reorganisations. */
@@ -402,6 +400,9 @@ function commands(random: Random, { isShared, profiles, unregisteredGas }: World
     forMs: random.between(500, LONGEST_MS),
   }))
 }
+
+/** The first channel of calls for another key manager. */
+const SUCCESSOR_CHANNEL = 50n
 
 /**
  * Owners of profiles change something on the chain in one seed of four. A profile with another key manager gets calls that

@@ -292,8 +292,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: `${relayer}/controllers.ts`,
-        find: `if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)`,
-        replace: `void [isKeyManagerOf, StaleProfileError]`,
+        find: `await profiles.parties(call)`,
+        replace: `{ ...(await profiles.parties(call)), owner: call.keyManager, target: call.profile }`,
       },
     ],
   },

@@ -1,7 +1,7 @@
 import type { RelayCall } from '../../core/define.ts'
 import type { Clock } from '../clock.ts'
 import type { Profiles } from '../profiles/profiles.ts'
-import { isKeyManagerOf, noController, StaleProfileError } from './judge.ts'
+import { assertIsController } from './judge.ts'
 
 interface ControllerCheckOptions {
   readonly profiles: Pick<Profiles, 'parties' | 'permissions'>
@@ -16,17 +16,14 @@ const MOST = 10_000
 /**
  * Makes sure that a refusal which says what a profile has left is told to its controllers alone, as by `POST /quota`.
  *
- * @returns a function that throws StaleProfileError when the profile has another key manager, for which another signer
- *   is recovered; ServiceError INVALID_SIGNATURE when the signer is no controller; UPSTREAM_UNAVAILABLE
+ * @returns a function that throws like `assertIsController`
  */
 export function createControllerCheck({ profiles, clock }: ControllerCheckOptions): (call: RelayCall) => Promise<void> {
   const seenMs = new Map<string, number>()
   return async (call) => {
     const key = `${call.profile} ${call.signer}`
     if (clock.monotonicMs() - (seenMs.get(key) ?? -Infinity) < BELIEVED_MS) return
-    const parties = await profiles.parties(call)
-    if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)
-    if (parties.permissions === 0n) throw await noController(call, profiles)
+    await assertIsController(call, await profiles.parties(call), profiles)
     if (seenMs.size >= MOST) seenMs.clear()
     seenMs.set(key, clock.monotonicMs())
   }

@@ -31,10 +31,9 @@ export async function judgeSigner(
   { parties }: Pick<ChannelResult, 'parties'>,
   profiles: Pick<Profiles, 'permissions'>,
 ): Promise<void> {
+  await assertIsController(call, parties, profiles)
   const { permissions } = parties
-  if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)
   if (permissions === undefined) return
-  if (permissions === 0n) throw await noController(call, profiles)
   if ((permissions & permissionBits.EXECUTE_RELAY_CALL) === 0n) {
     throw new ServiceError('NOT_AUTHORISED', `${call.signer} lacks the permission EXECUTE_RELAY_CALL`, {
       details: { signer: call.signer, missingPermission: 'EXECUTE_RELAY_CALL' },
@@ -42,8 +41,22 @@ export async function judgeSigner(
   }
 }
 
+/**
+ * When the profile has another key manager, nothing is known of the signer: for that one, another signer is recovered.
+ *
+ * @throws StaleProfileError; ServiceError INVALID_SIGNATURE, UPSTREAM_UNAVAILABLE
+ */
+export async function assertIsController(
+  call: RelayCall,
+  parties: Parties,
+  profiles: Pick<Profiles, 'permissions'>,
+): Promise<void> {
+  if (!isKeyManagerOf(call, parties)) throw new StaleProfileError(call.profile)
+  if (parties.permissions === 0n) throw await noController(call, profiles)
+}
+
 /** Why a signer is refused that is no controller. It names the usual mistake in signing that leads to one, if one does. */
-export async function noController(call: RelayCall, profiles: Pick<Profiles, 'permissions'>): Promise<ServiceError> {
+async function noController(call: RelayCall, profiles: Pick<Profiles, 'permissions'>): Promise<ServiceError> {
   const readings = call.misreadings()
   const permissions = await profiles.permissions(
     call.profile,
