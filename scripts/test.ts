@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { parseCommand } from './parse-command.ts'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -143,7 +143,10 @@ async function temporaryFolder(): Promise<string> {
   const { bavail, bsize } = runsPrograms ? await statfs(MEMORY) : { bavail: 0, bsize: 0 }
   const isChosen = process.env['TMPDIR'] !== undefined
   const parent = !isChosen && bavail * bsize >= MEMORY_BYTES ? MEMORY : tmpdir()
-  return mkdtemp(join(parent, 'touchstone-test-'))
+  const folder = await mkdtemp(join(parent, 'touchstone-test-'))
+  // PostgreSQL runs as another user where this one is root.
+  await chmod(folder, 0o1777)
+  return folder
 }
 
 /** Runs a package's script with this Node, and hands signals on to it. Output is gathered, unless it is inherited. */
