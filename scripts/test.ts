@@ -20,11 +20,19 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
 ]
 
 /**
- * Most test processes live for seconds, and the embedded database is WebAssembly: optimizing it takes longer than it is
- * then used. Without it, a process that starts a server takes two fifths less CPU. NODE_OPTIONS takes no flags of V8, and
- * `--liftoff-only`, which implies both, implies nothing once Node runs.
+ * Flags of V8 for every process of the tests. NODE_OPTIONS does not take them.
+ * - Most of the processes live for seconds, and the embedded database is WebAssembly: optimizing it takes longer than it is
+ *   then used. Without it, a process that starts a server takes two fifths less CPU. `--liftoff-only`, which implies both,
+ *   implies nothing once Node runs.
+ * - The memory of a WebAssembly module would let V8 collect all garbage whenever a database is opened.
  */
-const QUICK_WEBASSEMBLY = `--import=data:text/javascript,import{setFlagsFromString}from'node:v8';setFlagsFromString('--no-wasm-tier-up');setFlagsFromString('--no-wasm-dynamic-tiering')`
+const V8_FLAGS = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering', '--external-memory-accounted-in-global-limit']
+
+/** Sets them when a process starts. */
+const SET_V8_FLAGS = `--import=data:text/javascript,import{setFlagsFromString}from'node:v8';${V8_FLAGS.map((flag) => `setFlagsFromString('${flag}')`).join(';')}`
+
+/** What mocha and its workers may have allocated, in MB, before they collect garbage: a fifth of their CPU is spent on it. */
+const INITIAL_HEAP = '--initial-heap-size=1000'
 
 /** A file system in memory, where there is one: a new file costs a fiftieth of the system time that it costs on a disk. */
 const MEMORY = '/dev/shm'
@@ -121,8 +129,9 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
       `counts=${counts}`,
     ]
     const { NODE_OPTIONS = '' } = process.env
-    const environment = { NODE_OPTIONS: `${NODE_OPTIONS} ${QUICK_WEBASSEMBLY}`.trim(), TMPDIR: folder }
-    const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], { output: 'inherit', environment })
+    const environment = { NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(), TMPDIR: folder }
+    const options = { output: 'inherit', environment, flags: [INITIAL_HEAP] } as const
+    const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], options)
     const counted = await readFile(counts, 'utf8').then(
       (json) => JSON.parse(json) as TestCounts,
       () => undefined,
@@ -153,9 +162,13 @@ async function temporaryFolder(): Promise<string> {
 async function runScript(
   script: string,
   args: readonly string[],
-  { output = 'pipe', environment }: { output?: 'pipe' | 'inherit'; environment?: NodeJS.ProcessEnv } = {},
+  {
+    output = 'pipe',
+    environment,
+    flags = [],
+  }: { output?: 'pipe' | 'inherit'; environment?: NodeJS.ProcessEnv; flags?: readonly string[] } = {},
 ) {
-  const child = spawn(process.execPath, [join(root, 'node_modules', script), ...args], {
+  const child = spawn(process.execPath, [...flags, join(root, 'node_modules', script), ...args], {
     cwd: root,
     stdio: ['ignore', output, output],
     env: { ...process.env, ...environment },
