@@ -24,9 +24,14 @@ const checks: readonly { name: string; script: string; args: readonly string[] }
  * - Most of the processes live for seconds, and the embedded database is WebAssembly: optimizing it takes longer than it is
  *   then used. Without it, a process that starts a server takes two fifths less CPU. `--liftoff-only`, which implies both,
  *   implies nothing once Node runs.
- * - The memory of a WebAssembly module would let V8 collect all garbage whenever a database is opened.
+ * - The memory of a WebAssembly module would let V8 collect all garbage whenever a database is opened. V8 knows the flag
+ *   since version 13, that of Node 24, and complains before that.
  */
-const V8_FLAGS = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering', '--external-memory-accounted-in-global-limit']
+const V8_FLAGS = [
+  '--no-wasm-tier-up',
+  '--no-wasm-dynamic-tiering',
+  ...(Number.parseInt(process.versions.v8, 10) >= 13 ? ['--external-memory-accounted-in-global-limit'] : []),
+]
 
 /** Sets them when a process starts. */
 const SET_V8_FLAGS = `--import=data:text/javascript,import{setFlagsFromString}from'node:v8';${V8_FLAGS.map((flag) => `setFlagsFromString('${flag}')`).join(';')}`
