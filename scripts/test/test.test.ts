@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -43,6 +44,21 @@ describe('the command test', () => {
     const source = `it('a', () => { process.kill(process.pid, 'SIGINT') }); it('b', () => {})`
     expect(await testFile(source)).to.deep.equal({ status: 1, lastLine: '0 passed, 1 failed' })
   })
+
+  for (const [when, ending] of [
+    ['they have ended', ''],
+    ['it is terminated', `process.kill(process.ppid, 'SIGTERM'); return new Promise(() => {})`],
+  ] as const) {
+    it(`removes what the tests wrote into the folder for temporary files when ${when}`, async () => {
+      const where = join(folder, 'where')
+      const write = `import { mkdtempSync, writeFileSync } from 'node:fs'; import { tmpdir } from 'node:os'
+        it('a', () => { writeFileSync('${where}', mkdtempSync(tmpdir() + '/some-')); ${ending} })`
+      expect(await testFile(write)).to.deep.include({ status: ending === '' ? 0 : 1 })
+      const written = await readFile(where, 'utf8')
+      expect(written).to.match(/\/touchstone-test-\w+\/some-\w+$/)
+      expect(existsSync(join(written, '..'))).to.equal(false)
+    })
+  }
 
   it('runs only the tests whose titles match', async () => {
     expect(await testFile(`it('a', () => {}); it('b', () => { throw new Error('no') })`, '--grep', 'a')).to.deep.equal({
