@@ -138,7 +138,8 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
     ]
     const { NODE_OPTIONS = '' } = process.env
     const environment = { NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(), TMPDIR: folder }
-    const options = { output: 'inherit', environment, flags: [INITIAL_HEAP] } as const
+    const handOn = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+    const options = { output: 'inherit', environment, flags: [INITIAL_HEAP], handOn } as const
     const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], options)
     const counted = await readFile(counts, 'utf8').then(
       (json) => JSON.parse(json) as TestCounts,
@@ -166,7 +167,11 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Runs a package's script with this Node, and hands signals on to it. Output is gathered, unless it is inherited. */
+/**
+ * Runs a package's script with this Node. Output is gathered, unless it is inherited.
+ *
+ * @param options.handOn signals that end the script, and not this process, which has something to do after it
+ */
 async function runScript(
   script: string,
   args: readonly string[],
@@ -174,22 +179,27 @@ async function runScript(
     output = 'pipe',
     environment,
     flags = [],
-  }: { output?: 'pipe' | 'inherit'; environment?: NodeJS.ProcessEnv; flags?: readonly string[] } = {},
+    handOn = [],
+  }: {
+    output?: 'pipe' | 'inherit'
+    environment?: NodeJS.ProcessEnv
+    flags?: readonly string[]
+    handOn?: readonly NodeJS.Signals[]
+  } = {},
 ) {
   const child = spawn(process.execPath, [...flags, join(root, 'node_modules', script), ...args], {
     cwd: root,
     stdio: ['ignore', output, output],
     env: { ...process.env, ...environment },
   })
-  const handOn = (signal: NodeJS.Signals) => child.kill(signal)
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.on(signal, handOn)
+  const kill = (signal: NodeJS.Signals) => child.kill(signal)
+  for (const signal of handOn) process.on(signal, kill)
   const exit = new Promise<number>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve(code ?? 1))
   })
   const texts = [child.stdout, child.stderr].map((stream) => (stream ? text(stream) : ''))
   const [code, ...outputs] = await Promise.all([exit, ...texts])
-  for (const signal of signals) process.off(signal, handOn)
+  for (const signal of handOn) process.off(signal, kill)
   return { code, output: outputs.join('') }
 }
