@@ -1,4 +1,4 @@
-import { AssertionError } from 'chai'
+import { AssertionError, type Assertion as AssertionStatic, type util } from 'chai'
 import type { ClauseId } from '../../specs/index.ts'
 import { type Answer, describeAnswer, errorCodeOf, hasResult, isServed, memberOf, objectOf } from './answer.ts'
 import { connectChain } from './chain-truth.ts'
@@ -155,7 +155,10 @@ async function findExecution(answer: Answer, options: ExecuteOptions): Promise<J
  * use(relayAssertions)
  * expect(await readAnswer(await fetch(`${relayUrl}/execute`, request))).to.be.accepted
  */
-export function relayAssertions({ Assertion }: Chai.ChaiStatic, { flag }: Chai.ChaiUtils): void {
+export function relayAssertions(
+  { Assertion }: { readonly Assertion: typeof AssertionStatic },
+  { flag }: typeof util,
+): void {
   function judge(assertion: object, { holds, fault, unexpected, ...details }: Judgement): void {
     const isNegated = flag(assertion, 'negate') === true
     if (holds !== isNegated) return

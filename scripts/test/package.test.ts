@@ -257,9 +257,11 @@ const exported = [typeof client.execute, typeof startTestbed, typeof walkLogs, t
 report.catch(() => console.log(hardhatPlugin.id, ...exported))
 `,
     )
+    const strictest = { strict: true, skipLibCheck: false, types: [] }
+    const compilerOptions = { ...strictest, noEmit: true, module: 'nodenext', target: 'es2024', lib: ['es2024', 'dom'] }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['library.ts'] }))
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const types = ['--skipLibCheck', '--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2024']
-    const compiled = await runIn(folder, process.execPath, [tsc, ...types, '--lib', 'es2024,dom', 'library.ts'])
+    const compiled = await runIn(folder, process.execPath, [tsc, '-p', folder])
     expect(compiled.stdout).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
     expect(stdout, stderr).to.equal(

@@ -6,7 +6,7 @@ import type { Settlement } from '../services/ledger/settle.ts'
 import type { CachedChain } from '../services/chain/create-chain.ts'
 import type { Queries } from '../services/database/database.ts'
 import type { Jobs } from '../services/jobs/jobs.ts'
-import type { Relays } from '../services/ledger/relays.ts'
+import type { Relays } from '../services/relay-services.ts'
 import type { Signers } from '../services/signers/signers.ts'
 
 /** Counts the calls to the node and their time, by method and outcome. */

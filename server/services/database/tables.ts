@@ -1,4 +1,5 @@
 import { sql, type ColumnType, type Generated, type Kysely, type RawBuilder } from 'kysely'
+import type { RelayStatus } from '../relay-services.ts'
 
 /** `numeric(78)`: a uint256, exact; drivers hand it out as a decimal string. */
 type Uint256 = ColumnType<string, string | bigint, string | bigint>
@@ -39,9 +40,6 @@ export interface BudgetsTable {
   /** Gas. */
   used: Uint256
 }
-
-/** `abandoned`: the call will never be mined. It is charged nothing, unless it expired and its nonce had to be used up. */
-export type RelayStatus = 'pending' | 'succeeded' | 'reverted' | 'abandoned'
 
 /** Accepted relay calls. */
 export interface RelaysTable {

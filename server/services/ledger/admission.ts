@@ -1,8 +1,9 @@
 import { min } from '../../ethereum/bigint.ts'
-import type { RelayCall, Quota } from '../../core/define.ts'
+import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Queries, Database } from '../database/database.ts'
+import type { Quotas } from '../relay-services.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import {
   whenOpened,
@@ -140,18 +141,6 @@ function affordableGas(plan: Plan, available: bigint, maxFeePerGasWei: bigint, c
     else tooMuch = middle
   }
   return enough
-}
-
-/** What profiles may still spend, for `POST /quota`. */
-export interface Quotas {
-  /** @throws ServiceError PROFILE_NOT_REGISTERED; UPSTREAM_UNAVAILABLE a quota model does not answer */
-  remaining(profile: string): Promise<Quota>
-}
-
-declare module '../../core/define.ts' {
-  interface Services {
-    quotas: Quotas
-  }
 }
 
 interface QuotasOptions {

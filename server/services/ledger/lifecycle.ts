@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import type { RelayStatus } from '../database/tables.ts'
+import type { RelayStatus } from '../relay-services.ts'
 
 /** Who makes something happen in the life of a relay call, or of an account's nonce. */
 type Actor = 'relayer' | 'chain' | 'follower' | 'somebody else'

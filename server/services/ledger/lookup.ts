@@ -3,6 +3,7 @@ import { anyOf, transactionOf } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import { createCallReader } from '../../ethereum/bundle.ts'
 import type { RelayCall } from '../../core/define.ts'
+import type { KnownCall, ProfilePlace } from '../relay-services.ts'
 
 /** One (key manager, signer, channel): its calls execute in the order of their nonces. */
 export interface ChannelKey {
@@ -107,22 +108,6 @@ async function pendingRows(db: Queries, questions: readonly ChannelQuestion[]) {
       .select(['asked.at', 'relays.nonce', 'attempts.raw', 'relays.place', 'relays.account'])
       .execute()
   )
-}
-
-/** Where calls of a profile that exclude each other lie, for whichever key manager they are signed. */
-export interface ProfilePlace {
-  /** Checksummed. */
-  readonly profile: string
-  readonly nonce: bigint
-}
-
-/** A call that was accepted before. */
-export interface KnownCall {
-  readonly keyManager: string
-  /** See `identityOf`. */
-  readonly identity: string
-  /** The hash that was answered. */
-  readonly transactionHash: string
 }
 
 /**

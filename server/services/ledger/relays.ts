@@ -2,40 +2,11 @@ import type { TransactionStatus } from '../../../specs/index.ts'
 import type { Selectable } from 'kysely'
 import { microBatch } from '../../concurrency/micro-batch.ts'
 import type { Database, Queries } from '../database/database.ts'
-import type { RelaysTable, RelayStatus } from '../database/tables.ts'
+import type { RelaysTable } from '../database/tables.ts'
 import { planOf, type Plans } from '../quotas/plans.ts'
-import { acceptedAt, type KnownCall, type ProfilePlace } from './lookup.ts'
+import type { CallFilter, ProfilePlace, Relays, RelayStatus } from '../relay-services.ts'
+import { acceptedAt } from './lookup.ts'
 import { amountInUnit } from '../quotas/models.ts'
-
-/** Tells what became of relay calls. */
-export interface Relays {
-  /**
-   * @param hash of any attempt, lower case
-   * @param wanted which call of a bundle is meant; one that the transaction does not carry is undefined
-   */
-  status(hash: string, wanted?: CallFilter): Promise<TransactionStatus | undefined>
-  /** The calls of a profile that were accepted with this nonce, for whichever key manager, and not given up. */
-  accepted(place: ProfilePlace): Promise<readonly KnownCall[]>
-  /** How many calls wait to be mined. */
-  countPending(): Promise<number>
-  /** How many calls came since then, by their status now. */
-  countSince(sinceMs: number): Promise<Readonly<Record<RelayStatus, number>>>
-}
-
-/** Names a call among those of a bundle. A member that is absent fits every call. */
-export interface CallFilter {
-  /** Checksummed. */
-  readonly profile?: string
-  /** The controller that signed it, checksummed. */
-  readonly signer?: string
-  readonly nonce?: bigint
-}
-
-declare module '../../core/define.ts' {
-  interface Services {
-    relays: Relays
-  }
-}
 
 /** The most questions for accepted calls in one look into the ledger. */
 const MAX_TOGETHER = 64

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { anyOf, type AttemptsTable, type RelayStatus } from '../database/tables.ts'
+import { anyOf, type AttemptsTable } from '../database/tables.ts'
+import type { RelayStatus } from '../relay-services.ts'
 import { min } from '../../ethereum/bigint.ts'
 import type { Queries } from '../database/database.ts'
 import { planOf, moveReservation, type Account, type Plans } from '../quotas/plans.ts'

@@ -9,6 +9,7 @@ import type { KeyManagerCodes } from '../ledger/budgets.ts'
 import { lookUp, sendersBefore, type ChannelKey, type ChannelQuestion } from '../ledger/lookup.ts'
 import { createLedgerMemory } from '../ledger/commit.ts'
 import type { Profiles } from '../profiles/profiles.ts'
+import type { Relayer } from '../relay-services.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { createAccounts, type AccountsOptions } from './accounts.ts'
 import { createChannelSenders } from './channel-senders.ts'
@@ -18,29 +19,6 @@ import type { ExpiryCheck } from './expiry.ts'
 import { identityOf } from './identity.ts'
 import { judgeRun, type AcceptedCall } from './judge.ts'
 import { simulateNext } from './simulate-next.ts'
-
-/** Executes relay calls: each once, each accounted for, none lost. */
-export interface Relayer {
-  /** The chain that calls are signed for. It never changes: a node of another chain is not used. */
-  readonly chainId: bigint
-  /**
-   * Simulates, stores and sends a verified call, or answers with what became of the same call before.
-   *
-   * @returns the hash of the transaction that carries it; from then on it survives the end of this process
-   * @throws ServiceError `broadcast` false: nothing was stored now. The same call may have been accepted before, which
-   *   `relayByKeyManager` finds out
-   * @throws StaleProfileError the profile has another key manager: verify the call anew
-   */
-  submit(call: RelayCall): Promise<{ transactionHash: string }>
-  /** Takes no new calls, and resolves when the calls under way are answered. */
-  close(): Promise<void>
-}
-
-declare module '../../core/define.ts' {
-  interface Services {
-    relayer: Relayer
-  }
-}
 
 export interface RelayerOptions extends Omit<AccountsOptions, 'memory'> {
   readonly simulator: Simulator
