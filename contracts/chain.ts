@@ -2,6 +2,7 @@ import {
   BrowserProvider,
   HDNodeWallet,
   JsonRpcSigner,
+  type JsonRpcApiProvider,
   Wallet,
   type Eip1193Provider,
   type Signer,
@@ -115,10 +116,23 @@ export function testSigner(chain: RunningChain, index = 0): Wallet {
  * transaction that it has sent, it tells the hash alone.
  */
 export function unlockedSigner(chain: RunningChain, index: number): Signer {
-  return new UnlockedSigner(connect(chain), accountOf(chain, index).address)
+  return signerOnNode(connect(chain), accountOf(chain, index).address)
 }
 
+/** The same for an account that any development node holds. */
+export function signerOnNode(provider: JsonRpcApiProvider, address: string): Signer {
+  return new UnlockedSigner(provider, address)
+}
+
+/** More gas than any transaction takes that prepares a chain, at most 4.3 million; several fit into a block. */
+const ENOUGH_GAS = 8_000_000n
+
 class UnlockedSigner extends JsonRpcSigner {
+  /** No estimate: a development node executes a transaction several times for it, and keeps a record of each step. */
+  override async estimateGas(): Promise<bigint> {
+    return ENOUGH_GAS
+  }
+
   override async sendTransaction(transaction: TransactionRequest): Promise<TransactionResponse> {
     return { hash: await this.sendUncheckedTransaction(transaction) } as TransactionResponse
   }

@@ -1,5 +1,6 @@
-import { computeAddress, HDNodeWallet, JsonRpcProvider, Wallet } from 'ethers'
+import { computeAddress, HDNodeWallet, JsonRpcProvider } from 'ethers'
 import { Pool } from 'undici'
+import { signerOnNode } from '../contracts/chain.ts'
 import { TEST_MNEMONIC } from '../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../contracts/deploy/profile.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
@@ -29,7 +30,7 @@ export async function provisionWorld(rpcUrl: string): Promise<RelayWorld> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
   try {
     const { chainId } = await provider.getNetwork()
-    const deployer = new Wallet(testKey(0), provider)
+    const deployer = signerOnNode(provider, computeAddress(testKey(0)))
     const fixture = await provisionFixture(deployer, {
       rpcUrl,
       relayUrl: '',

@@ -82,7 +82,7 @@ describe('docs/eth-rpc.md', function () {
   before(async () => {
     node = await nodeKinds.hardhat()
     // And one of another contract between them.
-    count = (await seedLogs(await createSender(node.wallet))).count + 1
+    count = (await seedLogs(await createSender(node.deployer))).count + 1
     front = await startRpcFront([node.rpcUrl])
     // Inside of the repository, so that the packages are found.
     folder = await mkdtemp(join(root, 'node_modules/.docs-'))

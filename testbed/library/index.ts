@@ -1,6 +1,6 @@
-import { BrowserProvider, Wallet, type Eip1193Provider } from 'ethers'
+import { BrowserProvider, Wallet, type Eip1193Provider, type Signer } from 'ethers'
 import { createRelayClient, type RelayClient } from '../../client/index.ts'
-import { startChain } from '../../contracts/chain.ts'
+import { signerOnNode, startChain } from '../../contracts/chain.ts'
 import type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
 import { deployProfile, handOver, setControllers, permissionSets } from '../../contracts/deploy/profile.ts'
 import { createSender } from '../../contracts/deploy/sender.ts'
@@ -156,10 +156,8 @@ async function start(
     killRelay: () => relay.kill(),
     startRelay: () => relay.start(),
     profile: async ({ permissions = permissionSets.full } = {}) => {
-      const profile = await deployOther(
-        new Wallet(funderOf(node).privateKey, new BrowserProvider(chain.provider)),
-        permissions,
-      )
+      const funder = signerOnNode(new BrowserProvider(chain.provider), funderOf(node).address)
+      const profile = await deployOther(funder, permissions)
       return { ...profile, client: clientOf(profile.address, profile.controller) }
     },
     dump: () => meanwhile(async () => ({ chain: await chain.snapshot(), ledger: await relay.copyLedger() })),
@@ -173,7 +171,7 @@ async function start(
   }
 }
 
-async function deployOther(funder: Wallet, permissions: bigint): Promise<Omit<TestProfile, 'client'>> {
+async function deployOther(funder: Signer, permissions: bigint): Promise<Omit<TestProfile, 'client'>> {
   const sender = await createSender(funder)
   const profile = await deployProfile(sender)
   const [controller, owner] = [Wallet.createRandom(), Wallet.createRandom()]

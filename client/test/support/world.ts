@@ -1,4 +1,5 @@
 import { BrowserProvider, Wallet } from 'ethers'
+import { signerOnNode } from '../../../contracts/chain.ts'
 import { deployTarget, targetInterface } from '../../../contracts/deploy/targets.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/library/index.ts'
@@ -23,7 +24,7 @@ export const succeed = (target: string, value = 1) => ({
 export async function startWorld(options?: TestbedOptions): Promise<World> {
   const testbed = await startTestbed(options)
   const { fixture, relayUrl, rpcUrl, provider } = testbed
-  const deployer = new Wallet(fixture.funder?.privateKey ?? '', new BrowserProvider(provider))
+  const deployer = signerOnNode(new BrowserProvider(provider), fixture.funder?.address ?? '')
   const target = await deployTarget(await createSender(deployer))
   const controller = new Wallet(fixture.controllers.full.privateKey)
   return {

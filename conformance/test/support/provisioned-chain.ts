@@ -1,5 +1,5 @@
-import { JsonRpcProvider, Wallet } from 'ethers'
-import { type RunningChain, startChain } from '../../../contracts/chain.ts'
+import { JsonRpcProvider, type Signer, Wallet } from 'ethers'
+import { type RunningChain, startChain, unlockedSigner } from '../../../contracts/chain.ts'
 import { type Fixture, provisionFixture } from '../../../contracts/deploy/fixture.ts'
 
 /** The first account of every development node. */
@@ -18,12 +18,7 @@ export interface ProvisionedChain extends RunningChain {
 export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promise<Fixture> {
   const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
   try {
-    return await provisionFixture(new Wallet(privateKey, provider), {
-      rpcUrl,
-      relayUrl: 'http://127.0.0.1:1',
-      ethRpcBaseUrl: 'http://127.0.0.1:1',
-      profileFundsWei: 0n,
-    })
+    return await provisionBy(new Wallet(privateKey, provider), rpcUrl)
   } finally {
     provider.destroy()
   }
@@ -32,7 +27,14 @@ export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promis
 /** A fresh chain with everything that the suite needs. */
 export async function startProvisionedChain(): Promise<ProvisionedChain> {
   const chain = await startChain()
-  const funder = chain.accounts[0]
-  if (!funder) throw new Error('the chain has no accounts')
-  return { ...chain, fixture: await provisionOn(chain.rpcUrl, funder.privateKey) }
+  return { ...chain, fixture: await provisionBy(unlockedSigner(chain, 0), chain.rpcUrl) }
+}
+
+function provisionBy(signer: Signer, rpcUrl: string): Promise<Fixture> {
+  return provisionFixture(signer, {
+    rpcUrl,
+    relayUrl: 'http://127.0.0.1:1',
+    ethRpcBaseUrl: 'http://127.0.0.1:1',
+    profileFundsWei: 0n,
+  })
 }

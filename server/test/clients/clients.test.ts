@@ -30,7 +30,7 @@ for (const [name, start] of Object.entries(nodeKinds)) {
 
     before(async () => {
       node = await start()
-      const sender = await createSender(node.wallet)
+      const sender = await createSender(node.deployer)
       const { bytecode } = await loadArtifact('LogEmitter')
       const { address, deployed } = sender.deploy(bytecode)
       emitter = address as Address

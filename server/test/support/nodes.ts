@@ -1,10 +1,10 @@
-import { JsonRpcProvider, Wallet } from 'ethers'
+import { JsonRpcProvider, type Signer, Wallet } from 'ethers'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChain } from '../../../contracts/chain.ts'
+import { signerOnNode, startChain } from '../../../contracts/chain.ts'
 import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
 
 /** A real development node of its own for a test. */
@@ -15,6 +15,8 @@ export interface TestNode {
   request<Result = unknown>(method: string, ...params: unknown[]): Promise<Result>
   /** The first of the well-known accounts; both nodes have the same. */
   readonly wallet: Wallet
+  /** The same account, for which the node signs. */
+  readonly deployer: Signer
   readonly accounts: readonly string[]
   close(): Promise<void>
 }
@@ -50,11 +52,13 @@ async function describeNode(name: TestNode['name'], rpcUrl: string, close: () =>
     if (error) throw Object.assign(new Error(error.message), { code: error.code })
     return result
   }
+  const wallet = new Wallet(FIRST_KEY, provider)
   return {
     name,
     rpcUrl,
     request,
-    wallet: new Wallet(FIRST_KEY, provider),
+    wallet,
+    deployer: signerOnNode(provider, wallet.address),
     accounts: await request<string[]>('eth_accounts'),
     close: async () => {
       provider.destroy()

@@ -32,7 +32,7 @@ for (const [name, start] of Object.entries(nodeKinds)) {
 
     before(async () => {
       node = await start()
-      sender = await createSender(node.wallet)
+      sender = await createSender(node.deployer)
       const { bytecode } = await loadArtifact('LogEmitter')
       const deployed = [sender.deploy(bytecode), sender.deploy(bytecode)] as const
       ;[emitter, exact] = [deployed[0].address, deployed[1].address]

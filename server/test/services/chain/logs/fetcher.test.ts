@@ -30,7 +30,7 @@ for (const [name, start] of Object.entries(nodeKinds)) {
 
     before(async () => {
       node = await start()
-      const sender = await createSender(node.wallet)
+      const sender = await createSender(node.deployer)
       const emitter = sender.deploy((await loadArtifact('LogEmitter')).bytecode)
       await emitter.deployed
       for (const count of LOGS) {
