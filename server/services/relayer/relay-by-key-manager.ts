@@ -2,13 +2,12 @@ import { getAddress } from 'ethers'
 import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { servicesFor, type LoadedRelay } from '../../core/registry.ts'
-// Where Services gets its members `profiles` and `relays`.
-import type {} from '../ledger/relays.ts'
+import { MalformedSignatureError } from '../../ethereum/signature.ts'
+// Where Services gets its members `profiles`, `relays` and `relayer`.
 import type {} from '../profiles/profiles.ts'
+import type {} from '../relay-services.ts'
 import { identityOf } from './identity.ts'
 import { StaleProfileError } from './judge.ts'
-// And `relayer`.
-import type {} from './relayer.ts'
 
 /** What the caller of a request adds to it. */
 export interface RequestContext {
@@ -74,6 +73,8 @@ export function relayByKeyManager(relays: readonly LoadedRelay[], services: Serv
       return await attemptTwice(request, context)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
+      // Whatever the profile was, no call with this signature can have been accepted.
+      if (error.cause instanceof MalformedSignatureError) throw error
       const transactionHash = await acceptedBefore(request, bound, services).catch((ledgerError: unknown) => {
         // What the ledger does not tell now, the caller must not take for a no.
         throw error.broadcast ? error : ledgerError

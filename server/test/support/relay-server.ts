@@ -16,7 +16,7 @@ import { QUOTA_PATH, quotaAnswer } from '../../http/quota.ts'
 import { systemClock, type Clock } from '../../services/clock.ts'
 import { composeServices, type Composed, type ComposeOptions, type Timings } from '../../compose.ts'
 // Where Services gets its member `relays`.
-import type {} from '../../services/ledger/relays.ts'
+import type {} from '../../services/relay-services.ts'
 import { boundless } from '../../services/ledger/budgets.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
