@@ -6,6 +6,7 @@ import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { contractNames, loadArtifact } from '../contracts/artifacts.ts'
+import { keepNewDatabase } from '../server/services/database/pglite.ts'
 import { changedTests } from './changed-tests.ts'
 import type { TestCounts } from './test-reporter.ts'
 
@@ -125,8 +126,8 @@ async function runChecks(): Promise<TestCounts[]> {
 }
 
 async function runMocha(args: readonly string[]): Promise<TestCounts> {
-  // The contracts are compiled here once, so that not every test process compiles them.
-  await Promise.all(contractNames.map(loadArtifact))
+  // What is kept for later is made here once, so that not every test process makes it: contracts, a new database.
+  await Promise.all([...contractNames.map(loadArtifact), keepNewDatabase()])
   const folder = await temporaryFolder()
   try {
     const counts = join(folder, 'counts.json')

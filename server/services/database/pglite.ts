@@ -49,6 +49,11 @@ export async function startPGlite(folder: string | undefined, isNew: boolean, ar
   return pglite
 }
 
+/** Keeps the archive, unless it is there: for a caller that is about to start many processes. */
+export async function keepNewDatabase(): Promise<void> {
+  if (!(await exists(sharedArchive()))) await (await startPGlite(undefined, true)).close()
+}
+
 /**
  * Drops the databases that `create database` would copy, which PGlite cannot do. They are two thirds of the thousand
  * files of a new database: without them, a start on a new folder takes half the CPU.

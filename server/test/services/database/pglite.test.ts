@@ -1,4 +1,4 @@
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import { expect } from 'chai'
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
@@ -13,7 +13,7 @@ describe('PGliteStream', () => {
   let pglite: PGlite
 
   before(async () => {
-    pglite = await PGlite.create()
+    pglite = await startPGlite(undefined, true)
   })
   after(() => pglite.close())
 
