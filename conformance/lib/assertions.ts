@@ -43,6 +43,9 @@ declare global {
   }
 }
 
+/** chai's `expect`. Whoever names this type has what is declared above. */
+export type RelayExpect = Chai.ExpectStatic
+
 /** What an assertion about an answer found. */
 type Judgement = FaultDetails & {
   readonly holds: boolean

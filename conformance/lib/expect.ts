@@ -1,10 +1,10 @@
 import { use } from 'chai'
 import { type Answer, describeAnswer, isServed, memberOf } from './answer.ts'
-import { relayAssertions } from './assertions.ts'
+import { relayAssertions, type RelayExpect } from './assertions.ts'
 import { Untestable } from './outcome.ts'
 
 /** chai's `expect` with the assertions about the answers of relays. chai keeps a plugin for the whole process. */
-export const { expect } = use(relayAssertions)
+export const expect: RelayExpect = use(relayAssertions).expect
 
 /**
  * The result of a request that the target must serve.

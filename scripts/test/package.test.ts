@@ -224,6 +224,32 @@ describe('the published package, installed in an empty folder', function () {
     await exited
   })
 
+  /** What the strictest compiler says of a file, in a project with the types of no other package. */
+  async function typeErrors(file: string, compiler: 'typescript' | 'typescript-native'): Promise<string> {
+    const strictest = { strict: true, skipLibCheck: false, types: [] }
+    const compilerOptions = { ...strictest, noEmit: true, module: 'nodenext', target: 'es2024', lib: ['es2024', 'dom'] }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+    const tsc = join(root, 'node_modules', compiler, 'bin/tsc')
+    return (await runIn(folder, process.execPath, [tsc, '-p', folder])).stdout
+  }
+
+  for (const [entry, use] of [
+    ['suite', "import { type Answer, expect } from 'touchstone/suite'"],
+    [
+      'chai',
+      "import { expect, use } from 'chai'\nimport { type Answer, relayAssertions } from 'touchstone/chai'\nuse(relayAssertions)",
+    ],
+  ] as const) {
+    it(`brings the types of its assertions with touchstone/${entry}`, async () => {
+      const asserted =
+        'export const assertions = (answer: Answer) => expect(answer).to.be.served.and.to.have.result(true)'
+      const misspelt =
+        '// @ts-expect-error there is no such assertion\nexport const none = (answer: Answer) => expect(answer).to.be.serve'
+      await writeFile(join(folder, `${entry}.ts`), `${use}\n${asserted}\n${misspelt}\n`)
+      expect(await typeErrors(`${entry}.ts`, 'typescript-native')).to.equal('')
+    })
+  }
+
   it('is a library with types', async () => {
     await writeFile(
       join(folder, 'library.ts'),
@@ -257,12 +283,7 @@ const exported = [typeof client.execute, typeof startTestbed, typeof walkLogs, t
 report.catch(() => console.log(hardhatPlugin.id, ...exported))
 `,
     )
-    const strictest = { strict: true, skipLibCheck: false, types: [] }
-    const compilerOptions = { ...strictest, noEmit: true, module: 'nodenext', target: 'es2024', lib: ['es2024', 'dom'] }
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['library.ts'] }))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    const compiled = await runIn(folder, process.execPath, [tsc, '-p', folder])
-    expect(compiled.stdout).to.equal('')
+    expect(await typeErrors('library.ts', 'typescript')).to.equal('')
     const { stdout, stderr } = await runIn(folder, process.execPath, ['library.ts'])
     expect(stdout, stderr).to.equal(
       'UsageError\ntouchstone function function function function function function function ServiceError\n',
