@@ -23,7 +23,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const tsc = inRoot('node_modules/typescript-native/bin/tsc')
   const { status } = spawnSync(process.execPath, [tsc, '-b', '--force', ...projects], { stdio: 'inherit' })
   if (status !== 0) return 1
-  for await (const file of glob(inRoot('dist/**/*.d.ts'))) await nameTypesOfJson(file)
+  for await (const file of glob(inRoot('dist/**/*.d.ts'))) await addJsonAttributes(file)
   await copyFile(inRoot('specs/openapi.yaml'), inRoot('dist/specs/openapi.yaml'))
   const migrations = 'server/services/database/migrations'
   await cp(inRoot(migrations), inRoot(`dist/${migrations}`), { recursive: true })
@@ -34,7 +34,7 @@ export async function run(argv: readonly string[]): Promise<number> {
  * Writes the attribute of JSON imports into a file of declarations: the compiler leaves it out, and then refuses the import in
  * a project with `module: nodenext`.
  */
-async function nameTypesOfJson(file: string): Promise<void> {
+async function addJsonAttributes(file: string): Promise<void> {
   const declarations = await readFile(file, 'utf8')
   const withAttributes = declarations.replace(/^(import .* from '.*\.json');$/gm, "$1 with { type: 'json' };")
   if (withAttributes !== declarations) await writeFile(file, withAttributes)
