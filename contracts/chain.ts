@@ -1,18 +1,9 @@
-import {
-  BrowserProvider,
-  HDNodeWallet,
-  JsonRpcSigner,
-  type JsonRpcApiProvider,
-  Wallet,
-  type Eip1193Provider,
-  type Signer,
-  type TransactionRequest,
-  type TransactionResponse,
-} from 'ethers'
+import { BrowserProvider, HDNodeWallet, Wallet, type Eip1193Provider, type Signer } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { signerOnNode } from './deploy/signer-on-node.ts'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
 
 export interface ChainOptions {
@@ -111,31 +102,9 @@ export function testSigner(chain: RunningChain, index = 0): Wallet {
   return new Wallet(accountOf(chain, index).privateKey, connect(chain))
 }
 
-/**
- * A signer for the same account that lets the node sign, because signing and encoding in JavaScript take longer. Of a
- * transaction that it has sent, it tells the hash alone.
- */
+/** A signer for the same account, for which the node signs. */
 export function unlockedSigner(chain: RunningChain, index: number): Signer {
   return signerOnNode(connect(chain), accountOf(chain, index).address)
-}
-
-/** The same for an account that any development node holds. */
-export function signerOnNode(provider: JsonRpcApiProvider, address: string): Signer {
-  return new UnlockedSigner(provider, address)
-}
-
-/** More gas than any transaction takes that prepares a chain, at most 4.3 million; several fit into a block. */
-const ENOUGH_GAS = 8_000_000n
-
-class UnlockedSigner extends JsonRpcSigner {
-  /** No estimate: a development node executes a transaction several times for it, and keeps a record of each step. */
-  override async estimateGas(): Promise<bigint> {
-    return ENOUGH_GAS
-  }
-
-  override async sendTransaction(transaction: TransactionRequest): Promise<TransactionResponse> {
-    return { hash: await this.sendUncheckedTransaction(transaction) } as TransactionResponse
-  }
 }
 
 /** An ethers provider for the node in this process. It caches nothing, so its answers are never stale. */

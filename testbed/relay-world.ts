@@ -1,6 +1,6 @@
 import { computeAddress, HDNodeWallet, JsonRpcProvider } from 'ethers'
 import { Pool } from 'undici'
-import { signerOnNode } from '../contracts/chain.ts'
+import { signerOnNode } from '../contracts/deploy/signer-on-node.ts'
 import { TEST_MNEMONIC } from '../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../contracts/deploy/profile.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'

@@ -1,6 +1,7 @@
 import { BrowserProvider, Wallet, type Eip1193Provider, type Signer } from 'ethers'
 import { createRelayClient, type RelayClient } from '../../client/index.ts'
-import { signerOnNode, startChain } from '../../contracts/chain.ts'
+import { startChain } from '../../contracts/chain.ts'
+import { signerOnNode } from '../../contracts/deploy/signer-on-node.ts'
 import type { Fixture, KeyPair } from '../../contracts/deploy/fixture.ts'
 import { deployProfile, handOver, setControllers, permissionSets } from '../../contracts/deploy/profile.ts'
 import { createSender } from '../../contracts/deploy/sender.ts'

@@ -1,5 +1,5 @@
 import { BrowserProvider, Wallet } from 'ethers'
-import { signerOnNode } from '../../../contracts/chain.ts'
+import { signerOnNode } from '../../../contracts/deploy/signer-on-node.ts'
 import { deployTarget, targetInterface } from '../../../contracts/deploy/targets.ts'
 import { createSender } from '../../../contracts/deploy/sender.ts'
 import { startTestbed, type Testbed, type TestbedOptions } from '../../../testbed/library/index.ts'

@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signerOnNode, startChain } from '../../../contracts/chain.ts'
+import { startChain } from '../../../contracts/chain.ts'
+import { signerOnNode } from '../../../contracts/deploy/signer-on-node.ts'
 import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
 
 /** A real development node of its own for a test. */

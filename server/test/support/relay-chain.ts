@@ -1,5 +1,5 @@
 import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
-import { AbiCoder, computeAddress, concat, hexlify, randomBytes, Wallet, Interface, type Signer } from 'ethers'
+import { AbiCoder, computeAddress, concat, type Wallet, Interface, type Signer } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import {
   deployProfile,
@@ -11,6 +11,7 @@ import {
   permissionSets,
   controllerData,
 } from '../../../contracts/deploy/profile.ts'
+import { randomKeyPair } from '../../../contracts/deploy/fixture.ts'
 import { relayNonce, signRelayCall } from '../../../contracts/lsp25.ts'
 import { deployBundler } from '../../../contracts/deploy/bundler.ts'
 import { createSender, type Sender } from '../../../contracts/deploy/sender.ts'
@@ -55,7 +56,7 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
   const node = await nodeKinds[kind]()
   const chainId = Number(await node.request<string>('eth_chainId'))
   const sender = await createSender(node.deployer)
-  const controllers = { full: keyPair(), noSign: keyPair(), noRelay: keyPair() }
+  const controllers = { full: randomKeyPair(), noSign: randomKeyPair(), noRelay: randomKeyPair() }
   const anotherProfile = async (): Promise<Profile> => {
     const profile = await deployProfile(sender, 10n ** 18n)
     await setControllers(
@@ -72,7 +73,7 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
   const profile = await anotherProfile()
   const target = await deployTarget(sender)
   let deployedBundler: Promise<string> | undefined
-  const signerKeys = Array.from({ length: signerCount }, () => keyPair().privateKey)
+  const signerKeys = Array.from({ length: signerCount }, () => randomKeyPair().privateKey)
   const signers = signerKeys.map((key) => computeAddress(key))
   for (const to of signers) await sender.mined(await sender.send({ to, value: SIGNER_FUNDS_WEI }))
   return {
@@ -106,12 +107,6 @@ export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signer
     },
     close: () => node.close(),
   }
-}
-
-function keyPair(): KeyPair {
-  // createRandom() derives the key from a mnemonic, which takes twenty times as long.
-  const { address, privateKey } = new Wallet(hexlify(randomBytes(32)))
-  return { address, privateKey }
 }
 
 /** The published contracts of the time before LSP25. */

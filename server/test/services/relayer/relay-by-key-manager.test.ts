@@ -163,19 +163,6 @@ describe('relayByKeyManager', () => {
     expect(await outcomeOf(relay(requestFor(present)))).to.equal('UPSTREAM_UNAVAILABLE')
   })
 
-  it('refuses a signature that no key can have made without a question to the ledger', async () => {
-    const { relay } = world({
-      accepted: async () => {
-        throw refusal('UPSTREAM_UNAVAILABLE')
-      },
-    })
-    const { address: profile, transaction } = requestFor(present)
-    const signature = `${transaction.signature.slice(0, -2)}63`
-    expect(await outcomeOf(relay({ address: profile, transaction: { ...transaction, signature } }))).to.equal(
-      'INVALID_SIGNATURE',
-    )
-  })
-
   it('does not say so either when the call may have been stored before the ledger went away', async () => {
     const away = (broadcast: boolean) => new ServiceError('UPSTREAM_UNAVAILABLE', 'for a test', { broadcast })
     const { relay } = world({
@@ -188,5 +175,18 @@ describe('relayByKeyManager', () => {
     })
     const error = await relay(requestFor(present)).catch((thrown: unknown) => thrown)
     expect(error).to.include({ code: 'UPSTREAM_UNAVAILABLE', broadcast: true })
+  })
+
+  it('refuses a signature that no key can have made without a question to the ledger', async () => {
+    const { relay } = world({
+      accepted: async () => {
+        throw refusal('UPSTREAM_UNAVAILABLE')
+      },
+    })
+    const { address: profile, transaction } = requestFor(present)
+    const signature = `${transaction.signature.slice(0, -2)}63`
+    expect(await outcomeOf(relay({ address: profile, transaction: { ...transaction, signature } }))).to.equal(
+      'INVALID_SIGNATURE',
+    )
   })
 })
