@@ -35,8 +35,13 @@ const OF_NOTHING = 'sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXys
 
 describe('package-lock.json', () => {
   let packages: Readonly<Record<string, LockedPackage>>
+  /** Those that npm fetches, by their paths. */
+  let fetched: readonly (readonly [path: string, entry: LockedPackage])[]
   before(async () => {
     packages = (JSON.parse(await read('package-lock.json')) as { packages: typeof packages }).packages
+    fetched = Object.entries(packages).filter(
+      ([path, { link, inBundle }]) => path !== '' && link !== true && inBundle !== true,
+    )
   })
 
   // npm leaves them out when the registry does not have them at the time; npm ci then refuses the file.
@@ -48,20 +53,14 @@ describe('package-lock.json', () => {
 
   // Without it, npm asks the registry for all versions of every package: an installation takes half as long again.
   it('says where the archive of every package lies', () => {
-    const elsewhere = Object.entries(packages).filter(
-      ([path, { resolved = '', inBundle }]) =>
-        path !== '' && inBundle !== true && !resolved.startsWith('https://registry.npmjs.org/'),
-    )
+    const elsewhere = fetched.filter(([, { resolved = '' }]) => !resolved.startsWith('https://registry.npmjs.org/'))
     expect(elsewhere.map(([path]) => path)).to.deep.equal([])
   })
 
   it('has the hash of every package: production ones of an archive, what was not to be had of nothing', () => {
-    const entries = Object.entries(packages).filter(
-      ([path, { link, inBundle }]) => path !== '' && link !== true && inBundle !== true,
-    )
-    const strange = entries.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
+    const strange = fetched.filter(([, { integrity = '' }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity))
     expect(strange.map(([path]) => path)).to.deep.equal([])
-    const refused = entries.filter(([, { integrity }]) => integrity === OF_NOTHING)
+    const refused = fetched.filter(([, { integrity }]) => integrity === OF_NOTHING)
     expect(refused.filter(([, { dev }]) => dev !== true)).to.deep.equal([])
     for (const [path] of refused) expect(path).to.match(/^node_modules\/@foundry-rs\/(anvil|cast)-/)
   })
