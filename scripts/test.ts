@@ -6,7 +6,6 @@ import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { contractNames, loadArtifact } from '../contracts/artifacts.ts'
-import { keepNewDatabase } from '../server/services/database/pglite.ts'
 import { changedTests } from './changed-tests.ts'
 import type { TestCounts } from './test-reporter.ts'
 
@@ -79,7 +78,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const results = [
     ...((isWhole || changed !== undefined) && grep === undefined ? await runChecks() : []),
     ...(files.length > 0 || isWhole
-      ? [await runMocha(isWhole ? mochaArgs : [...fileOptions, ...mochaArgs, ...files])]
+      ? [await (isWhole ? runAll(mochaArgs) : runMocha([...fileOptions, ...mochaArgs, ...files]))]
       : []),
   ]
   const passed = results.reduce((sum, result) => sum + result.passed, 0)
@@ -125,9 +124,16 @@ async function runChecks(): Promise<TestCounts[]> {
   )
 }
 
+/** All tests. On a clean clone, each of the processes that begin at once would make the embedded database that is kept. */
+async function runAll(mochaArgs: readonly string[]): Promise<TestCounts> {
+  const { keepNewDatabase } = await import('../server/services/database/pglite.ts')
+  await keepNewDatabase()
+  return runMocha(mochaArgs)
+}
+
 async function runMocha(args: readonly string[]): Promise<TestCounts> {
-  // What is kept for later is made here once, so that not every test process makes it: contracts, a new database.
-  await Promise.all([...contractNames.map(loadArtifact), keepNewDatabase()])
+  // The contracts are compiled here once, so that not every test process compiles them.
+  await Promise.all(contractNames.map(loadArtifact))
   const folder = await temporaryFolder()
   try {
     const counts = join(folder, 'counts.json')
