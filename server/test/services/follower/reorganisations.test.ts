@@ -64,11 +64,16 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     return hashes
   }
 
+  /** Waits until a call is mined: anvil answers before that. */
+  async function minedReceipt(hash: string | undefined) {
+    await until(async () => (await chain.receipt(hash)) !== null, PATIENCE_MS)
+    return chain.receipt(hash)
+  }
+
   /** @returns what was charged for calls that are mined again */
   async function expectMinedAgain(hashes: readonly string[]): Promise<number> {
     for (const hash of hashes) {
-      await until(async () => (await chain.receipt(hash)) !== null, PATIENCE_MS)
-      const receipt = await chain.receipt(hash)
+      const receipt = await minedReceipt(hash)
       await until(async () => {
         const { status: now, block } = (await status(hash)) as { status?: string; block?: { hash: string } | null }
         return now === 'succeeded' && block?.hash === receipt?.blockHash
@@ -147,7 +152,7 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed), PATIENCE_MS)
     const next = await client.execute({ channel: 2n })
     expect(next.status).to.equal(200)
-    const other = await chain.receipt(next.json.transactionHash)
+    const other = await minedReceipt(next.json.transactionHash)
     await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed), PATIENCE_MS)
   })
 
