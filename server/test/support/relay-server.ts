@@ -118,7 +118,7 @@ export interface BundlingServer extends RelayServer {
   together<T>(requests: readonly (() => Promise<T>)[], untried?: number): Promise<T[]>
 }
 
-/** The requests that come after the last simulation has ended. */
+/** After so many turns in which the node is asked nothing, calls that were tried wait for an account. */
 const TURNS = 50
 
 /** A relay server that puts the calls that wait for an account into one transaction. */
@@ -127,7 +127,7 @@ export async function startBundlingServer(
   { config = {}, ...options }: Partial<RelayServerOptions> = {},
   maxCalls = 16,
 ): Promise<BundlingServer> {
-  const simulations = { ended: 0 }
+  const watched: Watched = { simulated: 0, underWay: 0 }
   const server = await startRelayServer({
     rpcUrl: chain.node.rpcUrl,
     signerKeys: chain.signerKeys,
@@ -136,18 +136,18 @@ export async function startBundlingServer(
       ...config,
       relay: { ...(config['relay'] as object), bundle: { contract: await chain.bundler(), maxCalls } },
     },
-    compose: { tracing: watch(simulations) },
+    compose: { tracing: watch(watched) },
   })
   return {
     ...server,
     together: async (requests, untried = 0) => {
-      const wanted = simulations.ended + requests.length - untried
+      const wanted = watched.simulated + requests.length - untried
       const release = Promise.withResolvers<void>()
       const held = chain.signers.map((signer) => server.database.exclusively(accountKey(signer), () => release.promise))
       const answers = Promise.all(requests.map((request) => request()))
       try {
-        await Promise.race([answers, until(() => simulations.ended >= wanted)])
-        for (let turn = 0; turn < TURNS; turn++) await nextTurn()
+        await Promise.race([answers, until(() => watched.simulated >= wanted)])
+        for (let turn = 0; turn < TURNS; turn = watched.underWay === 0 ? turn + 1 : 0) await nextTurn()
       } finally {
         release.resolve()
       }
@@ -157,18 +157,32 @@ export async function startBundlingServer(
   }
 }
 
-/** Traces nothing, and counts the calls that were tried. */
-function watch(simulations: { ended: number }): Tracing {
+interface Watched {
+  /** The calls that were tried. */
+  simulated: number
+  /** What the node is asked. */
+  underWay: number
+}
+
+/** Traces nothing, and counts. */
+function watch(watched: Watched): Tracing {
   return {
-    span: async (name, { attributes }, work) => {
-      const result = await work({ rename: () => {}, set: () => {}, fail: () => {} })
-      if (name === 'simulate') simulations.ended += Number(attributes?.['touchstone.relay.calls'])
-      return result
+    span: async (name, { kind, attributes }, work) => {
+      const toNode = Number(kind === 'client')
+      watched.underWay += toNode
+      try {
+        const result = await work({ rename: () => {}, set: () => {}, fail: () => {} })
+        if (name === 'simulate') watched.simulated += Number(attributes?.['touchstone.relay.calls'])
+        return result
+      } finally {
+        watched.underWay -= toNode
+      }
     },
     record: () => {},
     current: () => ({}) as ReturnType<Tracing['current']>,
     incoming: () => ({}) as ReturnType<Tracing['incoming']>,
-    traceparent: () => undefined,
+    // Without one, what the node is asked would be no span.
+    traceparent: () => `00-${'1'.repeat(32)}-${'1'.repeat(16)}-00`,
     close: async () => {},
   }
 }
