@@ -56,8 +56,7 @@ async function run() {
 globalThis.run = run
 `
 
-describe('the client in a browser', function () {
-  this.timeout(60_000)
+describe('the client in a browser', () => {
   let world: World
   let browser: Browser
   let site: TestServer

@@ -6,8 +6,7 @@ import { signerOf } from '../controller.ts'
 import { isRelayError, type Controller, type Eip1193Provider } from '../index.ts'
 import { startWorld, succeed, thrownBy, type World } from './support/world.ts'
 
-describe('a controller', function () {
-  this.timeout(60_000)
+describe('a controller', () => {
   let world: World
   let key: `0x${string}`
   before(async () => {

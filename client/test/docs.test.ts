@@ -22,8 +22,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   'provider.mjs': /^true 1\n$/,
 }
 
-describe('the programs of README.md and docs/client.md', function () {
-  this.timeout(60_000)
+describe('the programs of README.md and docs/client.md', () => {
   let testbed: Testbed
   let folder: string
 

@@ -3,8 +3,7 @@ import { serve } from '../../conformance/test/support/serve.ts'
 import { isRelayError } from '../index.ts'
 import { startFront, startWorld, thrownBy, type World } from './support/world.ts'
 
-describe('quota()', function () {
-  this.timeout(60_000)
+describe('quota()', () => {
   const HOUR_MS = 3_600_000
   let world: World
   before(async () => {

@@ -23,8 +23,7 @@ const REFUSED: Fault = {
   text: JSON.stringify({ code: 'SIGNERS_UNAVAILABLE', message: 'no', details: {}, broadcast: false }),
 }
 
-describe('a relay client', function () {
-  this.timeout(60_000)
+describe('a relay client', () => {
   let world: World
   before(async () => {
     world = await startWorld()

@@ -11,8 +11,7 @@ const targetAbi = parseAbi([
   'function lastValue() view returns (uint256)',
 ])
 
-describe('a relay provider', function () {
-  this.timeout(60_000)
+describe('a relay provider', () => {
   let world: World
   before(async () => {
     world = await startWorld()

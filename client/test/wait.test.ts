@@ -4,8 +4,7 @@ import { serve } from '../../conformance/test/support/serve.ts'
 import { isRelayError } from '../index.ts'
 import { startWorld, succeed, thrownBy, type World } from './support/world.ts'
 
-describe('wait()', function () {
-  this.timeout(60_000)
+describe('wait()', () => {
   let world: World
   let hash: string
   before(async () => {

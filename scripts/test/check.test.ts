@@ -149,8 +149,7 @@ describe('the suite and the reference server with bundles', () => {
     expect(report.verdict).to.equal('conformant')
   })
 
-  it('agree about the relay, while calls of the suite share transactions with those of others', async function () {
-    this.timeout(120_000)
+  it('agree about the relay, while calls of the suite share transactions with those of others', async () => {
     const { relayUrl, fixture, chain } = testbed
     const world = { fixture, chainId: fixture.chain.chainId }
     // With 16, half of the suite's calls meet another one, and by chance a quarter in one run of 25.

@@ -293,8 +293,7 @@ describe('the job of docs/ci.md for GitLab', () => {
   })
 })
 
-describe('the script of docs/ci.md', function () {
-  this.timeout(120_000)
+describe('the script of docs/ci.md', () => {
   let reports: string
   let ports: readonly [chain: number, relay: number]
 

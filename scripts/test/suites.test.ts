@@ -14,8 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const name = 'touchstone-plugin-example'
 const named = ['--suite', `${name}/suite`]
 
-describe('suites of others', function () {
-  this.timeout(120_000)
+describe('suites of others', () => {
   let folder: string
 
   before(async () => {

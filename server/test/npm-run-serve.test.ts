@@ -26,8 +26,7 @@ interface Served {
   readonly gone: Promise<unknown>
 }
 
-describe('npm run serve', function () {
-  this.timeout(120_000)
+describe('npm run serve', () => {
   let testbed: Testbed
   let proxy: NodeProxy
   let folder: string

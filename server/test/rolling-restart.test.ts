@@ -14,8 +14,7 @@ const IN_FLIGHT = 20
 const DRAIN_SECONDS = 3
 const READY_MS = 30_000
 
-describe('two servers behind a balancer', function () {
-  this.timeout(120_000)
+describe('two servers behind a balancer', () => {
   let postgres: PostgresServer
   let node: Started
   let world: RelayWorld

@@ -72,8 +72,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const page = await readFile(join(root, 'docs/eth-rpc.md'), 'utf8')
 const programs = [...page.matchAll(/^```js (\S+)\n([^]*?)^```$/gm)].map(([, name = '', code = '']) => ({ name, code }))
 
-describe('docs/eth-rpc.md', function () {
-  this.timeout(60_000)
+describe('docs/eth-rpc.md', () => {
   let node: TestNode
   let front: RpcFront
   let folder: string

@@ -14,8 +14,7 @@ const CALLERS = 8
 const READY_MS = 30_000
 
 describe('superviseWorkers', () => {
-  it('replaces a worker that dies while the others start', async function () {
-    this.timeout(60_000)
+  it('replaces a worker that dies while the others start', async () => {
     const script = join(import.meta.dirname, 'fixtures/worker-that-dies.ts')
     const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
     const [log, [code]] = await Promise.all([text(child.stdout), once(child, 'exit') as Promise<[number | null]>])
@@ -24,8 +23,7 @@ describe('superviseWorkers', () => {
   })
 })
 
-describe('serve --workers', function () {
-  this.timeout(120_000)
+describe('serve --workers', () => {
   let postgres: PostgresServer
   let node: Started
   let world: RelayWorld

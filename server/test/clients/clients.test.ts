@@ -17,8 +17,7 @@ const UNKNOWN = `0x${'ab'.repeat(32)}` as const
 const COUNT = 2300
 
 for (const [name, start] of Object.entries(nodeKinds)) {
-  describe(`real clients, the node being ${name}`, function () {
-    this.timeout(60_000)
+  describe(`real clients, the node being ${name}`, () => {
     let node: TestNode
     let front: RpcFront
     let emitter: Address

@@ -58,8 +58,7 @@ const answerSchema = {
   oneOf: [{ required: ['result'] }, { required: ['error'] }],
 }
 
-describe(`${COUNT} generated bodies (SEED=${seed})`, function () {
-  this.timeout(60_000)
+describe(`${COUNT} generated bodies (SEED=${seed})`, () => {
   let node: TestNode
   let front: RpcFront
   const ajv = new Ajv2020({ strict: false })

@@ -4,8 +4,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { openPool } from '../../services/database/postgres-pool.ts'
 import { createRateLimits, type RateLimits } from '../../services/rate-limits.ts'
 
-describe('createRateLimits, on PostgreSQL', function () {
-  this.timeout(60_000)
+describe('createRateLimits, on PostgreSQL', () => {
   let postgres: PostgresServer
   let databaseUrl: string
   const opened: RateLimits[] = []

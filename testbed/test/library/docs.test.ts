@@ -9,8 +9,7 @@ const root = join(import.meta.dirname, '../../..')
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 const mocha = join(root, 'node_modules/mocha/bin/mocha.js')
 
-describe('docs/testbed.md', function () {
-  this.timeout(120_000)
+describe('docs/testbed.md', () => {
   let folder: string
 
   before(async () => {

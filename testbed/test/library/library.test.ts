@@ -6,8 +6,7 @@ import { startTestbed, type Testbed } from '../../library/index.ts'
 const to = `0x${'77'.repeat(20)}`
 const call = { to, data: '0x', value: 1n } as const
 
-describe('touchstone/testbed', function () {
-  this.timeout(60_000)
+describe('touchstone/testbed', () => {
   let testbed: Testbed
   before(async () => {
     testbed = await startTestbed({ config: { log: { level: 'silent' } } })

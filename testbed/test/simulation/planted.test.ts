@@ -13,8 +13,7 @@ describe('the faults that are planted', () => {
     })
   }
 
-  it('are found, with a story that is short', async function () {
-    this.timeout(60_000)
+  it('are found, with a story that is short', async () => {
     let story: string | undefined
     await simulate({
       seeds: seedsFrom(1, 40),

@@ -41,8 +41,7 @@ describe('the simulation', () => {
     expect(results.reduce((sum, { copies }) => sum + copies, 0)).to.be.greaterThan(0)
   })
 
-  it('does the same for a seed byte for byte, whatever ran before it', async function () {
-    this.timeout(60_000)
+  it('does the same for a seed byte for byte, whatever ran before it', async () => {
     const [alone] = await resultsOf([17])
     const after = (await resultsOf(seedsFrom(12, 6))).find(({ seed }) => seed === 17)
     expect(after?.digest).to.be.a('string').that.equals(alone?.digest)
@@ -50,8 +49,7 @@ describe('the simulation', () => {
 
   describe('of a seed that was broken once', () => {
     let results: Found[]
-    before(async function () {
-      this.timeout(60_000)
+    before(async () => {
       results = await resultsOf(ONCE_BROKEN.map(([seed]) => seed))
     })
     for (const [seed, mended] of ONCE_BROKEN) {

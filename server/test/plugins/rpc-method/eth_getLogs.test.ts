@@ -20,8 +20,7 @@ const topicOf = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
 for (const [name, start] of Object.entries(nodeKinds)) {
-  describe(`eth_getLogs in front of ${name}`, function () {
-    this.timeout(60_000)
+  describe(`eth_getLogs in front of ${name}`, () => {
     let node: TestNode
     let front: RpcFront
     let sender: Sender

@@ -179,8 +179,7 @@ describe('database', () => {
     await again.close()
   })
 
-  it('makes a checkpoint when its log is long, since nobody else does', async function () {
-    this.timeout(30_000)
+  it('makes a checkpoint when its log is long, since nobody else does', async () => {
     const where = join(folder, 'log')
     const database = await openDatabase({ url: null, folder: where, schema, poolSize: 1, upkeepEveryMs: 100 })
     const logBytes = async () => {

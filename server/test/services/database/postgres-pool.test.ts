@@ -11,8 +11,7 @@ const PATIENCE_MS = 30_000
 /** A second; and some more for the machine, which others use as well. */
 const BACK_WITHIN_MS = 1_500
 
-describe('a PostgreSQL server that goes away', function () {
-  this.timeout(120_000)
+describe('a PostgreSQL server that goes away', () => {
   let postgres: PostgresServer
   let chain: RelayChain
   let server: RelayServer

@@ -21,8 +21,7 @@ for (const [name, start] of Object.entries(nodeKinds)) {
   // The texts are the provider's, not the node's: one node hears them all.
   const some = <T>(texts: readonly T[]) => (name === 'hardhat' ? texts : texts.filter((_, index) => index % 6 === 0))
 
-  describe(`LogFetcher behind a provider with limits, ${name}`, function () {
-    this.timeout(60_000)
+  describe(`LogFetcher behind a provider with limits, ${name}`, () => {
     let node: TestNode
     let provider: LimitedProvider
     let front: RpcFront
