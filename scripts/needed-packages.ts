@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../server/core/errors.ts'
+import { installCommand } from '../server/core/optional-package.ts'
 
 export type PackageGroup = 'server' | 'chain'
 
@@ -30,8 +31,8 @@ export async function withPackages<Module>(
     const { touchstone, peerDependencies } = await readManifest()
     const missing = groups.flatMap((group) => touchstone.packages[group]).filter((name) => !isInstalled(name))
     if (missing.length === 0) throw error
-    const wanted = missing.map((name) => `${name}@${peerDependencies[name]}`).join(' ')
-    throw new OperatorError(`${what} needs packages that are not installed: npm install ${wanted}`)
+    const wanted = missing.map((name) => `${name}@${peerDependencies[name]}`)
+    throw new OperatorError(`${what} needs packages that are not installed: ${installCommand(wanted)}`)
   }
 }
 

@@ -34,8 +34,14 @@ export function optionalCommand(name: string): string {
   }
 }
 
+/** The command that installs packages, of the package manager that has started this process; npm's, if none has. */
+export function installCommand(packages: readonly string[], environment: NodeJS.ProcessEnv = process.env): string {
+  const manager = /^(?:pnpm|yarn|bun)(?=\/)/.exec(environment['npm_config_user_agent'] ?? '')?.[0]
+  return `${manager === undefined ? 'npm install' : `${manager} add`} ${packages.join(' ')}`
+}
+
 function asMissing(name: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND') return error
-  return new OperatorError(`${name} is needed for this: npm install ${name}`)
+  return new OperatorError(`${name} is needed for this: ${installCommand([name])}`)
 }
