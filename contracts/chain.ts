@@ -1,10 +1,9 @@
 import { BrowserProvider, HDNodeWallet, Wallet, type Eip1193Provider, type Signer } from 'ethers'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { signerOnNode } from './deploy/signer-on-node.ts'
 import { ACCOUNT_COUNT, hardhatConfig, TEST_MNEMONIC } from './hardhat.ts'
+import { assertPortIsFree } from './port.ts'
 
 export interface ChainOptions {
   /** Port of the node; 0 or absent: any free port. */
@@ -110,18 +109,4 @@ export function unlockedSigner(chain: RunningChain, index: number): Signer {
 /** An ethers provider for the node in this process. It caches nothing, so its answers are never stale. */
 export function connect(chain: RunningChain): BrowserProvider {
   return new BrowserProvider(chain.provider, chain.chainId, { cacheTimeout: -1, staticNetwork: true })
-}
-
-/**
- * Makes sure that a port is free before anything is started for it.
- *
- * @param port 0 means any free port, and passes
- * @throws Error with the code EADDRINUSE (or EACCES, EADDRNOTAVAIL)
- */
-export async function assertPortIsFree(port: number, host: string): Promise<void> {
-  if (port === 0) return
-  const probe = createServer().listen(port, host)
-  await once(probe, 'listening')
-  probe.close()
-  await once(probe, 'close')
 }

@@ -56,8 +56,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     onError: () => {},
   })
   const start = () =>
-    postgres.start().catch(() => {
-      throw new OperatorError(`PostgreSQL does not start: ${said}`)
+    postgres.start().catch((error: Error | undefined) => {
+      // The package rejects with nothing when the server ends.
+      throw error ?? new OperatorError(`PostgreSQL does not start: ${said}`)
     })
   await postgres.initialise()
   await start()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { createServer } from 'node:net'
+import { assertPortIsFree } from '../contracts/port.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from '../server/core/optional-package.ts'
 
@@ -150,14 +150,11 @@ const GIVEN_AWAY_FROM = 32_768
 export async function unusedPort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, GIVEN_AWAY_FROM)
-    const server = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
-    server.close()
-    await once(server, 'close')
-    return port
+    try {
+      await assertPortIsFree(port, '127.0.0.1')
+      return port
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    }
   }
 }

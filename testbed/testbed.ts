@@ -5,10 +5,10 @@ import {
   startChain,
   type ChainOptions,
   type RunningChain,
-  assertPortIsFree,
   accountOf,
   unlockedSigner,
 } from '../contracts/chain.ts'
+import { assertPortIsFree } from '../contracts/port.ts'
 import { deployBundler } from '../contracts/deploy/bundler.ts'
 import { createSender } from '../contracts/deploy/sender.ts'
 import { provisionFixture, type Fixture } from '../contracts/deploy/fixture.ts'
