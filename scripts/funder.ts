@@ -35,12 +35,30 @@ async function readChainId(rpcUrl: string): Promise<bigint> {
   }
 }
 
-/** The shortest true reason: ethers' messages hold whole transactions. */
+/** The most characters of what a node says. */
+const MAX_SAID = 300
+
+/**
+ * The shortest true reason, on one line. Messages of ethers hold whole transactions; and where ethers does not know what a node
+ * answers, it says `missing revert data` or `could not coalesce error` in place of it.
+ */
 export function reasonOf(error: unknown): string {
-  const { shortMessage, message, cause } = error as {
+  const {
+    shortMessage,
+    message,
+    cause,
+    info,
+    error: inner,
+  } = error as {
     shortMessage?: string
     message?: string
     cause?: { code?: string }
+    /** Of an error of ethers, with the error object of the node's answer. */
+    info?: { error?: { message?: string } }
+    /** The same, where ethers knows no kind of error for it. */
+    error?: { message?: string }
   }
+  const said = info?.error?.message ?? inner?.message
+  if (said !== undefined) return `the node says: ${said.replaceAll(/\s+/g, ' ').slice(0, MAX_SAID)}`
   return cause?.code ?? shortMessage ?? message ?? String(error)
 }

@@ -10,10 +10,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The longest wait for a transaction to be mined. */
 const MINING_TIMEOUT_MS = 180_000
-/** The fees are read again after this time. */
-const FEES_VALID_MS = 5_000
-/** The state can change between the estimate and the block, so the gas limit is higher by so much. */
-const GAS_MARGIN_PERCENT = 25n
+/** The fees and the gas limit of blocks are read again after this time. */
+const TERMS_VALID_MS = 5_000
+/**
+ * The gas limit is higher than the estimate by so much. The state can change between the estimate and the block; and some nodes
+ * (EthereumJS) return what is used after refunds, which are at most a fifth (EIP-3529), without what each inner call holds back
+ * (EIP-150).
+ */
+const GAS_MARGIN_PERCENT = 50n
 
 /** A transaction in its block. */
 export interface MinedTransaction {
@@ -45,13 +49,15 @@ export async function createSender(signer: Signer): Promise<Sender> {
   if (!provider) throw new TypeError('the signer needs a provider')
   const address = await signer.getAddress()
   let nonce = await provider.getTransactionCount(address, 'pending')
-  const fees = cachedFees(provider)
+  const terms = cachedTerms(provider)
   let lastBroadcast: Promise<unknown> = Promise.resolve()
 
   async function broadcast(transaction: TransactionRequest, sendNonce: number): Promise<string> {
     const estimate = await signer.estimateGas({ ...transaction, from: address })
-    const gasLimit = (estimate * (100n + GAS_MARGIN_PERCENT)) / 100n
-    const sent = await signer.sendTransaction({ ...(await fees()), ...transaction, gasLimit, nonce: sendNonce })
+    const { fees, blockGasLimit } = await terms()
+    const wanted = (estimate * (100n + GAS_MARGIN_PERCENT)) / 100n
+    const gasLimit = wanted < blockGasLimit ? wanted : blockGasLimit
+    const sent = await signer.sendTransaction({ ...fees, ...transaction, gasLimit, nonce: sendNonce })
     return sent.hash
   }
 
@@ -108,13 +114,21 @@ interface Receipt {
   readonly status?: string
 }
 
-function cachedFees(provider: Provider): () => Promise<TransactionRequest> {
-  let known: { fees: TransactionRequest; atMs: number } | undefined
+/** What a chain demands of transactions now. */
+interface Terms {
+  readonly fees: TransactionRequest
+  readonly blockGasLimit: bigint
+}
+
+function cachedTerms(provider: Provider): () => Promise<Terms> {
+  let known: { terms: Terms; atMs: number } | undefined
   return async () => {
-    if (!known || Date.now() - known.atMs > FEES_VALID_MS) {
-      known = { fees: toFees(await provider.getFeeData()), atMs: Date.now() }
+    if (!known || Date.now() - known.atMs > TERMS_VALID_MS) {
+      const [fees, block] = await Promise.all([provider.getFeeData(), provider.getBlock('latest')])
+      if (!block) throw new Error('the node tells no latest block')
+      known = { terms: { fees: toFees(fees), blockGasLimit: block.gasLimit }, atMs: Date.now() }
     }
-    return known.fees
+    return known.terms
   }
 }
 

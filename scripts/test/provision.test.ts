@@ -3,6 +3,8 @@ import { Contract, JsonRpcProvider } from 'ethers'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -135,6 +137,34 @@ describe('the command provision', () => {
       .to.include(fixtureFile)
       .and.to.match(/^.*\n$/)
     expect(await readFile(fixtureFile, 'utf8')).to.equal('{}')
+  })
+
+  it('repeats what the node says, where ethers does not know it', async () => {
+    // EthereumJS refuses every estimate by these words on a chain with proof of authority.
+    const said = 'extraData must be 97 bytes on non-epoch transition blocks, received 0 bytes'
+    const headers = { 'content-type': 'application/json' }
+    const answer = async (body: string) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string }
+      if (method === 'eth_estimateGas')
+        return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: said } })
+      return (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text()
+    }
+    const refusing = createServer((request, response) => {
+      void text(request)
+        .then(answer)
+        .then((answered) => response.writeHead(200, headers).end(answered))
+    }).listen(0, '127.0.0.1')
+    await once(refusing, 'listening')
+    try {
+      const { port } = refusing.address() as AddressInfo
+      const { code, stderr } = await provision(['--rpc-url', `http://127.0.0.1:${port}`], { key: funderKey() })
+      expect(code).to.equal(2)
+      expect(stderr).to.match(/^.*\n$/)
+      expect(stderr).to.include(`the node says: ${said};`)
+    } finally {
+      refusing.close()
+      refusing.closeAllConnections()
+    }
   })
 
   for (const [title, args, key] of [
