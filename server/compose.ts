@@ -10,6 +10,7 @@ import { checkResults } from './services/node/pool/answers.ts'
 import { createChain, type CachedChain } from './services/chain/create-chain.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import type { NodeConnection } from './services/node/node-connection.ts'
+import { fillOmissions } from './services/node/omissions.ts'
 import { type Upstream, budgetUpstream, translateErrors } from './services/node/upstream.ts'
 import type { Clock } from './services/clock.ts'
 import { openDatabase, schemaOf, type Database } from './services/database/database.ts'
@@ -188,7 +189,7 @@ async function openNodes({ config, metrics, tracing, log, edges }: ComposeOption
     ...(edges?.connect && { connect: edges.connect }),
   })
   const metered = meterUpstream(checkResults(pool), metrics)
-  const upstream = tracing ? traceUpstream(metered, tracing) : metered
+  const upstream = fillOmissions(tracing ? traceUpstream(metered, tracing) : metered)
   closers.push(() => upstream.close())
   const budgeted = budgetUpstream(upstream, config.limits.upstreamCalls)
   const chain = createChain({

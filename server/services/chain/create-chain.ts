@@ -6,7 +6,7 @@ import type { Chain } from './chain.ts'
 import { HeadTracker, RECENT_MS, type BlockRef } from './head-tracker.ts'
 import { LogFetcher } from './logs/fetcher.ts'
 import { LogPager } from './logs/pager.ts'
-import { NodeKind, readReceipt, type Upstream, translateErrors } from '../node/upstream.ts'
+import { NodeKind, type Upstream, translateErrors } from '../node/upstream.ts'
 import { projectReceipt, projectTransaction } from './project.ts'
 import { SingleFlight } from '../../concurrency/single-flight.ts'
 
@@ -213,11 +213,10 @@ function transactionReads({ upstream, cache, confirmations }: Sources): Pick<Cha
     hash: string,
     project: (raw: unknown) => T | null,
     hashOf: (found: T) => unknown,
-    read = (of: string): Promise<unknown> => upstream.request(method, [of]),
   ): Promise<T | null> {
     const asked = String(toData(hash))
     const fetch = async () => {
-      const found = project(await read(asked))
+      const found = project(await upstream.request(method, [asked]))
       // The answer is about another transaction: something between the node and the server has mixed up answers.
       if (found !== null && (typeof found !== 'object' || hashOf(found) !== asked)) throw unusable(method, found)
       return freeze(found)
@@ -227,14 +226,7 @@ function transactionReads({ upstream, cache, confirmations }: Sources): Pick<Cha
 
   return {
     transaction: (hash) => readByHash('eth_getTransactionByHash', hash, projectTransaction, (found) => found.hash),
-    receipt: (hash) =>
-      readByHash(
-        'eth_getTransactionReceipt',
-        hash,
-        projectReceipt,
-        (found) => found.transactionHash,
-        (of) => readReceipt(upstream, of),
-      ),
+    receipt: (hash) => readByHash('eth_getTransactionReceipt', hash, projectReceipt, (found) => found.transactionHash),
   }
 }
 

@@ -1,7 +1,7 @@
 import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
 import { transactionCall } from '../../ethereum/transaction.ts'
 import type { Queries } from '../database/database.ts'
-import { readReceipt, type Upstream } from '../node/upstream.ts'
+import type { Upstream } from '../node/upstream.ts'
 import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'
 import type { Mined } from '../ledger/settle.ts'
 
@@ -46,7 +46,7 @@ async function findMined(
   lastFinalBlock: number,
 ): Promise<MinedTransaction | undefined> {
   for (const attempt of attempts.toReversed()) {
-    const receipt = (await readReceipt(upstream, attempt.hash)) as RawReceipt | null
+    const receipt = await upstream.request<RawReceipt | null>('eth_getTransactionReceipt', [attempt.hash])
     // Some nodes show a receipt of the pending block, which has no hash yet.
     if (receipt === null || typeof receipt.blockHash !== 'string') continue
     const mined = {

@@ -1,6 +1,6 @@
 import { max, min } from '../../ethereum/bigint.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { UpstreamRpcError, type Upstream } from '../node/upstream.ts'
+import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
 import type { Fees } from '../../ethereum/transaction.ts'
 
@@ -90,20 +90,15 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
 }
 
 async function readMarket(upstream: Upstream, clock: Clock): Promise<Market> {
-  const [block, tip] = await Promise.all([
-    upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', ['latest', false]),
-    upstream.request<string>('eth_maxPriorityFeePerGas', []).catch((error: unknown) => {
-      // Nodes of chains without EIP-1559 do not know the method.
-      if (error instanceof UpstreamRpcError) return null
-      throw error
-    }),
+  const readingTip = upstream.request<string>('eth_maxPriorityFeePerGas', [])
+  // A chain without EIP-1559 has none, and nodes say so in different ways.
+  readingTip.catch(() => undefined)
+  const block = await upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', [
+    'latest',
+    false,
   ])
-  const atMs = clock.monotonicMs()
   const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
-  if (block?.baseFeePerGas !== undefined) {
-    const baseFeeWei = BigInt(block.baseFeePerGas)
-    return { atMs, baseFeeWei, tipWei: tip === null ? 0n : BigInt(tip), blockGasLimit }
-  }
-  const price = await upstream.request<string>('eth_gasPrice', [])
-  return { atMs, baseFeeWei: null, tipWei: BigInt(price), blockGasLimit }
+  const baseFeeWei = block?.baseFeePerGas === undefined ? null : BigInt(block.baseFeePerGas)
+  const tip = await (baseFeeWei === null ? upstream.request<string>('eth_gasPrice', []) : readingTip)
+  return { atMs: clock.monotonicMs(), baseFeeWei, tipWei: BigInt(tip), blockGasLimit }
 }
