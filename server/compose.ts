@@ -141,6 +141,9 @@ async function compose(options: ComposeOptions, closers: Closers) {
   const relayer = openRelayer(options, nodes, ledger, { ...parts, bundles }, jobs, closers)
   // The first call would have to wait for both.
   void Promise.allSettled([parts.fees.current(), signers.refresh()])
+  parts.runner.run({ sequences: [[]] }).catch(({ message: reason }: Error) => {
+    log.warn({ reason }, 'the node simulates no relay calls')
+  })
   const relays = createRelays({ database, plans })
   const nowMs = () => clock.nowMs()
   gaugeState(metrics, { db: database.db, upstream: nodes.metered, chain, signers, relays, jobs, nowMs, log })
@@ -263,6 +266,7 @@ function createParts(
   const recovery = createRecovery()
   closers.push(() => recovery.close())
   return {
+    runner,
     fees: createFeeSource({ upstream, clock, maxFeePerGasWei: BigInt(config.relay.maxFeePerGasWei) }),
     simulator: createSimulator({ runner, gasCap: BigInt(config.relay.gasCap) }),
     profiles: createProfiles({ runner }),

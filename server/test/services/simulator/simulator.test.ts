@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { readFile } from 'node:fs/promises'
 import type { RelayCall } from '../../../core/define.ts'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
+import { HttpNode } from '../../../services/node/http-node.ts'
 import type { Upstream } from '../../../services/node/upstream.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { createProfiles, type Profiles } from '../../../services/profiles/profiles.ts'
@@ -15,7 +16,10 @@ import { permissionSets } from '../../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../../contracts/deploy/targets.ts'
 import { deployOlderProfile, startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { callTarget, createRelayClient, setSomeData } from '../../support/relay-client.ts'
+import { startRelayServer } from '../../support/relay-server.ts'
+import { until } from '../../support/until.ts'
 import { Wallet } from 'ethers'
+import { pino } from 'pino'
 
 const GAS_CAP = 10_000_000n
 
@@ -31,6 +35,29 @@ describe('simulator', () => {
     const failure: unknown = await runner.run({ sequences: [[]] }).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(ServiceError).with.property('code', 'UPSTREAM_UNAVAILABLE')
     expect((failure as Error).message).to.include('state overrides')
+  })
+
+  it('tells the operator of such a node when the server starts', async () => {
+    class WithoutOverrides extends HttpNode {
+      override call(method: string, params: readonly unknown[], timeoutMs: number) {
+        return super.call(method, method === 'eth_call' ? params.slice(0, 2) : params, timeoutMs)
+      }
+    }
+    const chain = await startRelayChain('hardhat', 1)
+    const lines: string[] = []
+    const server = await startRelayServer({
+      rpcUrl: chain.node.rpcUrl,
+      signerKeys: chain.signerKeys,
+      log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+      compose: { edges: { connect: (url) => new WithoutOverrides(url) } },
+    })
+    try {
+      await until(() => lines.length > 0)
+      expect(lines.join('')).to.include('the node does not follow the state overrides of eth_call')
+    } finally {
+      await server.close()
+      await chain.close()
+    }
   })
 
   for (const kind of ['hardhat', 'anvil'] as const) {
