@@ -66,6 +66,8 @@ const PATIENCE_MS = 1_000
 const HALF_LIFE_MS = 30_000
 /** A node that fails and answers by turns is logged at most this often. */
 const TELL_EVERY_MS = 10_000
+/** JSON-RPC 2.0. */
+const METHOD_NOT_FOUND = -32601
 /** Added to each latency, so that differences far below it do not decide. */
 const NOTICEABLE_MS = 20
 const CHAIN_ID = /^0x[0-9a-f]{1,13}$/i
@@ -95,6 +97,7 @@ export class Node {
   #silentSinceMs = -Infinity
   #isTold = false
   #toldAtMs = -Infinity
+  readonly #unserved = new Set<string>()
   #isClosed = false
   #difference: string | undefined
   #restUntilMs = 0
@@ -175,9 +178,19 @@ export class Node {
       await this.#answered()
       return answer
     } catch (error) {
-      if (error instanceof UpstreamRpcError) await this.#answered()
+      if (error instanceof UpstreamRpcError) {
+        if (error.code === METHOD_NOT_FOUND) this.#tellUnserved(method, error.message)
+        await this.#answered()
+      }
       throw error
     }
+  }
+
+  /** Tells each method once: what needs it will not work until the node is another one. */
+  #tellUnserved(method: string, reason: string): void {
+    if (this.#unserved.has(method)) return
+    this.#unserved.add(method)
+    this.#options.log?.info({ node: this.name, method, reason }, 'the node does not serve a method')
   }
 
   /** See `NodeConnection.callTogether`. */

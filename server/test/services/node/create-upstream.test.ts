@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { createUpstream } from '../../../services/node/create-upstream.ts'
 import { UpstreamRpcError } from '../../../services/node/upstream.ts'
-import { type FakeNode, outcomeOf, receivedBy, SENT, upstreamSetup } from '../../support/fake-node.ts'
+import { type FakeNode, outcomeOf, receivedBy, SENT, startFakeNode, upstreamSetup } from '../../support/fake-node.ts'
 import { until } from '../../support/until.ts'
+import { pino } from 'pino'
 
 describe('createUpstream', () => {
   const { node, leave, closeAll, connect: connectBy, connectBriefly } = upstreamSetup()
@@ -40,6 +42,27 @@ describe('createUpstream', () => {
       })
     })
   }
+
+  it('tells the operator once of a method that the node does not serve', async () => {
+    const refuse = () => {
+      throw Object.assign(new Error('Method not found'), { code: -32601 })
+    }
+    const fake = await startFakeNode({ eth_chainId: () => '0x1', eth_getCode: refuse })
+    const lines: { method?: string; reason?: string }[] = []
+    const log = pino(
+      { base: null },
+      { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0]) },
+    )
+    const upstream = createUpstream({ rpcUrls: [fake.url], log })
+    try {
+      for (let count = 0; count < 3; count++) await outcomeOf(upstream.request('eth_getCode', []))
+      expect(lines.filter(({ method }) => method === 'eth_getCode')).to.have.length(1)
+      expect(lines[0]).to.include({ reason: 'Method not found' })
+    } finally {
+      await upstream.close()
+      await fake.close()
+    }
+  })
 
   it('sends what would have to wait as a batch, and gives each caller its own answer', async () => {
     const one = await node()
