@@ -30,11 +30,13 @@ export function fillOmissions(upstream: Upstream): Upstream {
   }
 }
 
+const isLeftOut = (member: unknown) => member === undefined || member === null
+
 async function withPrice(receipt: unknown, [hash]: readonly unknown[], ask: Ask): Promise<unknown> {
-  if (!isRaw(receipt) || receipt['effectiveGasPrice'] !== undefined) return receipt
+  if (!isRaw(receipt) || !isLeftOut(receipt['effectiveGasPrice'])) return receipt
   const transaction = await ask('eth_getTransactionByHash', [hash])
   const price = isRaw(transaction) ? transaction['gasPrice'] : undefined
-  return price === undefined ? receipt : { ...receipt, effectiveGasPrice: price }
+  return isLeftOut(price) ? receipt : { ...receipt, effectiveGasPrice: price }
 }
 
 /**
@@ -46,8 +48,8 @@ async function priorityFee(error: unknown, ask: Ask): Promise<string> {
   if (!(error instanceof UpstreamRpcError) || rpcErrorKind(error) !== 'unserved') throw error
   const [block, gasPrice] = await Promise.all([ask('eth_getBlockByNumber', ['latest', false]), ask('eth_gasPrice', [])])
   const baseFee = isRaw(block) ? block['baseFeePerGas'] : undefined
-  if (typeof baseFee !== 'string') throw error
-  const fee = BigInt(gasPrice as string) - BigInt(baseFee)
+  if (isLeftOut(baseFee)) throw error
+  const fee = BigInt(gasPrice as string) - BigInt(baseFee as string)
   return `0x${(fee > 0n ? fee : 0n).toString(16)}`
 }
 

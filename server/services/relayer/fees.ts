@@ -89,16 +89,22 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
   }
 }
 
+/** As much of a node's block as is read here. What a chain does not have, nodes leave out or answer as null. */
+interface MarketBlock {
+  readonly baseFeePerGas?: string | null
+  readonly gasLimit?: string | null
+}
+
 async function readMarket(upstream: Upstream, clock: Clock): Promise<Market> {
   const readingTip = upstream.request<string>('eth_maxPriorityFeePerGas', [])
   // A chain without EIP-1559 has none, and nodes say so in different ways.
   readingTip.catch(() => undefined)
-  const block = await upstream.request<{ baseFeePerGas?: string; gasLimit?: string } | null>('eth_getBlockByNumber', [
-    'latest',
-    false,
-  ])
-  const blockGasLimit = block?.gasLimit === undefined ? null : BigInt(block.gasLimit)
-  const baseFeeWei = block?.baseFeePerGas === undefined ? null : BigInt(block.baseFeePerGas)
+  const block = await upstream.request<MarketBlock | null>('eth_getBlockByNumber', ['latest', false])
+  const blockGasLimit = quantityIn(block?.gasLimit)
+  const baseFeeWei = quantityIn(block?.baseFeePerGas)
   const tip = await (baseFeeWei === null ? upstream.request<string>('eth_gasPrice', []) : readingTip)
   return { atMs: clock.monotonicMs(), baseFeeWei, tipWei: BigInt(tip), blockGasLimit }
 }
+
+const quantityIn = (member: string | null | undefined) =>
+  member === undefined || member === null ? null : BigInt(member)

@@ -44,8 +44,10 @@ describe('fillOmissions', () => {
     })
 
     it('is not made up for a node that is busy, and not on a chain without base fees', async () => {
-      answers['eth_getBlockByNumber'] = () => ({})
-      expect(await outcome('eth_maxPriorityFeePerGas')).to.equal('Method not found')
+      for (const block of [{}, { baseFeePerGas: null }]) {
+        answers['eth_getBlockByNumber'] = () => block
+        expect(await outcome('eth_maxPriorityFeePerGas')).to.equal('Method not found')
+      }
       answers['eth_maxPriorityFeePerGas'] = refuses(-32005, 'too many requests')
       asked = []
       expect(await outcome('eth_maxPriorityFeePerGas')).to.equal('too many requests')

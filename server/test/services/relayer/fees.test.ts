@@ -43,8 +43,10 @@ describe('createFeeSource', () => {
 
   it('offers the price where the chain has no base fee, whatever the node says of tips', async () => {
     answers['eth_maxPriorityFeePerGas'] = unknownMethod()
-    answers['eth_getBlockByNumber'] = { gasLimit: '0x1c9c380' }
-    expect(await source().current()).to.deep.equal({ type: 0, gasPrice: 50n })
+    for (const baseFee of [{}, { baseFeePerGas: null }]) {
+      answers['eth_getBlockByNumber'] = { gasLimit: '0x1c9c380', ...baseFee }
+      expect(await source().current()).to.deep.equal({ type: 0, gasPrice: 50n })
+    }
   })
 
   it('never offers more than the ceiling, and nothing when the chain asks for more', async () => {
