@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { createUpstream } from '../../../services/node/create-upstream.ts'
 import { fillOmissions } from '../../../services/node/omissions.ts'
+import { HttpNode } from '../../../services/node/http-node.ts'
 import { UpstreamRpcError, type Upstream } from '../../../services/node/upstream.ts'
+import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
+import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { startChain, type RunningChain } from '../../../../contracts/chain.ts'
 
 describe('fillOmissions', () => {
@@ -108,3 +111,54 @@ for (const hardfork of ['berlin', 'london'] as const) {
     })
   })
 }
+
+describe('a server in front of a node that leaves out what it can', () => {
+  class Sparing extends HttpNode {
+    override async call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+      const isUnserved =
+        method === 'eth_maxPriorityFeePerGas' || (method === 'eth_getBalance' && params[1] === 'pending')
+      if (isUnserved) throw new UpstreamRpcError({ code: -32601, message: `${method} does not exist` })
+      const answer = await super.call(method, params, timeoutMs)
+      if (method !== 'eth_getTransactionReceipt' || answer === null) return answer
+      return { ...(answer as object), effectiveGasPrice: undefined }
+    }
+  }
+
+  let chain: RelayChain
+  let server: RelayServer
+  before(async () => {
+    chain = await startRelayChain('hardhat')
+    server = await startRelayServer({
+      rpcUrl: chain.node.rpcUrl,
+      signerKeys: chain.signerKeys,
+      compose: { edges: { connect: (url) => new Sparing(url) } },
+    })
+  })
+  after(async () => {
+    await server.close()
+    await chain.close()
+  })
+
+  it('answers what the document demands', async () => {
+    const [account = ''] = chain.signers
+    const latest = await chain.node.request<string>('eth_getBalance', account, 'latest')
+    expect(await server.services.chain.balance(account, 'pending')).to.equal(latest)
+    const [block, gasPrice] = await Promise.all([
+      chain.node.request<{ baseFeePerGas: string }>('eth_getBlockByNumber', 'latest', false),
+      chain.node.request<string>('eth_gasPrice'),
+    ])
+    const fee = BigInt(gasPrice) - BigInt(block.baseFeePerGas)
+    expect(await server.services.chain.maxPriorityFeePerGas()).to.equal(`0x${fee.toString(16)}`)
+  })
+
+  it('offers a tip for relay calls', async () => {
+    const { status, json } = await chain.client(server.url).execute()
+    expect(status).to.equal(200)
+    const hash = String(json.transactionHash)
+    const sent = await chain.node.request<{ maxPriorityFeePerGas: string }>('eth_getTransactionByHash', hash)
+    expect(Number(sent.maxPriorityFeePerGas)).to.be.above(0)
+    expect(await server.services.chain.receipt(hash))
+      .to.have.property('effectiveGasPrice')
+      .that.is.a('string')
+  })
+})
