@@ -1,3 +1,4 @@
+import { max } from '../../ethereum/bigint.ts'
 import { isRaw } from '../../ethereum/quantity.ts'
 import { rpcErrorKind, UpstreamRpcError, type Upstream, type UpstreamOptions } from './upstream.ts'
 
@@ -49,8 +50,7 @@ async function priorityFee(error: unknown, ask: Ask): Promise<string> {
   const [block, gasPrice] = await Promise.all([ask('eth_getBlockByNumber', ['latest', false]), ask('eth_gasPrice', [])])
   const baseFee = isRaw(block) ? block['baseFeePerGas'] : undefined
   if (isLeftOut(baseFee)) throw error
-  const fee = BigInt(gasPrice as string) - BigInt(baseFee as string)
-  return `0x${(fee > 0n ? fee : 0n).toString(16)}`
+  return `0x${max(BigInt(gasPrice as string) - BigInt(baseFee as string), 0n).toString(16)}`
 }
 
 /** @throws the error itself: the node is only busy, or asked for the state of another block */

@@ -1,4 +1,5 @@
 import { max, min } from '../../ethereum/bigint.ts'
+import { orNull, type Raw } from '../../ethereum/quantity.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Upstream } from '../node/upstream.ts'
 import type { Clock } from '../clock.ts'
@@ -89,22 +90,16 @@ export function createFeeSource({ upstream, clock, maxFeePerGasWei: ceiling }: F
   }
 }
 
-/** As much of a node's block as is read here. What a chain does not have, nodes leave out or answer as null. */
-interface MarketBlock {
-  readonly baseFeePerGas?: string | null
-  readonly gasLimit?: string | null
-}
-
 async function readMarket(upstream: Upstream, clock: Clock): Promise<Market> {
   const readingTip = upstream.request<string>('eth_maxPriorityFeePerGas', [])
   // A chain without EIP-1559 has none, and nodes say so in different ways.
   readingTip.catch(() => undefined)
-  const block = await upstream.request<MarketBlock | null>('eth_getBlockByNumber', ['latest', false])
-  const blockGasLimit = quantityIn(block?.gasLimit)
-  const baseFeeWei = quantityIn(block?.baseFeePerGas)
+  const block = await upstream.request<Raw | null>('eth_getBlockByNumber', ['latest', false])
+  // What a chain does not have, nodes leave out or answer as null.
+  const blockGasLimit = orNull(block?.['gasLimit'], toBigInt)
+  const baseFeeWei = orNull(block?.['baseFeePerGas'], toBigInt)
   const tip = await (baseFeeWei === null ? upstream.request<string>('eth_gasPrice', []) : readingTip)
   return { atMs: clock.monotonicMs(), baseFeeWei, tipWei: BigInt(tip), blockGasLimit }
 }
 
-const quantityIn = (member: string | null | undefined) =>
-  member === undefined || member === null ? null : BigInt(member)
+const toBigInt = (quantity: unknown) => BigInt(quantity as string)
