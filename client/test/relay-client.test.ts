@@ -188,23 +188,46 @@ describe('a relay client', () => {
     })
   })
 
-  it('signs once more with the nonce that the relay expects', async () => {
-    const channel = BigInt(hexlify(randomBytes(8)))
-    const { transactionHash } = await world.client().execute(succeed(world.target), { channel })
-    await world.client().wait(transactionHash)
-    let isStale = true
-    const provider: Eip1193Provider = world.provider
-    const node: Eip1193Provider = {
-      request: (call) => {
-        const isNonce = JSON.stringify(call).includes('"data":"0xb44581d9')
-        if (!isNonce || !isStale) return provider.request(call)
-        isStale = false
-        return Promise.resolve(`0x${(channel << 128n).toString(16).padStart(64, '0')}`)
-      },
+  describe('whose nonce the relay refuses', () => {
+    /** A channel with one executed call, and a node that tells its first nonce this many times. */
+    async function usedChannel(staleTimes: number) {
+      const channel = BigInt(hexlify(randomBytes(8)))
+      const { transactionHash } = await world.client().execute(succeed(world.target), { channel })
+      await world.client().wait(transactionHash)
+      const provider: Eip1193Provider = world.provider
+      const node: Eip1193Provider = {
+        request: (call) => {
+          const isNonce = JSON.stringify(call).includes('"data":"0xb44581d9')
+          if (!isNonce || staleTimes-- <= 0) return provider.request(call)
+          return Promise.resolve(`0x${(channel << 128n).toString(16).padStart(64, '0')}`)
+        },
+      }
+      return { channel, node }
     }
-    await using front = await startFront(world.relayUrl, () => undefined)
-    await world.client({ relayUrl: front.url, node }).execute(succeed(world.target, 2), { channel })
-    expect(bodiesOf(front).map(idOf)).to.deep.equal([0n, 1n])
+    const refusal = (details: object) => ({
+      status: 400,
+      text: JSON.stringify({ code: 'NONCE_USED', message: 'no', details, broadcast: false }),
+    })
+
+    it('signs once more with the nonce that the relay expects', async () => {
+      const { channel, node } = await usedChannel(Infinity)
+      await using front = await startFront(world.relayUrl, () => undefined)
+      await world.client({ relayUrl: front.url, node }).execute(succeed(world.target, 2), { channel })
+      expect(bodiesOf(front).map(idOf)).to.deep.equal([0n, 1n])
+    })
+
+    for (const [what, details] of [
+      ['no nonce', {}],
+      ['a nonce of another channel', { expectedNonce: '5' }],
+      ['a nonce in no digits', { expectedNonce: 'one' }],
+    ] as const) {
+      it(`signs once more with the nonce of the chain where the relay tells ${what}`, async () => {
+        const { channel, node } = await usedChannel(1)
+        await using front = await startFront(world.relayUrl, (index) => (index === 0 ? refusal(details) : undefined))
+        await world.client({ relayUrl: front.url, node }).execute(succeed(world.target, 2), { channel })
+        expect(bodiesOf(front).map(idOf)).to.deep.equal([0n, 1n])
+      })
+    }
   })
 
   describe('an answer that is lost', () => {

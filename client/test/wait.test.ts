@@ -53,9 +53,13 @@ describe('wait()', () => {
 
   it('waits for as many blocks as it is told to', async () => {
     const client = world.client()
+    const outcome = await client.wait(hash)
+    const head = BigInt(String(await world.provider.request({ method: 'eth_blockNumber' })))
+    const depth = 'blockNumber' in outcome ? Number(head - outcome.blockNumber) + 1 : 0
+    await world.mine(99 - depth)
     const error = await thrownBy(client.wait(hash, { confirmations: 100, timeoutMs: 150 }))
     expect(isRelayError(error, 'WAIT_TIMED_OUT')).to.equal(true)
-    await world.mine(100)
+    await world.mine(1)
     expect(await client.wait(hash, { confirmations: 100, timeoutMs: 150 })).to.include({ status: 'executed' })
   })
 
@@ -73,11 +77,12 @@ describe('wait()', () => {
   })
 
   it('asks a relay once that has no such path', async () => {
-    for (const [text, isAskedAgain] of [
-      ['Cannot GET', false],
-      [JSON.stringify({ code: 'NOT_FOUND', message: 'not yet', details: {}, broadcast: false }), true],
+    for (const [status, text, isAskedAgain] of [
+      [404, 'Cannot GET', false],
+      [404, JSON.stringify({ code: 'NOT_FOUND', message: 'not yet', details: {}, broadcast: false }), true],
+      [503, 'busy', true],
     ] as const) {
-      await using relay = await serve((_request, response) => void response.writeHead(404).end(text))
+      await using relay = await serve((_request, response) => void response.writeHead(status).end(text))
       await thrownBy(world.client({ relayUrl: relay.url }).wait(OTHER, { timeoutMs: 500 }))
       expect(relay.requests.length > 1, text).to.equal(isAskedAgain)
     }

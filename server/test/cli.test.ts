@@ -62,9 +62,9 @@ describe('the command serve', () => {
 
   it('writes no key into a diagnostic report', async () => {
     const reports = await mkdtemp(path.join(folder, 'reports-'))
-    const { child, exit } = await serve(working(), {
-      env: { NODE_OPTIONS: `--report-on-signal --report-uncaught-exception --report-directory=${reports}` },
-    })
+    const { NODE_OPTIONS = '' } = process.env
+    const options = `${NODE_OPTIONS} --report-on-signal --report-uncaught-exception --report-directory=${reports}`
+    const { child, exit } = await serve(working(), { env: { NODE_OPTIONS: options } })
     let log = ''
     child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
     await until(() => log.includes('"url"'), 30_000)

@@ -593,10 +593,16 @@ describe('ledger', () => {
         let id = 0n
         const take = async (memory = memories[0]!) =>
           (await accept([call({ profile: reverting, nonce: (channel << 128n) | id++ })], { memory }))[0]
-        const revert = async (hash: string) => settle(database.db, [mined(hash, 1n, { succeeded: false })], options())
+        const revert = async (...hashes: string[]) =>
+          settle(
+            database.db,
+            hashes.map((hash) => mined(hash, 1n, { succeeded: false })),
+            options(),
+          )
         const hashes: string[] = []
         for (let count = 0; count < 5; count++) hashes.push(hashOf(await take()))
-        for (const hash of hashes.slice(0, 3)) await revert(hash)
+        // All in one block.
+        await revert(...hashes.slice(0, 3))
         expect((await account(reverting)).slowedUntil).to.equal(0)
         await revert(hashes[3] ?? '')
         expect((await account(reverting)).slowedUntil).to.equal(nowSeconds + 2)

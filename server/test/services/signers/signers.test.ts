@@ -124,6 +124,15 @@ describe('signers', () => {
       expect((error as ServiceError).retryAfterSeconds).to.be.greaterThan(0)
     })
 
+    it('forgets what was promised once that is done, and not before', async () => {
+      const { signers } = create({ [first ?? '']: 10n * ETHER })
+      const { done } = await signers.choose(6n * ETHER)
+      const error = await signers.choose(6n * ETHER).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'SIGNERS_UNAVAILABLE')
+      done()
+      expect((await signers.choose(6n * ETHER)).account.address).to.equal(first)
+    })
+
     it('stays with the one that has the calls before, even if another is free', async () => {
       const { signers } = create(all(10n * ETHER))
       for (let count = 0; count < 5; count++) {

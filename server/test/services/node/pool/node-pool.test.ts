@@ -68,6 +68,8 @@ describe('NodePool', () => {
     open.splice(open.indexOf(gone), 1)
   }
   const headOf = async (upstream: NodesUpstream) => Number(await upstream.request('eth_blockNumber', []))
+  const headHashOf = async (upstream: NodesUpstream) =>
+    (await upstream.request<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
   const balanceOf = async (upstream: NodesUpstream) =>
     Number(await upstream.request('eth_getBalance', ['0x', 'latest']))
 
@@ -141,10 +143,7 @@ describe('NodePool', () => {
     let told = 0
     upstream.onReorganised = () => void told++
     for (const one of [second, third]) Object.assign(one, { height: 10, branch: 'b' })
-    await until(async () => {
-      const head = await upstream.request<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
-      return head.hash === hashOf(10, 'b')
-    })
+    await until(async () => (await headHashOf(upstream)) === hashOf(10, 'b'))
     expect(told).to.be.greaterThan(0)
   })
 
@@ -168,8 +167,18 @@ describe('NodePool', () => {
     for (let round = 0; round < calm; round++) await headOf(upstream)
     isSlow = true
     first.height = good.height = 11
-    const answers = Array.from({ length: 4 }, async () => [await headOf(upstream), await balanceOf(upstream)])
-    for (const answer of await Promise.all(answers)) expect(answer).to.deep.equal([11, 11])
+    const answers = Array.from({ length: 4 }, async () => [await headHashOf(upstream), await balanceOf(upstream)])
+    for (const answer of await Promise.all(answers)) expect(answer).to.deep.equal([hashOf(11, 'a'), 11])
+  })
+
+  it('asks for a block by its number where it was asked for one, and not for the head', async () => {
+    const upstream = connect(await node(), await node())
+    await headOf(upstream)
+    const { number, hash } = await upstream.request<{ number: string; hash: string }>('eth_getBlockByNumber', [
+      '0x7',
+      false,
+    ])
+    expect({ number, hash }).to.deep.equal({ number: '0x7', hash: hashOf(7, 'a') })
   })
 
   it('waits for a node that hangs no longer than for a slow answer, and not again', async () => {
