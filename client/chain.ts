@@ -1,5 +1,5 @@
 import { encodeGetNonce, isAddress, isHex, ownerCall, type Hex, word } from './encoding.ts'
-import { RelayError } from './relay-error.ts'
+import { messageOf, RelayError } from './relay-error.ts'
 import { objectOf, post, type Patience, type Fetch } from './post.ts'
 
 /** What the chain says about a profile. It is read once. */
@@ -127,7 +127,7 @@ export function createRpc(node: string | Eip1193Provider, options: Patience & { 
       try {
         return await node.request({ method, params })
       } catch (cause) {
-        throw nodeFailed(method, cause instanceof Error ? cause.message : String(cause), { cause })
+        throw nodeFailed(method, messageOf(cause), { cause })
       }
     }
   }

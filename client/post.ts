@@ -1,4 +1,4 @@
-import { RelayError, isKnownCode } from './relay-error.ts'
+import { isKnownCode, messageOf, RelayError } from './relay-error.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
@@ -70,7 +70,7 @@ async function send(url: string, { fetch, body, signal, timeoutMs }: PostOptions
     const error = refusalOf(answer)
     return { answer, error, isLost: answer.status >= 500 && error.broadcast !== false }
   } catch (error) {
-    return { error: error instanceof Error ? error : new Error(String(error)), isLost: true }
+    return { error: error instanceof Error ? error : new Error(messageOf(error), { cause: error }), isLost: true }
   }
 }
 

@@ -3,7 +3,7 @@ import { objectOf, serverTimeMs, type Answer, post, type Fetch, type Patience } 
 import type { Signer } from './controller.ts'
 import { quotaMessage } from './encoding.ts'
 import type { Profile } from './chain.ts'
-import { isRelayError, RelayError } from './relay-error.ts'
+import { isRelayError, messageOf, RelayError } from './relay-error.ts'
 
 /** What a profile may still spend. Amounts are exact: in gas, in wei when the unit is lyx, or in transactions. */
 export interface Quota {
@@ -60,7 +60,7 @@ function timeOf({ headers }: Answer, error: unknown): number | undefined {
 }
 
 function noAnswer(cause: unknown): RelayError {
-  const text = cause instanceof Error ? cause.message : String(cause)
+  const text = messageOf(cause)
   return new RelayError('UNKNOWN', `the relay does not answer: ${text}`, { details: { text }, cause })
 }
 

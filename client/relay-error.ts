@@ -152,3 +152,9 @@ export class RelayError<Code extends RelayErrorCode = RelayErrorCode> extends Er
 export function isRelayError<Code extends RelayErrorCode>(thrown: unknown, code?: Code): thrown is RelayError<Code> {
   return thrown instanceof RelayError && (code === undefined || thrown.code === code)
 }
+
+/** What was thrown, in words. Wallets throw plain objects as well: `{ code: 4001, message }`. */
+export function messageOf(thrown: unknown): string {
+  const { message } = Object(thrown) as { readonly message?: unknown }
+  return typeof message === 'string' ? message : String(thrown)
+}

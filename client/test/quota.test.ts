@@ -71,6 +71,7 @@ describe('quota()', () => {
     ['{"quota":1.5,"unit":"lyx"}', { quota: 1_500_000_000_000_000_000n, unit: 'lyx' }],
     ['{"quota":1e-18,"unit":"lyx"}', { quota: 1n, unit: 'lyx' }],
     ['{"quota":2.5E+3,"unit":"gas"}', { quota: 2500n, unit: 'gas' }],
+    ['{"quota":2.999,"unit":"gas"}', { quota: 2n, unit: 'gas' }],
     ['{"quota":-3,"unit":"gas"}', { quota: -3n, unit: 'gas' }],
     [
       '{"quota":7,"note":"not 12 \\" 13","unit":"transactionCount","totalQuota":null}',

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { hexlify, id, Interface, randomBytes } from 'ethers'
 import { targetInterface } from '../../contracts/deploy/targets.ts'
+import { serve } from '../../conformance/test/support/serve.ts'
 import { createRelayClient, isRelayError, type Eip1193Provider, type FallbackTransaction } from '../index.ts'
 import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
 
@@ -103,6 +104,42 @@ describe('a relay client', () => {
       const client = world.client({ profile: world.target })
       expect(isRelayError(await thrownBy(client.execute('0x12345678')), 'PROFILE_NOT_FOUND')).to.equal(true)
     })
+
+    const failures: readonly [what: string, thrown: unknown, says: string][] = [
+      ['an error', new Error('header not found'), 'header not found'],
+      ['a plain object, as wallets do', { code: -32000, message: 'header not found' }, 'header not found'],
+      ['a text', 'header not found', 'header not found'],
+      ['nothing', undefined, 'undefined'],
+    ]
+    for (const [what, thrown, says] of failures) {
+      it(`says why the node fails that throws ${what}`, async () => {
+        const node: Eip1193Provider = {
+          async request() {
+            throw thrown
+          },
+        }
+        const error = await thrownBy(world.client({ node }).wait(`0x${'ab'.repeat(32)}`))
+        if (!isRelayError(error, 'NODE_FAILED')) throw error as Error
+        expect(error.message).to.equal(`the node fails at eth_getTransactionReceipt: ${says}`)
+        expect(error.cause).to.equal(thrown)
+        expect(error.details.method).to.equal('eth_getTransactionReceipt')
+      })
+    }
+
+    for (const [status, text, says] of [
+      [200, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"header not found"}}', 'header not found'],
+      [400, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"header not found"}}', 'header not found'],
+      [200, 'welcome', 'no JSON-RPC answer'],
+    ] as const) {
+      it(`says why the node fails that answers ${status} ${text}`, async () => {
+        await using node = await serve((_request, response) => void response.writeHead(status).end(text))
+        const error = await thrownBy(world.client({ node: node.url }).wait(`0x${'ab'.repeat(32)}`))
+        if (!isRelayError(error, 'NODE_FAILED')) throw error as Error
+        expect(error.message)
+          .to.match(/^the node fails at eth_getTransactionReceipt: /)
+          .and.to.include(says)
+      })
+    }
 
     it('tells a refusal by its code, with its facts', async () => {
       const error = await thrownBy(
