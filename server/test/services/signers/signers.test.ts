@@ -87,6 +87,7 @@ describe('signers', () => {
 
     function create(balances: Record<string, bigint>, pending: Record<string, bigint> = {}) {
       const refused = new Set<string>()
+      const now = { ms: 0 }
       const lines: string[] = []
       const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) })
       const upstream: Upstream = {
@@ -97,13 +98,13 @@ describe('signers', () => {
       const signers = createSigners({
         accounts,
         upstream,
-        clock: { nowMs: () => 0, monotonicMs: () => 0 },
+        clock: { nowMs: () => 0, monotonicMs: () => now.ms },
         log,
         lowBalanceWei: ETHER,
         pendingCostWei: async (address) => pending[address] ?? 0n,
         isRefused: async (address) => refused.has(address),
       })
-      return { signers, lines, balances, pending, refused }
+      return { signers, lines, balances, pending, refused, now }
     }
     const all = (wei: bigint) => Object.fromEntries(accounts.map(({ address }) => [address, wei]))
 
@@ -162,6 +163,17 @@ describe('signers', () => {
       }
       refused.delete(first ?? '')
       expect((await signers.choose(1n, first)).account.address).to.equal(first)
+    })
+
+    it('leaves out for a while whom another process holds, and says to come back soon', async () => {
+      const { signers, now } = create({ [first ?? '']: 10n * ETHER })
+      signers.setAside(first ?? '', 500)
+      const error = (await signers.choose(1n).catch((thrown: unknown) => thrown)) as ServiceError
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'SIGNERS_UNAVAILABLE')
+      expect(error.message).to.include('another process')
+      expect(error.retryAfterSeconds).to.equal(2)
+      now.ms = 500
+      expect((await signers.choose(1n)).account.address).to.equal(first)
     })
 
     it('sees at once when somebody has been topped up', async () => {
