@@ -300,6 +300,34 @@ describe('POST /quota', () => {
     }
   })
 
+  it('tells each profile what its own plan has left, and charges it by that plan alone', async () => {
+    const plans = {
+      metered: { model: 'gas', options: { gasPerPeriod: 5_000_000 } },
+      counted: { model: 'transaction-count', options: { transactionsPerPeriod: 3, period: 'day' } },
+    }
+    const server = await serve({ quota: { defaultPlan: 'metered', plans } })
+    try {
+      const counted = await chain.anotherProfile()
+      const registrations = createRegistrations({ db: server.database.db, plans: server.plans, clock })
+      await registrations.add(counted.address, 'counted')
+      const { chainId, controllers } = chain
+      const one = createRelayClient({ url: server.url, chainId, profile: counted, controller: controllers.full })
+      const other = chain.client(server.url)
+      const chargedFor = async (client: RelayClient, answer: Answer) =>
+        (await client.status(answer.json.transactionHash ?? '')).json['charged']
+      const [first, second] = [await one.execute({ channel: 124n }), await other.execute({ channel: 124n })]
+      await isSettled(server)
+      expect((await one.quota()).json).to.deep.include({ quota: 2, totalQuota: 3, unit: 'transactionCount' })
+      expect(await chargedFor(one, first)).to.deep.equal({ amount: 1, unit: 'transactionCount' })
+      const gasUsed = Number((await chain.receipt(second.json.transactionHash))?.gasUsed)
+      expect(await chargedFor(other, second)).to.deep.equal({ amount: gasUsed, unit: 'gas' })
+      const left = { quota: 5_000_000 - gasUsed, totalQuota: 5_000_000, unit: 'gas' }
+      expect((await other.quota()).json).to.deep.include(left)
+    } finally {
+      await server.close()
+    }
+  })
+
   describe('registration', () => {
     it('serves registered profiles only, and none that is suspended', async () => {
       const server = await serve({ registration: 'registered' })
