@@ -444,15 +444,11 @@ describe('ledger', () => {
         expect((await account()).used).to.equal(before.used + 210n)
       })
 
-      it('reserves what it costs more to use up the nonce of a call that has expired', async () => {
-        const before = await account()
-        const hash = hashOf((await accept([call({ validityTimestamps: BigInt(nowSeconds - 1) })]))[0])
+      /** Signs a transaction that uses up the nonce of a call. */
+      async function useUp(hash: string, gasLimit: bigint): Promise<void> {
         const signer = signers[0]!
-        const { account_nonce } = await relayRow(hash)
-        const [fees, gasLimit] = [{ type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const, 3n * GAS_LIMIT]
-        const sign = (nonce: number) =>
-          signer.sign({ chainId: 1n, nonce, to: signer.address, gasLimit, data: '0x', fees })
-        const nonce = Number(account_nonce)
+        const nonce = Number((await relayRow(hash)).account_nonce)
+        const fees = { type: 2, maxFeePerGas: 20n, maxPriorityFeePerGas: 1n } as const
         await storeAttempt(
           database.db,
           {
@@ -465,13 +461,32 @@ describe('ledger', () => {
             nonce,
             fees,
             gasLimit,
-            sign,
+            sign: (nonce) => signer.sign({ chainId: 1n, nonce, to: signer.address, gasLimit, data: '0x', fees }),
           },
           { plans, nowMs: nowSeconds * 1000 },
         )
-        expect((await account()).used).to.equal(before.used + gasLimit)
+      }
+      const expiredCall = async () => hashOf((await accept([call({ validityTimestamps: BigInt(nowSeconds - 1) })]))[0])
+
+      it('reserves what it costs more to use up the nonce of a call that has expired', async () => {
+        const before = await account()
+        const hash = await expiredCall()
+        await useUp(hash, 3n * GAS_LIMIT)
+        expect((await account()).used).to.equal(before.used + 3n * GAS_LIMIT)
         await settle(database.db, [mined(hash, 2n * GAS_LIMIT, { kind: 'cancel' })], options())
         expect((await account()).used).to.equal(before.used + 2n * GAS_LIMIT)
+      })
+
+      it('reserves and charges nothing of a later period for it', async () => {
+        const hash = await expiredCall()
+        nowSeconds += PERIOD_SECONDS
+        hashOf((await accept([call({ nonce: (channel << 128n) | 1n })]))[0])
+        const before = await account()
+        expect(before.used).to.equal(GAS_LIMIT)
+        await useUp(hash, 3n * GAS_LIMIT)
+        expect((await account()).used).to.equal(before.used)
+        await settle(database.db, [mined(hash, 2n * GAS_LIMIT, { kind: 'cancel' })], options())
+        expect((await account()).used).to.equal(before.used)
       })
 
       it('leaves what follows on a call that another process has stored to another turn', async () => {
