@@ -1,4 +1,5 @@
 import { request } from 'undici'
+import { withDeadline } from './deadline.ts'
 import { Untestable } from './outcome.ts'
 import { delay, outside } from './world.ts'
 
@@ -27,13 +28,15 @@ interface RpcResponse {
 
 /** Sends a JSON-RPC request to the node. @throws Error when the answer is none */
 async function post(rpcUrl: string, method: string, params: readonly unknown[]): Promise<RpcResponse> {
-  const { statusCode, body } = await request(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    signal: AbortSignal.timeout(requestTimeoutMs),
+  const { statusCode, text } = await withDeadline(requestTimeoutMs, async (signal) => {
+    const { statusCode, body } = await request(rpcUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal,
+    })
+    return { statusCode, text: await body.text() }
   })
-  const text = await body.text()
   try {
     return JSON.parse(text) as RpcResponse
   } catch {

@@ -3,6 +3,7 @@ import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'n
 import { Agent, Client, type Dispatcher, request } from 'undici'
 import { packageVersion } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
+import { withDeadline } from './deadline.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
 import { ourTimeMs, outside } from './world.ts'
@@ -173,16 +174,17 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
   const census = createAnswerCensus()
 
   async function exchange(sent: HttpRequest, dispatcher: Dispatcher): Promise<Received> {
-    const signal = AbortSignal.timeout(timeoutMs)
-    const response = await request(sent.url, {
-      method: sent.method as 'POST',
-      headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
-      body: sent.body ?? null,
-      dispatcher,
-      reset: dispatcher !== agent,
-      signal,
+    return withDeadline(timeoutMs, async (signal) => {
+      const response = await request(sent.url, {
+        method: sent.method as 'POST',
+        headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
+        body: sent.body ?? null,
+        dispatcher,
+        reset: dispatcher !== agent,
+        signal,
+      })
+      return receive(response)
     })
-    return receive(response)
   }
 
   /** An agent may take a connection that the target is about to close, and `reset` does not keep it from that. */

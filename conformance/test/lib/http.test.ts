@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../lib/http.ts'
 import { serve } from '../support/serve.ts'
@@ -47,6 +49,25 @@ describe('the recorded HTTP client', () => {
     await using server = await serve((_request, response) => response.writeHead(307, { location: '/' }).end())
     expect((await post(server.url)).status).to.equal(307)
     expect(server.requests).to.have.length(1)
+  })
+
+  it('blames no target for the time in which this process stood still', async () => {
+    // The machine of both is suspended: the target answers a moment after that.
+    const target = new Worker(
+      `const { parentPort } = require('node:worker_threads')
+      const server = require('node:http').createServer((_request, response) => setTimeout(() => response.end('{}'), 650))
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+      { eval: true },
+    )
+    try {
+      const [port] = (await once(target, 'message')) as [number]
+      const url = `http://127.0.0.1:${port}`
+      const answer = post(url)
+      setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600), 10)
+      expect((await answer).text).to.equal('{}')
+    } finally {
+      await target.terminate()
+    }
   })
 
   it('names a timeout: no answer, and an answer that never ends', async () => {
