@@ -1,4 +1,10 @@
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible'
+import {
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRes,
+  type IRateLimiterOptions,
+  type RateLimiterAbstract,
+} from 'rate-limiter-flexible'
 import { ServiceError } from '../core/errors.ts'
 import { openPool } from './database/postgres-pool.ts'
 
@@ -40,6 +46,12 @@ const windowSeconds = 60
 /** When the database takes longer, this process counts for itself, so that a request does not wait. In milliseconds. */
 const DATABASE_TIMEOUT_MS = 1_000
 
+/**
+ * What PostgreSQL says to one of two processes that make the table at the same moment, though only if it does not exist:
+ * its type is there, or the table. The limiter itself expects a third code alone, 23505.
+ */
+const ALREADY_THERE: readonly unknown[] = ['42710', '42P07']
+
 /** Counts requests by minute. While the database fails, this process counts for itself. */
 export async function createRateLimits(options: RateLimitOptions): Promise<RateLimits> {
   const pool =
@@ -56,20 +68,10 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
     if (points === 0) return undefined
     const memory = { points, duration: windowSeconds, keyPrefix: `touchstone_${subject}` }
     if (pool === undefined) return new RateLimiterMemory(memory)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const shared = new RateLimiterPostgres(
-      {
-        ...memory,
-        storeClient: pool,
-        tableName: 'touchstone_rate_limits',
-        // A caller over its limit is refused from memory, without asking the database.
-        inMemoryBlockOnConsumed: points + 1,
-        insuranceLimiter: new RateLimiterMemory(memory),
-      },
-      (error) => (error ? reject(error) : resolve()),
-    )
-    await promise
-    return shared
+    return openShared(memory, pool).catch((error: unknown) => {
+      if (!ALREADY_THERE.includes((error as { code?: unknown }).code)) throw error
+      return openShared(memory, pool)
+    })
   }
   const limiters = {
     address: await limiter('address', options.requestsPerMinute),
@@ -96,6 +98,27 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
       await pool?.end()
     },
   }
+}
+
+/** The limit that all processes count in together. Makes its table where there is none. */
+async function openShared(
+  memory: IRateLimiterOptions & { readonly points: number },
+  pool: Awaited<ReturnType<typeof openPool>>,
+): Promise<RateLimiterAbstract> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const shared = new RateLimiterPostgres(
+    {
+      ...memory,
+      storeClient: pool,
+      tableName: 'touchstone_rate_limits',
+      // A caller over its limit is refused from memory, without asking the database.
+      inMemoryBlockOnConsumed: memory.points + 1,
+      insuranceLimiter: new RateLimiterMemory(memory),
+    },
+    (error) => (error ? reject(error) : resolve()),
+  )
+  await promise
+  return shared
 }
 
 function stateOf(limit: number, { remainingPoints, msBeforeNext }: RateLimiterRes): RateLimitState {

@@ -4,6 +4,9 @@ import { ServiceError } from '../../core/errors.ts'
 import { openPool } from '../../services/database/postgres-pool.ts'
 import { createRateLimits, type RateLimits } from '../../services/rate-limits.ts'
 
+/** In so many, some processes meet at the moment for which the library of the limits is not made. */
+const ROUNDS = 20
+
 describe('createRateLimits, on PostgreSQL', () => {
   let postgres: PostgresServer
   let databaseUrl: string
@@ -34,5 +37,15 @@ describe('createRateLimits, on PostgreSQL', () => {
     const refusal: unknown = await first.consume('address', '192.0.2.1').catch((error: unknown) => error)
     expect(refusal).to.be.instanceOf(ServiceError).with.property('code', 'RATE_LIMITED')
     expect(await other.consume('address', '192.0.2.1')).to.include({ remaining: 2 })
+  })
+
+  it('begins in several processes at the same moment', async () => {
+    const pool = await openPool({ url: databaseUrl, max: 1, name: 'test' })
+    for (let round = 0; round < ROUNDS; round++) {
+      await pool.query(`create schema new_${round}`)
+      await Promise.all(Array.from({ length: 8 }, () => open(`new_${round}`)))
+      for (const limits of opened.splice(0)) await limits.close()
+    }
+    await pool.end()
   })
 })
