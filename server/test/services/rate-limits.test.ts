@@ -43,7 +43,7 @@ describe('createRateLimits, on PostgreSQL', () => {
     const pool = await openPool({ url: databaseUrl, max: 1, name: 'test' })
     for (let round = 0; round < ROUNDS; round++) {
       await pool.query(`create schema new_${round}`)
-      await Promise.all(Array.from({ length: 8 }, () => open(`new_${round}`)))
+      await Promise.all(Array.from({ length: 4 }, () => open(`new_${round}`)))
       for (const limits of opened.splice(0)) await limits.close()
     }
     await pool.end()
