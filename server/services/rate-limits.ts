@@ -6,7 +6,7 @@ import {
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible'
 import { ServiceError } from '../core/errors.ts'
-import { openPool } from './database/postgres-pool.ts'
+import { openPool, retryOnConflict } from './database/postgres-pool.ts'
 
 export interface RateLimitOptions {
   /** Requests per minute from one address; 0: no limit. */
@@ -46,12 +46,6 @@ const windowSeconds = 60
 /** When the database takes longer, this process counts for itself, so that a request does not wait. In milliseconds. */
 const DATABASE_TIMEOUT_MS = 1_000
 
-/**
- * What PostgreSQL says to one of two processes that make the table at the same moment, though only if it does not exist:
- * its type is there, or the table. The limiter itself expects a third code alone, 23505.
- */
-const ALREADY_THERE: readonly unknown[] = ['42710', '42P07']
-
 /** Counts requests by minute. While the database fails, this process counts for itself. */
 export async function createRateLimits(options: RateLimitOptions): Promise<RateLimits> {
   const pool =
@@ -68,10 +62,7 @@ export async function createRateLimits(options: RateLimitOptions): Promise<RateL
     if (points === 0) return undefined
     const memory = { points, duration: windowSeconds, keyPrefix: `touchstone_${subject}` }
     if (pool === undefined) return new RateLimiterMemory(memory)
-    return openShared(memory, pool).catch((error: unknown) => {
-      if (!ALREADY_THERE.includes((error as { code?: unknown }).code)) throw error
-      return openShared(memory, pool)
-    })
+    return retryOnConflict(() => openShared(memory, pool))
   }
   const limiters = {
     address: await limiter('address', options.requestsPerMinute),

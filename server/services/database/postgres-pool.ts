@@ -146,8 +146,11 @@ export function databaseFault(error: unknown): ServiceError | undefined {
   return undefined
 }
 
-/** Unique violation, deadlock, serialisation failure: another transaction was faster, so a second try is right. */
-const conflicts: ReadonlySet<unknown> = new Set(['23505', '40P01', '40001'])
+/**
+ * Unique violation, deadlock, serialisation failure, an object or a table that was made meanwhile: another transaction was
+ * faster, so a second try is right.
+ */
+const conflicts: ReadonlySet<unknown> = new Set(['23505', '40P01', '40001', '42710', '42P07'])
 const MAX_TRIES = 5
 
 /**
