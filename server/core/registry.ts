@@ -254,7 +254,7 @@ async function importDefault(target: string, name: string): Promise<DiscoveredPl
   try {
     module = (await import(target)) as { default?: unknown }
   } catch (cause) {
-    throw new PluginError(name, '', `cannot be imported: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new PluginError(name, '', `cannot be imported: ${messageOf(cause)}`, {
       cause,
     })
   }
