@@ -52,7 +52,7 @@ describe('the command serve', () => {
     const { child, exit, stdout, stderr } = await serve(working())
     let log = ''
     child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
-    await until(() => log.includes('"url"'), 30_000)
+    await until(() => log.includes('"url"'))
     const url = /"url":"([^"]+)"/.exec(log)?.[1] ?? ''
     expect((await fetch(`${url}/readyz`)).status).to.equal(200)
     child.kill('SIGTERM')
@@ -67,7 +67,7 @@ describe('the command serve', () => {
     const { child, exit } = await serve(working(), { env: { NODE_OPTIONS: options } })
     let log = ''
     child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
-    await until(() => log.includes('"url"'), 30_000)
+    await until(() => log.includes('"url"'))
     child.kill('SIGUSR2')
     const isWhole = (report: string) => report.trimEnd().endsWith('}')
     let report = ''
@@ -75,7 +75,7 @@ describe('the command serve', () => {
       const [name] = await readdir(reports)
       if (name !== undefined) report = await readFile(path.join(reports, name), 'utf8')
       return isWhole(report)
-    }, 10_000)
+    })
     child.kill('SIGTERM')
     await exit
     expect(report).to.include('javascriptStack')

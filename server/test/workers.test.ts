@@ -11,7 +11,6 @@ import { until } from './support/until.ts'
 
 const WORKERS = 2
 const CALLERS = 8
-const READY_MS = 30_000
 
 describe('superviseWorkers', () => {
   it('replaces a worker that dies while the others start', async () => {
@@ -76,7 +75,7 @@ describe('serve --workers', () => {
     const before = await count()
     for (let asked = 0; asked < 3 * WORKERS; asked++) expect(await ask()).to.equal(true)
     // What one has read is kept for half a second.
-    await until(async () => (await count()) === before + 3 * WORKERS, READY_MS)
+    await until(async () => (await count()) === before + 3 * WORKERS)
     expect(await metric('touchstone_signer_balance_coins')).to.have.length(world.signers.length)
     const [balance] = await metric('touchstone_signer_balance_coins')
     expect(balance).to.be.lessThan(10_001)
@@ -101,7 +100,7 @@ describe('serve --workers', () => {
     await until(async () => {
       const workers = await workersOf(server.pid)
       return workers.length === WORKERS && !workers.includes(killed)
-    }, READY_MS)
+    })
     expect(await workersOf(server.pid)).to.include(other)
     for (let asked = 0; asked < 3 * WORKERS; asked++) expect(await ask()).to.equal(true)
   })

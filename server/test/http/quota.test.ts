@@ -30,7 +30,7 @@ describe('POST /quota', () => {
     quota: { plans: { default: { model, options } } },
   })
   const isSettled = (server: RelayServer) =>
-    until(async () => (await server.services.relays.countSince(0)).pending === 0, 10_000)
+    until(async () => (await server.services.relays.countSince(0)).pending === 0)
   const expectRefused = ({ status, json }: Answer, wantedStatus: number, code: string) => {
     expect(status, JSON.stringify(json)).to.equal(wantedStatus)
     expect(json.code).to.equal(code)

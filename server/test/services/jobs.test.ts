@@ -7,8 +7,6 @@ import { until } from '../support/until.ts'
 
 const log = pino({ level: 'silent' })
 const SCHEMA = 'touchstone_7'
-/** The sweep comes every five seconds. */
-const PATIENCE_MS = 15_000
 
 describe('background work when a clock is set back', () => {
   const realNow = Date.now
@@ -44,12 +42,12 @@ describe('background work when a clock is set back', () => {
   it('goes on although the clock is set back while an account is looked at', async () => {
     Date.now = () => realNow() + 3_600_000
     await start(() => (Date.now = realNow))
-    await until(() => looks >= 2, PATIENCE_MS)
+    await until(() => looks >= 2)
   })
 
   it('does not wait for what was put off by a clock that was ahead', async () => {
     await start()
-    await until(() => looks >= 1, PATIENCE_MS)
+    await until(() => looks >= 1)
     await jobs.close()
     const table = sql.table(`${jobsSchemaOf(SCHEMA)}.job`)
     const { numAffectedRows } =
@@ -57,7 +55,7 @@ describe('background work when a clock is set back', () => {
     expect(numAffectedRows).to.equal(1n)
     const before = looks
     await start()
-    await until(() => looks > before, PATIENCE_MS)
+    await until(() => looks > before)
   })
 })
 
@@ -90,13 +88,13 @@ describe('background work of a process that lacks what an account needs', () => 
 
   it('is done by the one that has it, and seldom by the other one', async () => {
     const foreign = await start(false)
-    await until(() => foreign() === 1, PATIENCE_MS)
+    await until(() => foreign() === 1)
     const own = await start(true)
-    await until(() => own() >= 6, PATIENCE_MS)
+    await until(() => own() >= 6)
     const seldom = foreign()
     expect(own()).to.be.greaterThan(2 * seldom)
     await running.pop()?.close()
     // Nobody is left who has what is needed.
-    await until(() => foreign() > seldom, PATIENCE_MS)
+    await until(() => foreign() > seldom)
   })
 })

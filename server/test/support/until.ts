@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits until a condition holds. @throws Error when it does not within `deadlineMs` */
-export async function until(condition: () => boolean | Promise<boolean>, deadlineMs = 5_000): Promise<void> {
-  const end = Date.now() + deadlineMs
+/** So long takes nothing that goes well, however busy the machine is. */
+const PATIENCE_MS = 60_000
+
+/** Waits until a condition holds. @throws Error when it does not within a minute */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + PATIENCE_MS
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${condition.toString()}`)
+    if (Date.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${condition.toString()}`)
     await sleep(20)
   }
 }

@@ -76,7 +76,7 @@ describe('gaugeState', () => {
 
     await chain.node.request('evm_setAutomine', true)
     await chain.node.request('anvil_mine', 1)
-    await until(async () => (await read('touchstone_relays_last_day'))['status="succeeded"'] === 2, 10_000)
+    await until(async () => (await read('touchstone_relays_last_day'))['status="succeeded"'] === 2)
     expect(await read('touchstone_signer_nonce')).to.include({ [`signer="${signer}",in="chain"`]: 2 })
     const charged = await read('touchstone_quota')
     expect(charged['plan="default",amount="used"']).to.be.lessThan(Number(reserved['plan="default",amount="used"']))
@@ -107,6 +107,6 @@ describe('gaugeState', () => {
     } finally {
       node.comeBack()
     }
-    await until(async () => Object.keys(await read('touchstone_signer_nonce')).length === 2, 10_000)
+    await until(async () => Object.keys(await read('touchstone_signer_nonce')).length === 2)
   })
 })

@@ -128,7 +128,7 @@ describe('traces', () => {
       'x-request-id': 'traced-relay',
     })
     expect(answer.status, await answer.clone().text()).to.equal(200)
-    await until(() => named('settle').length > 0 && named('POST /execute').length > 0, 10_000)
+    await until(() => named('settle').length > 0 && named('POST /execute').length > 0)
 
     const [request] = named('POST /execute')
     expect(request).to.include({ service: 'relay-under-test', kind: 2, parentId: PARENT, status: 0 })

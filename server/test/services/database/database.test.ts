@@ -148,7 +148,7 @@ describe('database', () => {
     }
     expect(await write('while it cannot')).to.equal('UPSTREAM_UNAVAILABLE')
     await rename(`${log}-away`, log)
-    await until(async () => (await write('again')) === 'again', 30_000)
+    await until(async () => (await write('again')) === 'again')
     const { rows } = await sql<{ name: string }>`select name from facts where length(value) = 600000`.execute(
       database.db,
     )

@@ -4,7 +4,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 15_000
 const HOUR_MS = 3_600_000
 
 describe('a clock that is set back by an hour', () => {
@@ -41,9 +40,9 @@ describe('a clock that is set back by an hour', () => {
     try {
       const hash = await accept(0n)
       aheadMs = 0
-      await until(async () => (await attemptsOf(hash)) >= 3, PATIENCE_MS)
+      await until(async () => (await attemptsOf(hash)) >= 3)
       await chain.node.request('anvil_mine', 1)
-      await until(async () => (await client.status(hash)).json['status'] === 'succeeded', PATIENCE_MS)
+      await until(async () => (await client.status(hash)).json['status'] === 'succeeded')
     } finally {
       await chain.node.request('evm_setAutomine', true)
     }

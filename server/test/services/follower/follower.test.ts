@@ -7,8 +7,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 15_000
-
 describe('follower', () => {
   let chain: RelayChain
   let server: RelayServer
@@ -38,11 +36,10 @@ describe('follower', () => {
     return json.transactionHash ?? ''
   }
   const statusOf = async (hash: string) => (await client.status(hash)).json as unknown as Status
-  const becomes = (hash: string, wanted: (status: Status) => boolean) =>
-    until(async () => wanted(await statusOf(hash)), PATIENCE_MS)
+  const becomes = (hash: string, wanted: (status: Status) => boolean) => until(async () => wanted(await statusOf(hash)))
   /** What is charged, once nothing is reserved any more. */
   const used = async () => {
-    await until(async () => (await server.services.relays.countSince(0)).pending === 0, PATIENCE_MS)
+    await until(async () => (await server.services.relays.countSince(0)).pending === 0)
     const { json } = await client.quota()
     return Number(json['totalQuota']) - Number(json['quota'])
   }
@@ -162,7 +159,7 @@ describe('follower', () => {
     await chain.node.request('evm_setNextBlockTimestamp', end + 10)
     await mine()
     await becomes(hash, ({ status }) => status === 'pending')
-    await until(async () => (await count('pending')) > (await count('latest')), PATIENCE_MS)
+    await until(async () => (await count('pending')) > (await count('latest')))
     await mine()
     await becomes(hash, ({ status }) => status === 'abandoned')
     expect((await statusOf(hash)).charged).to.deep.equal({ amount: 21_000, unit: 'gas' })

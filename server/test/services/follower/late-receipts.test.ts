@@ -4,7 +4,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 20_000
 const RECEIPT = 'eth_getTransactionReceipt'
 
 describe('a node that has the receipts late', () => {
@@ -36,11 +35,11 @@ describe('a node that has the receipts late', () => {
     // It is looked for, found lost, and looked for again when it has been lost for long.
     for (let turn = 0; turn < 12; turn++) {
       const before = proxy.calls.get(RECEIPT) ?? 0
-      await until(() => (proxy.calls.get(RECEIPT) ?? 0) > before, PATIENCE_MS)
+      await until(() => (proxy.calls.get(RECEIPT) ?? 0) > before)
       aheadMs += 60_000
     }
     delete proxy.blindMethod
-    await until(async () => (await client.status(hash)).json['status'] !== 'pending', PATIENCE_MS)
+    await until(async () => (await client.status(hash)).json['status'] !== 'pending')
     const { status, gasUsed, charged } = (await client.status(hash)).json as Record<string, unknown>
     expect(status).to.equal('succeeded')
     expect(charged).to.deep.equal({ amount: gasUsed, unit: 'gas' })

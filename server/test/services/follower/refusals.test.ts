@@ -5,7 +5,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 20_000
 const ETHER = 10n ** 18n
 
 for (const kind of ['PGlite', 'PostgreSQL'] as const) {
@@ -34,7 +33,7 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
       await chain.node.request('evm_setAutomine', true)
       await setBlockGasLimit(100_000_000)
       for (const signer of chain.signers) await setBalance(signer, 10n * ETHER)
-      await until(isIdle, PATIENCE_MS)
+      await until(isIdle)
     })
     after(async () => {
       await server.close()
@@ -89,33 +88,33 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
       const { hashes, signer } = await acceptAndLose(2)
       // Enough to use a nonce up, and no more.
       await setBalance(signer, ETHER / 10_000n)
-      await until(async () => (await refusals(signer)) >= 2, PATIENCE_MS)
+      await until(async () => (await refusals(signer)) >= 2)
       expect(await signersAre()).to.equal('degraded')
       for (let index = 0n; index < 4n; index++) {
         const hash = await accept({ channel: channel + 1n + index })
         expect(await senderOf(hash)).to.not.equal(signer)
-        await until(async () => (await statusOf(hash)) === 'succeeded', PATIENCE_MS)
+        await until(async () => (await statusOf(hash)) === 'succeeded')
       }
-      await until(async () => (await statusOf(hashes[0] ?? '')) === 'abandoned', PATIENCE_MS)
+      await until(async () => (await statusOf(hashes[0] ?? '')) === 'abandoned')
       // It could be paid for now, and would revert: the one before it is gone.
       await setBalance(signer, 10n * ETHER)
-      await until(async () => (await statusOf(hashes[1] ?? '')) !== 'pending', PATIENCE_MS)
+      await until(async () => (await statusOf(hashes[1] ?? '')) !== 'pending')
       expect(await chain.receipt(hashes[0])).to.equal(null)
       const counts = await server.services.relays.countSince(0)
       expect(counts).to.include({ reverted: 0, pending: 0, abandoned: 2 })
-      await until(async () => (await refusals(signer)) === 0, PATIENCE_MS)
-      await until(async () => (await signersAre()) === 'ok', PATIENCE_MS)
+      await until(async () => (await refusals(signer)) === 0)
+      await until(async () => (await signersAre()) === 'ok')
       // The channel is free, and what was reserved is back.
       const usedByOthers = (await used()) - before
       const again = await accept({ channel, payload: setSomeData('0x02') })
-      await until(async () => (await statusOf(again)) === 'succeeded', PATIENCE_MS)
+      await until(async () => (await statusOf(again)) === 'succeeded')
       expect(usedByOthers).to.be.lessThan(4 * 150_000)
     })
 
     it('keeps its signer out while not even its nonce can be used up, and takes it in again with a balance', async () => {
       const { hashes, signer } = await acceptAndLose(1)
       await setBalance(signer, 0n)
-      await until(async () => (await refusals(signer)) > 4, PATIENCE_MS)
+      await until(async () => (await refusals(signer)) > 4)
       const body = client.sign({ channel, id: 1n })
       // Those before it are with the signer that is out.
       const { status, json, headers } = await client.post(body)
@@ -124,17 +123,17 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
       expect(await senderOf(await accept({ channel: channel + 1n }))).to.not.equal(signer)
       expect(await statusOf(hashes[0] ?? '')).to.equal('pending')
       await setBalance(signer, 10n * ETHER)
-      await until(async () => (await statusOf(hashes[0] ?? '')) !== 'pending', PATIENCE_MS)
-      await until(async () => (await signersAre()) === 'ok', PATIENCE_MS)
+      await until(async () => (await statusOf(hashes[0] ?? '')) !== 'pending')
+      await until(async () => (await signersAre()) === 'ok')
       const hash = await accept({ channel: channel + 2n })
-      await until(async () => (await statusOf(hash)) === 'succeeded', PATIENCE_MS)
+      await until(async () => (await statusOf(hash)) === 'succeeded')
     })
 
     it('is given up when blocks have become too small for it, and calls that fit in none are refused', async () => {
       const payload = setSomeData(`0x${'01'.repeat(3200)}`)
       const { hashes } = await acceptAndLose(1, payload)
       await setBlockGasLimit(1_500_000)
-      await until(async () => (await statusOf(hashes[0] ?? '')) === 'abandoned', PATIENCE_MS)
+      await until(async () => (await statusOf(hashes[0] ?? '')) === 'abandoned')
       const { status, json } = await client.execute({ channel, payload })
       expect([status, json.code]).to.deep.equal([422, 'RELAY_CALL_REVERTS'])
     })
@@ -142,11 +141,11 @@ for (const kind of ['PGlite', 'PostgreSQL'] as const) {
     it('does not come of gas beyond what a block holds, which is added in case', async () => {
       const payloads = ['a', 'b'].map((digit) => setSomeData(`0x${'01'.repeat(3200)}`, `0x${digit.repeat(64)}`))
       const first = await accept({ channel, payload: payloads[0] ?? '' })
-      await until(async () => (await statusOf(first)) === 'succeeded', PATIENCE_MS)
+      await until(async () => (await statusOf(first)) === 'succeeded')
       const gasUsed = Number((await chain.receipt(first))?.gasUsed)
       await setBlockGasLimit(Math.floor(gasUsed * 1.1))
       const second = await accept({ channel, id: 1n, payload: payloads[1] ?? '' })
-      await until(async () => (await statusOf(second)) !== 'pending', PATIENCE_MS)
+      await until(async () => (await statusOf(second)) !== 'pending')
       expect(await statusOf(second)).to.equal('succeeded')
     })
   })

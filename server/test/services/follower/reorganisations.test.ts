@@ -10,8 +10,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 20_000
-
 describe('a reorganisation that is deeper than chain.confirmations', () => {
   let chain: RelayChain
   let server: RelayServer
@@ -60,13 +58,13 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('anvil_mine', 2)
     const { db } = server.database
     const isFinal = async () => (await accountsWithOpenRelays(db)).length === 0
-    await until(isFinal, PATIENCE_MS)
+    await until(isFinal)
     return hashes
   }
 
   /** Waits until a call is mined: anvil answers before that. */
   async function minedReceipt(hash: string | undefined) {
-    await until(async () => (await chain.receipt(hash)) !== null, PATIENCE_MS)
+    await until(async () => (await chain.receipt(hash)) !== null)
     return chain.receipt(hash)
   }
 
@@ -77,7 +75,7 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
       await until(async () => {
         const { status: now, block } = (await status(hash)) as { status?: string; block?: { hash: string } | null }
         return now === 'succeeded' && block?.hash === receipt?.blockHash
-      }, PATIENCE_MS)
+      })
     }
     const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
     return receipts.reduce((sum, receipt) => sum + Number(receipt?.gasUsed), 0)
@@ -89,16 +87,16 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     expect(await chain.receipt(hashes[0])).to.equal(null)
 
     const next = client.sign({ channel: 1n, id: 3n })
-    await until(async () => (await client.post(next)).status === 200, PATIENCE_MS)
+    await until(async () => (await client.post(next)).status === 200)
     hashes.push((await client.post(next)).json.transactionHash ?? '')
     const gas = await expectMinedAgain(hashes)
-    await until(async () => (await quotaUsed()) === gas, PATIENCE_MS)
+    await until(async () => (await quotaUsed()) === gas)
   })
 
   it('is noticed by a server that did not run meanwhile', async () => {
     const hashes = await executeThree()
     // Nobody is left who would look at the account for another reason.
-    await until(async () => !/^touchstone_jobs.* [1-9]/m.test(await server.metrics.metrics()), PATIENCE_MS)
+    await until(async () => !/^touchstone_jobs.* [1-9]/m.test(await server.metrics.metrics()))
     await server.close()
     await chain.node.request('anvil_reorg', 5, [])
     await start()
@@ -116,7 +114,7 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('anvil_reorg', 5, [[rival, 0], ...raws.map((raw) => [raw, 1])])
     expect((await chain.receipt(hashes[0]))?.status).to.equal('0x0')
 
-    await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted', PATIENCE_MS)
+    await until(async () => (await status(hashes[0] ?? ''))['status'] === 'reverted')
     expect((await client.execute({ channel: 2n })).status).to.equal(200)
   })
 
@@ -140,7 +138,7 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     await chain.node.request('eth_sendTransaction', { from: chain.sender.address, to: chain.profile.keyManager, data })
     await chain.node.request('anvil_stopImpersonatingAccount', from)
     await chain.node.request('evm_mine')
-    await until(async () => (await status(hash))['status'] === 'abandoned', PATIENCE_MS)
+    await until(async () => (await status(hash))['status'] === 'abandoned')
     expect(await status(hash)).to.deep.include({ block: null, gasUsed: null })
     expect(await quotaUsed()).to.equal(0)
 
@@ -148,12 +146,12 @@ describe('a reorganisation that is deeper than chain.confirmations', () => {
     const receipt = await chain.receipt(hash)
     expect(receipt?.status).to.equal('0x1')
     await chain.node.request('evm_setAutomine', true)
-    await until(async () => (await status(hash))['status'] === 'succeeded', PATIENCE_MS)
-    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed), PATIENCE_MS)
+    await until(async () => (await status(hash))['status'] === 'succeeded')
+    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed))
     const next = await client.execute({ channel: 2n })
     expect(next.status).to.equal(200)
     const other = await minedReceipt(next.json.transactionHash)
-    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed), PATIENCE_MS)
+    await until(async () => (await quotaUsed()) === Number(receipt?.gasUsed) + Number(other?.gasUsed))
   })
 
   it('uses up a nonce that somebody else had used before, so that the calls behind it are mined again', async () => {

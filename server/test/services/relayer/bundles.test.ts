@@ -8,7 +8,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { createRelayClient, sendWei, setSomeData, type Answer, type RelayClient } from '../../support/relay-client.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 15_000
 const nobody = '0x000000000000000000000000000000000000dEaD'
 
 /** A call of one of the profiles. */
@@ -70,12 +69,12 @@ describe('relay calls that share a transaction', () => {
   const ofCall = (channelOfCall: bigint, id = 0n, by = client) =>
     `?profile=${by.profile.address}&signer=${by.controller.address}&nonce=${relayNonce(channelOfCall, id)}`
   const becomes = (hash: string, wanted: string, query = '') =>
-    until(async () => (await statusOf(hash, query)).status === wanted, PATIENCE_MS)
+    until(async () => (await statusOf(hash, query)).status === wanted)
   /** What became of these calls, however the bundle has them in order. */
   const statuses = (hash: string, calls: readonly (readonly [bigint, RelayClient])[]) =>
     Promise.all(calls.map(async ([of, by]) => (await statusOf(hash, ofCall(of, 0n, by))).status))
   const usedBy = async (by: RelayClient) => {
-    await until(async () => (await server.services.relays.countSince(0)).pending === 0, PATIENCE_MS)
+    await until(async () => (await server.services.relays.countSince(0)).pending === 0)
     const { json } = await by.quota()
     return Number(json['totalQuota']) - Number(json['quota'])
   }
@@ -235,7 +234,7 @@ describe('relay calls that share a transaction', () => {
   it('get higher fees together, and are known by every hash', async () => {
     await chain.node.request('evm_setAutomine', false)
     const hash = await bundle([{ channel }, { by: other, channel }])
-    await until(async () => (await statusOf(hash)).attempts.length >= 2, PATIENCE_MS)
+    await until(async () => (await statusOf(hash)).attempts.length >= 2)
     await mine()
     await becomes(hash, 'succeeded')
     const { attempts, transactionHash, calls = [] } = await statusOf(hash)
@@ -358,7 +357,7 @@ describe('relay calls that share a transaction', () => {
   })
 
   it('charge to the last unit what all receipts of the account say', async () => {
-    await until(async () => (await server.services.relays.countSince(0)).pending === 0, PATIENCE_MS)
+    await until(async () => (await server.services.relays.countSince(0)).pending === 0)
     const { charged } = await server.database.db
       .selectFrom('relays')
       .where('charged', 'is not', null)

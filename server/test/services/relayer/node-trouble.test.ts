@@ -7,8 +7,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 20_000
-
 for (const way of ['HTTP', 'WebSocket'] as const) {
   describe(`relayer, when the node is in trouble, by ${way}`, () => {
     const isWebSocket = way === 'WebSocket'
@@ -36,7 +34,7 @@ for (const way of ['HTTP', 'WebSocket'] as const) {
     })
 
     const settled = async () => {
-      await until(async () => (await server.services.relays.countSince(0)).pending === 0, PATIENCE_MS)
+      await until(async () => (await server.services.relays.countSince(0)).pending === 0)
     }
 
     /** Every acknowledged call is mined once, with success; nothing else was sent. */
@@ -72,12 +70,12 @@ for (const way of ['HTTP', 'WebSocket'] as const) {
           }
         }
       })
-      await until(() => hashes.length > 12, PATIENCE_MS)
+      await until(() => hashes.length > 12)
       proxy.goDown()
       await sleep(5_000)
       proxy.comeBack()
       const before = hashes.length
-      await until(() => hashes.length > before + 12, PATIENCE_MS)
+      await until(() => hashes.length > before + 12)
       isOver = true
       await Promise.all(callers)
 

@@ -5,7 +5,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 30_000
 const SIGNERS = 4
 
 describe('relay calls in reorganisations', () => {
@@ -37,12 +36,12 @@ describe('relay calls in reorganisations', () => {
     return json.transactionHash ?? ''
   }
   const statusOf = async (hash: string) => String((await client.status(hash)).json['status'])
-  const becomes = (hash: string, wanted: string) => until(async () => (await statusOf(hash)) === wanted, PATIENCE_MS)
+  const becomes = (hash: string, wanted: string) => until(async () => (await statusOf(hash)) === wanted)
   const senderOf = async (hash: string) =>
     (await chain.node.request<{ from: string }>('eth_getTransactionByHash', hash)).from
   const settled = async (hashes: readonly string[]) => {
     // Ordered by time, the last ones are the last to be mined again.
-    for (const hash of hashes.toReversed()) await until(async () => (await statusOf(hash)) !== 'pending', PATIENCE_MS)
+    for (const hash of hashes.toReversed()) await until(async () => (await statusOf(hash)) !== 'pending')
     return Promise.all(hashes.map(statusOf))
   }
 
@@ -70,7 +69,7 @@ describe('relay calls in reorganisations', () => {
     const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
     expect(receipts.map((receipt) => receipt === null)).to.deep.equal(hashes.map((_, index) => index >= 5))
     await chain.node.request('evm_setAutomine', true)
-    for (const hash of hashes) await until(async () => (await chain.receipt(hash)) !== null, PATIENCE_MS)
+    for (const hash of hashes) await until(async () => (await chain.receipt(hash)) !== null)
     expect(new Set(await settled(hashes))).to.deep.equal(new Set(['succeeded']))
   })
 
@@ -81,7 +80,7 @@ describe('relay calls in reorganisations', () => {
     await chain.node.request('anvil_reorg', 2, [])
     hashes.push(await accept({ channel, id: 2n }))
     await chain.node.request('evm_setAutomine', true)
-    await until(async () => (await chain.receipt(hashes[2])) !== null, PATIENCE_MS)
+    await until(async () => (await chain.receipt(hashes[2])) !== null)
     expect(await settled(hashes)).to.deep.equal(['succeeded', 'succeeded', 'succeeded'])
   })
 
@@ -148,10 +147,7 @@ describe('relay calls in reorganisations', () => {
       expect(await chain.receipt(hash)).to.equal(null)
       // The coin of before the reorganisation is back, too: enough for all of them.
       await setBalance(10_000n)
-      await until(
-        async () => (await chain.receipt(hash)) !== null && (await chain.receipt(again)) !== null,
-        PATIENCE_MS,
-      )
+      await until(async () => (await chain.receipt(hash)) !== null && (await chain.receipt(again)) !== null)
       const statuses = await settled([hash, again])
       expect(statuses.toSorted()).to.deep.equal(['reverted', 'succeeded'])
       // Nothing is stuck: the same accounts go on.

@@ -4,7 +4,6 @@ import { startRelayChain, type RelayChain } from '../../support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
-const PATIENCE_MS = 30_000
 const CALLS = 24
 const TOGETHER = 6
 
@@ -47,7 +46,7 @@ describe('relayer, in front of several nodes', () => {
         expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200))
         hashes.push(...answers.map(({ json }) => json.transactionHash ?? ''))
       }
-      await until(async () => (await server.services.relays.countSince(0)).pending === 0, PATIENCE_MS)
+      await until(async () => (await server.services.relays.countSince(0)).pending === 0)
 
       for (const hash of hashes) expect((await chain.receipt(hash))?.status, hash).to.equal('0x1')
       const counts = await server.services.relays.countSince(0)
