@@ -49,7 +49,7 @@ const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 4 * 2 ** 30
 
 /** Options for single files. Without files, `.mocharc.json` says what is run and how. */
-const fileOptions = ['--no-config', '--timeout', '120000']
+const fileOptions = ['--no-config', '--timeout', '300000']
 
 /**
  * The command `test`: types, lint, format and what is unused, then all tests; or, with files, the tests of these alone;

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copyRepository, runIn } from './support/repository-copy.ts'
 
-describe('the command new', function () {
-  this.timeout(180_000)
+describe('the command new', () => {
   let copy: string
   const touched: string[] = []
 

@@ -24,8 +24,7 @@ interface Manifest {
 
 const readJson = async (path: string): Promise<unknown> => JSON.parse(await readFile(path, 'utf8'))
 
-describe('the published package, installed in an empty folder', function () {
-  this.timeout(180_000)
+describe('the published package, installed in an empty folder', () => {
   let folder: string
   let add: InstalledPackage['add']
   let close: (() => Promise<void>) | undefined

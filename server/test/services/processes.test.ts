@@ -14,8 +14,7 @@ function expectNothingLost({ faults, acknowledged, charged, gasUsed }: CrashResu
   expect(charged).to.equal(gasUsed)
 }
 
-describe('server processes', function () {
-  this.timeout(180_000)
+describe('server processes', () => {
   let postgres: PostgresServer
 
   before(async () => {
