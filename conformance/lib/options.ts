@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
-import { parse } from 'yaml'
 import { UsageError } from './outcome.ts'
+import { readYamlFile } from './yaml-file.ts'
 
 /** Parses a count of a command line. @throws InvalidArgumentError */
 export function parsePositiveInteger(text: string): number {
@@ -59,13 +58,7 @@ export interface OptionFile {
  * @throws UsageError
  */
 export async function readOptionFile(path: string): Promise<OptionFile> {
-  let content: unknown
-  try {
-    content = parse(await readFile(path, 'utf8')) ?? {}
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new UsageError(`the options ${path} cannot be read (${(code ?? message).split('\n')[0]})`)
-  }
+  const content = (await readYamlFile(path, 'the options')) ?? {}
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
     throw new UsageError(`${path}: a map of options is expected`)
   }

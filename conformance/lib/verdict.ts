@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import { Document, isMap, isSeq, parse, parseDocument } from 'yaml'
+import { Document, isMap, isSeq, parseDocument } from 'yaml'
 import { clauses } from '../../specs/index.ts'
 import type { ClauseSuite } from './clause.ts'
 import { UsageError } from './outcome.ts'
@@ -14,6 +13,7 @@ import type {
   SuiteReport,
   Verdict,
 } from './report-types.ts'
+import { readYamlFile } from './yaml-file.ts'
 
 /** The status of a clause. One failed check fails the clause; one untestable check leaves it open. */
 export function clauseStatus(checks: readonly CheckResult[]): CheckStatus {
@@ -131,13 +131,7 @@ function isEntry(value: unknown): value is ExpectedFailure {
 
 /** Reads a list of `{ id, reason, link? }` in YAML or JSON. @throws UsageError */
 export async function readExpectedFailures(path: string): Promise<ExpectedFailure[]> {
-  let value: unknown
-  try {
-    value = parse(await readFile(path, 'utf8')) ?? []
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new UsageError(`the expected failures ${path} cannot be read (${code ?? message})`)
-  }
+  const value = (await readYamlFile(path, 'the expected failures')) ?? []
   if (!Array.isArray(value)) throw new UsageError(`${path}: a list of { id, reason, link } is expected`)
   const wrong = value.findIndex((entry) => !isEntry(entry))
   if (wrong >= 0) throw new UsageError(`${path}: entry ${wrong + 1} needs an id and a reason, and may have a link`)
