@@ -74,6 +74,51 @@ describe('a record beside the chain', () => {
     expect((await compareWithChain(ofChain5(), record, [], sameNode)).findings).to.have.length(1)
   })
 
+  for (const [question, result] of [
+    ['eth_chainId []', '0x5'],
+    ['eth_getBlockByHash ["0xab",false]', {}],
+    [receiptOf, receipt],
+    [byHash, { blockHash: '0xab' }],
+    ['eth_getBlockByNumber ["0x7",false]', {}],
+    ['eth_getBalance ["0x1","0x7"]', '0x1'],
+    ['eth_getCode ["0x1","0x7"]', '0x'],
+    ['eth_getTransactionCount ["0x1","0x7"]', '0x0'],
+    ['eth_call [{},"0x7"]', '0x'],
+    ['eth_getLogs [{"blockHash":"0xab"}]', []],
+    ['eth_getLogs [{"fromBlock":"0x1","toBlock":"0x2"}]', []],
+  ] as const) {
+    it(`compares ${question}`, async () => {
+      const found = await compareWithChain(ofChain5(), recorded([question, result]), [], nodeOf({ [question]: result }))
+      expect(found).to.include({ answers: 1, notAsked: 0 })
+      const wrong = await compareWithChain(
+        ofChain5(),
+        recorded([question, result]),
+        [],
+        nodeOf({ [question]: 'other' }),
+      )
+      expect(wrong.findings).to.have.length(1)
+    })
+  }
+
+  for (const [question, result] of [
+    [byHash, { blockHash: null }],
+    [byHash, {}],
+    ['eth_getBlockByNumber ["latest",false]', {}],
+    ['eth_call [{},7]', '0x'],
+    ['eth_call [{}]', '0x'],
+    ['eth_getLogs [{"fromBlock":"0x1","toBlock":"latest"}]', []],
+    ['eth_getLogs [{"fromBlock":"earliest","toBlock":"0x2"}]', []],
+    ['eth_getLogs [{}]', []],
+    ['eth_getLogs []', []],
+    ['eth_gasPrice []', '0x1'],
+    [receiptOf, undefined],
+  ] as const) {
+    it(`does not compare ${question}, with ${JSON.stringify(result) ?? 'nothing'}`, async () => {
+      const found = await compareWithChain(ofChain5(), recorded([question, result]), [], nodeOf({ [question]: result }))
+      expect(found).to.include({ answers: 0, notAsked: 0 })
+    })
+  }
+
   it('leaves out what changes: the latest block, and what was not there yet', async () => {
     const record = recorded(
       ['eth_getBalance ["0x1","latest"]', '0x9'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { check } from '../../index.ts'
-import { redactBody, redactHeaders, redactUrl, withoutSecrets } from '../../lib/redact.ts'
+import { isSecret, redactBody, redactHeaders, redactUrl, withoutSecrets } from '../../lib/redact.ts'
 import { reportRenderers } from '../../lib/report/files.ts'
 import { sampleFixture } from '../support/samples.ts'
 import { serve } from '../support/serve.ts'
@@ -30,6 +30,22 @@ describe('redaction', () => {
       date: 'today',
     })
     expect(redactUrl('https://user:word@relay.example/v1?key=abc')).to.equal('https://relay.example/v1?key=redacted')
+  })
+
+  it('takes no short word and no media type for a secret', () => {
+    for (const text of ['1234567', 'application/json', 'text/*']) expect(isSecret(text), text).to.equal(false)
+    for (const text of ['12345678', 'word/word of mine', 'Bearer abc']) expect(isSecret(text), text).to.equal(true)
+  })
+
+  it('takes texts out of every part of a value, and nothing else', () => {
+    const value = { a: ['x SeCret+ y', 1, null], b: { c: 'secret+' }, d: true, e: undefined }
+    expect(withoutSecrets(value, ['secret+'])).to.deep.equal({
+      a: ['x (redacted) y', 1, null],
+      b: { c: '(redacted)' },
+      d: true,
+      e: undefined,
+    })
+    expect(withoutSecrets(value, [])).to.equal(value)
   })
 
   describe('of private keys', () => {

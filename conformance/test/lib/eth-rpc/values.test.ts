@@ -9,15 +9,37 @@ describe('readingsOf', () => {
     expect(readingsOf('1B4')).to.deep.equal([436n])
     expect(readingsOf('436')).to.deep.equal([0x436n, 436n])
     expect(readingsOf(436)).to.deep.equal([436n])
+    expect([0, 0n, '0x0'].map(readingsOf)).to.deep.equal([[0n], [0n], [0n]])
     expect(readingsOf(2n ** 53n + 1n)).to.deep.equal([2n ** 53n + 1n])
     expect(readingsOf(`0x${'f'.repeat(64)}`)).to.deep.equal([2n ** 256n - 1n])
   })
 
-  for (const value of ['0x', '', '0xg', '-0x1', ' 0x1', -1, 1.5, 2 ** 60, NaN, true, null, undefined, {}, ['0x1']]) {
+  for (const value of [
+    '0x',
+    '',
+    '0xg',
+    '-0x1',
+    ' 0x1',
+    -1,
+    -0.5,
+    1.5,
+    2 ** 60,
+    NaN,
+    true,
+    null,
+    undefined,
+    {},
+    ['0x1'],
+  ]) {
     it(`does not guess at ${JSON.stringify(value) ?? 'undefined'}`, () => {
       expect(readingsOf(value)).to.deep.equal([])
     })
   }
+
+  it('does not guess at a large integer below zero', () => {
+    expect(readingsOf(-(2n ** 60n))).to.deep.equal([])
+    expect(readingsOf(-1n)).to.deep.equal([])
+  })
 })
 
 describe('numberOf', () => {
@@ -34,7 +56,19 @@ describe('quantity', () => {
   })
 })
 
-const fields = ['nonce', 'hash', 'input', 'to', 'accessList', 'value', 'status', 'v']
+const fields = [
+  'nonce',
+  'hash',
+  'input',
+  'to',
+  'accessList',
+  'value',
+  'status',
+  'v',
+  'topics',
+  'contractAddress',
+  'type',
+]
 const compare = (truth: Record<string, unknown>, found: Record<string, unknown>) => () =>
   expectSameFields('it', fields, truth, found)
 
@@ -69,9 +103,83 @@ describe('expectSameFields', () => {
     expect(compare({ accessList: [] }, { accessList: null })).not.to.throw()
   })
 
+  it('takes the zero address for none where a contract is created, and nowhere else', () => {
+    for (const contractAddress of [`0x${'0'.repeat(40)}`, '0'.repeat(40), '', '0x', null, undefined]) {
+      expect(compare({ contractAddress: null }, { contractAddress })).not.to.throw()
+    }
+    for (const contractAddress of ['0x1', 0, {}]) {
+      expect(compare({ contractAddress: null }, { contractAddress })).to.throw(Fault, 'contractAddress of it')
+    }
+    expect(compare({ status: null }, { status: '0x1' })).not.to.throw()
+    expect(compare({ status: '0x1' }, { status: null })).not.to.throw()
+  })
+
+  it('reads a status in words, and no other field', () => {
+    for (const [word, status] of [
+      ['SUCCESS', '0x1'],
+      ['ok', 1],
+      ['reverted', '0x0'],
+      ['false', '0x0'],
+    ]) {
+      expect(compare({ status }, { status: word }), String(word)).not.to.throw()
+    }
+    for (const word of ['success', 'pending', 'x']) {
+      expect(compare({ status: '0x0' }, { status: word }), word).to.throw(Fault, 'status of it')
+    }
+    expect(compare({ nonce: '0x1' }, { nonce: 'ok' })).to.throw(Fault, 'nonce of it')
+  })
+
+  it('compares every element of a list, and the members of objects that both have', () => {
+    const [a, b] = ['0x0a', '0x0b']
+    expect(compare({ topics: [a, b] }, { topics: ['0x0A', '0B'] })).not.to.throw()
+    for (const topics of [[a], [a, b, b], [a, a], [b, b], a, { 0: a, 1: b, length: 2 }]) {
+      expect(compare({ topics: [a, b] }, { topics }), JSON.stringify(topics)).to.throw(Fault, 'topics of it')
+    }
+    // Leading zeros count in topics, and not in numbers.
+    expect(compare({ topics: ['0x0a'] }, { topics: ['0xa'] })).to.throw(Fault)
+    const accessList = [{ address: a, storageKeys: [b] }]
+    expect(compare({ accessList }, { accessList: [{ address: a }] })).not.to.throw()
+    expect(compare({ accessList }, { accessList: [{ address: a, storageKeys: ['0xB'], more: 1 }] })).not.to.throw()
+    for (const other of [{ address: b }, { address: a, storageKeys: [a] }, a, null]) {
+      expect(compare({ accessList }, { accessList: [other] }), JSON.stringify(other)).to.throw(
+        Fault,
+        'accessList of it',
+      )
+    }
+  })
+
+  it('compares what is no number as text', () => {
+    expect(compare({ type: 'legacy' }, { type: 'Legacy' })).not.to.throw()
+    expect(compare({ type: 'legacy' }, { type: 'other' })).to.throw(Fault, 'type of it')
+    expect(compare({ type: 'legacy' }, { type: 1 })).to.throw(Fault, 'type of it')
+  })
+
+  it('counts what it compared, and shows long values in part', () => {
+    expect(compare({ nonce: '0x1', to: null, value: '0x1' }, { nonce: 1, to: null, hash: '0x1' })()).to.equal(2)
+    expect(compare({ nonce: '0x1' }, { hash: '0x1' })()).to.equal(0)
+    try {
+      compare({ input: `0x${'a'.repeat(500)}` }, { input: `0x${'b'.repeat(500)}` })()
+      expect.fail('no fault')
+    } catch (error) {
+      const { expected, actual } = error as Fault
+      expect([expected, actual]).to.deep.equal(['a', 'b'].map((digit) => `"0x${digit.repeat(297)}`))
+    }
+  })
+
   it('compares signatures by their parity, however it is counted', () => {
     for (const v of ['0x1', '0x1c', '0x26', 1]) expect(compare({ v: '0xf4f6' }, { v })).not.to.throw()
     expect(compare({ v: '0xf4f6' }, { v: '0x1b' })).to.throw(Fault, 'v of it')
+    // 0 and 1, from 27 on, and from 35 on with the chain in it: EIP-2718, Bitcoin's, EIP-155.
+    for (const [v, same] of [
+      ['0x1b', '0x0'],
+      ['0x1c', '0x1'],
+      ['0x23', '0x0'],
+      ['0x24', '0x1'],
+    ] as const) {
+      expect(compare({ v: same }, { v })).not.to.throw()
+      expect(compare({ v }, { v: same === '0x0' ? '0x1' : '0x0' })).to.throw(Fault, 'v of it')
+    }
+    for (const v of ['none', {}]) expect(compare({ v: '0x0' }, { v })).to.throw(Fault, 'v of it')
   })
 
   it('names the field that differs', () => {
