@@ -2,14 +2,163 @@ import { expect } from 'chai'
 import type { Answer } from '../../../lib/answer.ts'
 import { createPatience } from '../../../lib/limits.ts'
 import {
+  asksForCredential,
+  demandsCredential,
   excuseMs,
+  faultsOf,
+  hashIn,
+  isAccepted,
+  isMore,
+  isUnauthorised,
   noReason,
+  normalHash,
+  readTold,
   refusesNowAndThen,
+  tellsAmount,
+  tellsHash,
+  tellsQuota,
   untoldWaitMs,
   wrongHash,
   wrongSeconds,
   wrongValue,
 } from '../../../lib/relay/answers.ts'
+
+/** An answer whose body is this text, or this value in JSON. */
+function answered(status: number | undefined, body: unknown, headers: Answer['headers'] = {}): Answer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    // A text that is no JSON is an answer too.
+  }
+  return { ...({} as Answer), status, headers, text, json, failure: undefined }
+}
+
+const HASH = `0x${'aB'.repeat(32)}`
+
+describe('the hash in an answer', () => {
+  it('is a value of any type, with any status, and none where a language writes nothing', () => {
+    for (const transactionHash of [HASH, 'x', 1, true, ['0x1'], {}]) {
+      expect(hashIn(answered(400, { transactionHash }))).to.deep.equal(transactionHash)
+    }
+    for (const transactionHash of [null, false, '', '0', '0x', `0x${'0'.repeat(64)}`]) {
+      expect(hashIn(answered(200, { transactionHash })), String(transactionHash)).to.equal(undefined)
+    }
+    for (const body of [{}, [], null, 'no JSON', HASH]) expect(hashIn(answered(200, body))).to.equal(undefined)
+  })
+
+  it('means that the call was accepted where it is a string of 32 bytes and the status one of success', () => {
+    const isIt = (status: number | undefined, transactionHash: unknown) =>
+      isAccepted(answered(status, { transactionHash }))
+    for (const status of [200, 201, 299]) expect(isIt(status, HASH), String(status)).to.equal(true)
+    expect(isIt(200, HASH.slice(2))).to.equal(true)
+    for (const status of [undefined, 199, 300, 400, 503]) expect(isIt(status, HASH), String(status)).to.equal(false)
+    for (const hash of [`${HASH}0`, HASH.slice(0, -1), `x${HASH}`, [HASH], null])
+      expect(isIt(200, hash)).to.equal(false)
+  })
+
+  it('is told in any type and spelling, with success', () => {
+    for (const told of [HASH, `${HASH}00`, [HASH], { hash: HASH }]) {
+      expect(tellsHash(answered(200, { transactionHash: told }))).to.equal(true)
+      expect(tellsHash(answered(400, { transactionHash: told }))).to.equal(false)
+    }
+    for (const told of ['0xab', null, 1]) expect(tellsHash(answered(200, { transactionHash: told }))).to.equal(false)
+    expect(tellsHash(answered(200, {}))).to.equal(false)
+  })
+
+  it('is compared as nodes write it', () => {
+    for (const hash of [HASH, HASH.toUpperCase(), HASH.slice(2)]) expect(normalHash(hash)).to.equal(HASH.toLowerCase())
+  })
+})
+
+describe('a refusal for want of a credential', () => {
+  const SCHEME = { 'www-authenticate': 'Basic' }
+  it('has a status for it, or names a scheme', () => {
+    for (const status of [401, 403, 407]) expect(isUnauthorised(answered(status, ''))).to.equal(true)
+    for (const status of [400, 402, 404, 500, undefined]) expect(isUnauthorised(answered(status, ''))).to.equal(false)
+    expect(isUnauthorised(answered(400, '', SCHEME))).to.equal(true)
+    expect([401, 403, 407].map((status) => asksForCredential(answered(status, '')))).to.deep.equal([false, false, true])
+  })
+
+  it('demands one when it names a scheme, or says the same to an empty request', async () => {
+    const to = (refused: Answer, empty: Answer) => demandsCredential(refused, () => Promise.resolve(empty))
+    const never = () => Promise.reject(new Error('an empty request was sent'))
+    expect(await demandsCredential(answered(400, 'no key'), never)).to.equal(false)
+    expect(await demandsCredential(answered(401, 'no key', SCHEME), never)).to.equal(true)
+    expect(await to(answered(401, 'no key'), answered(401, 'no key'))).to.equal(true)
+    expect(await to(answered(401, 'no key'), answered(401, 'no address'))).to.equal(false)
+    expect(await to(answered(401, 'no key'), answered(400, 'no key'))).to.equal(false)
+  })
+})
+
+describe('a quota that an answer tells', () => {
+  const unit = 'gas'
+  const faults = (body: object) => faultsOf(answered(200, body)).map(({ of }) => of)
+
+  it('is there with success and a value, an amount with a digit above zero', () => {
+    for (const quota of [0, '0', 5, 'x', {}]) expect(tellsQuota(answered(200, { quota })), String(quota)).to.equal(true)
+    for (const body of [{ quota: null }, {}, [], 'x']) expect(tellsQuota(answered(200, body))).to.equal(false)
+    for (const quota of [5, '5', 0.01, { left: 1 }]) expect(tellsAmount(answered(200, { quota }))).to.equal(true)
+    for (const quota of [0, '0', 'none', null]) expect(tellsAmount(answered(200, { quota }))).to.equal(false)
+    for (const tells of [tellsQuota, tellsAmount]) expect(tells(answered(402, { quota: 5 }))).to.equal(false)
+  })
+
+  it('keeps all of its digits', () => {
+    const told = readTold(answered(200, '{"quota":12345678901234567890,"totalQuota":"1","unit":"gas","resetDate":7}'))
+    expect(told.quota).to.include({ units: 12_345_678_901_234_567_890n })
+    expect(told).to.include({ totalQuota: undefined, unit: 'gas', resetDate: 7 })
+    expect(readTold(answered(200, 'none'))).to.include({ quota: undefined, unit: undefined })
+  })
+
+  it('is more than another by its digits; a fraction, by more than the error of a double', () => {
+    const amount = (quota: string) => readTold(answered(200, `{"quota":${quota}}`)).quota
+    for (const [a, b, is] of [
+      ['2', '1', true],
+      ['1', '1', false],
+      ['1', '2', false],
+      ['10000000000000000001', '10000000000000000000', true],
+      ['0.30000000000000004', '0.3', false],
+      ['1', '0.99999999999999999', false],
+      ['0.99999999999999999', '1', false],
+      ['0.31', '0.3', true],
+      ['1.5', '1', true],
+    ] as const) {
+      const [first, second] = [amount(a), amount(b)]
+      if (!first || !second) throw new Error('no amount')
+      expect(isMore(first, second), `${a} > ${b}`).to.equal(is)
+    }
+  })
+
+  it('has no fault where each member is as documented', () => {
+    for (const body of [
+      { quota: 1, unit },
+      { quota: 0, unit: 'lyx', totalQuota: 0 },
+      { quota: 1.5, unit: 'transactionCount', totalQuota: 1.5, resetDate: 0 },
+    ]) {
+      expect(faults(body), JSON.stringify(body)).to.deep.equal([])
+    }
+  })
+
+  it('has a fault of its own clause for each member that is not', () => {
+    for (const [body, ...of] of [
+      [{ quota: '1', unit }, 'relay.quota.quota-number'],
+      [{ unit }, 'relay.quota.quota-number'],
+      [{ quota: 1, unit: 'wei' }, 'relay.quota.unit'],
+      [{ quota: 1, unit: ['gas'] }, 'relay.quota.unit'],
+      [{ quota: 1 }, 'relay.quota.unit'],
+      [{ quota: 1, unit, totalQuota: '2' }, 'relay.quota.total-quota'],
+      [{ quota: 1, unit, totalQuota: null }, 'relay.quota.total-quota'],
+      [{ quota: 1, unit, resetDate: 1.5 }, 'relay.quota.reset-date'],
+      [{ quota: 1, unit, resetDate: '7' }, 'relay.quota.reset-date'],
+      [{ quota: 2, unit, totalQuota: 1 }, 'relay.quota.total-is-available-plus-used'],
+      [{}, 'relay.quota.quota-number', 'relay.quota.unit'],
+    ] as const) {
+      expect(faults(body), JSON.stringify(body)).to.deep.equal(of)
+    }
+    expect(faultsOf(answered(200, 'none'))).to.have.length(2)
+  })
+})
 
 describe('a wrong value in a message', () => {
   it('says what it looks like', () => {
