@@ -97,7 +97,8 @@ describe('a quota that an answer tells', () => {
   const faults = (body: object) => faultsOf(answered(200, body)).map(({ of }) => of)
 
   it('is there with success and a value, an amount with a digit above zero', () => {
-    for (const quota of [0, '0', 5, 'x', {}]) expect(tellsQuota(answered(200, { quota })), String(quota)).to.equal(true)
+    for (const quota of [0, '0', 5, 'x', {}])
+      expect(tellsQuota(answered(200, { quota })), JSON.stringify(quota)).to.equal(true)
     for (const body of [{ quota: null }, {}, [], 'x']) expect(tellsQuota(answered(200, body))).to.equal(false)
     for (const quota of [5, '5', 0.01, { left: 1 }]) expect(tellsAmount(answered(200, { quota }))).to.equal(true)
     for (const quota of [0, '0', 'none', null]) expect(tellsAmount(answered(200, { quota }))).to.equal(false)
@@ -166,6 +167,11 @@ describe('a wrong value in a message', () => {
     expect(wrongSeconds('2026-12-01T00:00:00Z')).to.include('a string that holds a date')
     expect(wrongValue('12')).to.equal('"12" — a string that holds a number')
     expect(wrongValue('wei')).to.equal('"wei"')
+    expect(wrongValue(' ')).to.equal('" "')
+    expect(wrongValue(['2026-12-01'])).to.equal('["2026-12-01"]')
+    expect(wrongSeconds(-1_796_083_200_000)).to.include('milliseconds')
+    expect(wrongSeconds('1796083200000')).to.include('a string that holds a number')
+    expect(wrongSeconds(1.5)).to.equal('1.5')
     expect(wrongValue(undefined)).to.equal('absent')
     expect(wrongHash(`0x${'ab'.repeat(31)}`)).to.include('31 bytes, where a hash has 32')
     expect(wrongHash('9'.repeat(77))).to.include('decimal')
@@ -193,7 +199,13 @@ describe('the wait after a refusal', () => {
   })
 
   it('is short where the target says that it is busy', () => {
-    expect(waitsAfter(refusal(409, '{}'), 60_000)).to.deep.equal([500, 1000, 2000])
+    for (const status of [409, 423, 425, 429, 503]) {
+      expect(waitsAfter(refusal(status, '{}'), 60_000), String(status)).to.deep.equal([500, 1000, 2000])
+    }
+    expect(waitsAfter(refusal(400, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([1000, 1000, 2000])
+    expect(waitsAfter(refusal(401, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([])
+    const failure = { kind: 'timeout', message: 'too many attempts' } as const
+    expect(waitsAfter({ ...refusal(429, 'too many attempts'), failure }, 60_000)).to.deep.equal([])
     expect(waitsAfter(refusal(400, 'the call before is pending'), 60_000)).to.deep.equal([500, 1000, 2000])
   })
 
