@@ -3,7 +3,11 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { jobsSchemaOf, openDatabase, type Database } from '../../services/database/database.ts'
 import { startJobs, type Jobs } from '../../services/jobs/jobs.ts'
+import { lasting } from '../support/lasting.ts'
 import { until } from '../support/until.ts'
+
+/** The sweep comes every five seconds. */
+const soon = (condition: () => boolean) => lasting([0, 15_000], () => until(condition))
 
 const log = pino({ level: 'silent' })
 const SCHEMA = 'touchstone_7'
@@ -42,12 +46,12 @@ describe('background work when a clock is set back', () => {
   it('goes on although the clock is set back while an account is looked at', async () => {
     Date.now = () => realNow() + 3_600_000
     await start(() => (Date.now = realNow))
-    await until(() => looks >= 2)
+    await soon(() => looks >= 2)
   })
 
   it('does not wait for what was put off by a clock that was ahead', async () => {
     await start()
-    await until(() => looks >= 1)
+    await soon(() => looks >= 1)
     await jobs.close()
     const table = sql.table(`${jobsSchemaOf(SCHEMA)}.job`)
     const { numAffectedRows } =
@@ -55,7 +59,7 @@ describe('background work when a clock is set back', () => {
     expect(numAffectedRows).to.equal(1n)
     const before = looks
     await start()
-    await until(() => looks > before)
+    await soon(() => looks > before)
   })
 })
 
@@ -88,13 +92,13 @@ describe('background work of a process that lacks what an account needs', () => 
 
   it('is done by the one that has it, and seldom by the other one', async () => {
     const foreign = await start(false)
-    await until(() => foreign() === 1)
+    await soon(() => foreign() === 1)
     const own = await start(true)
-    await until(() => own() >= 6)
+    await soon(() => own() >= 6)
     const seldom = foreign()
     expect(own()).to.be.greaterThan(2 * seldom)
     await running.pop()?.close()
     // Nobody is left who has what is needed.
-    await until(() => foreign() > seldom)
+    await soon(() => foreign() > seldom)
   })
 })
