@@ -2,11 +2,7 @@ import { expect } from 'chai'
 import type { Answer } from '../../lib/answer.ts'
 import { createPatience, createSpending, rateLimitOf, retryAfterMs } from '../../lib/limits.ts'
 import { Untestable } from '../../lib/outcome.ts'
-
-function answer(status: number | undefined, headers: Record<string, string> = {}, text = ''): Answer {
-  const isJson = text.startsWith('{') || text.startsWith('[')
-  return { status, headers, text, ...(isJson ? { json: JSON.parse(text) as unknown } : {}) } as Answer
-}
+import { answered } from '../support/answered.ts'
 
 const LIMIT_ERROR = '{"error":{"code":-32005,"message":"limit exceeded"}}'
 const SOON = { 'retry-after': '3' }
@@ -20,32 +16,36 @@ describe('a rate limit', () => {
   }
 
   for (const [kind, what, given] of [
-    ['isCertain', '429', answer(429)],
-    ['isCertain', '503 with Retry-After', answer(503, SOON)],
-    ['isCertain', 'an error of a limit with Retry-After', answer(200, SOON, LIMIT_ERROR)],
-    ['isCertain', 'such an error in a batch', answer(200, SOON, `[{"result":"0x1"},${LIMIT_ERROR}]`)],
-    ['isGuess', '503 without Retry-After', answer(503)],
-    ['isPage', 'the page of a firewall', answer(403, { 'content-type': 'text/html' }, PAGE)],
-    ['isPage', 'such a page without a type', answer(403, {}, PAGE)],
-    ['possible', "an error with HTTP's code", answer(200, {}, '{"error":{"code":429}}')],
-    ['possible', 'an error with a code of its own', answer(200, {}, '{"error":{"code":-32000,"message":"throttled"}}')],
-    ['possible', 'an error of a limit without Retry-After', answer(200, {}, LIMIT_ERROR)],
-    ['possible', '503 with such an error', answer(503, {}, LIMIT_ERROR)],
-    ['possible', 'an error in words', answer(200, {}, '{"error":"rate limit exceeded"}')],
-    ['possible', 'any refusal with Retry-After', answer(400, SOON)],
-    ['possible', 'a refusal in the words of a limit', answer(403, {}, 'too many requests')],
-    ['none', 'an answer with Retry-After', answer(200, SOON, '{"result":"0x1"}')],
-    ['none', 'a result in the words of a limit', answer(200, {}, '{"result":"too many requests"}')],
-    ['none', 'a refusal without a word', answer(400)],
-    ['none', 'a refusal with another error', answer(500, {}, '{"error":{"code":-32000,"message":"reverted"}}')],
-    ['none', 'an error without a word', answer(200, {}, '{"error":null}')],
-    ['none', 'another page of a firewall', answer(403, {}, '<html>no</html>')],
-    ['none', 'such a page with another status', answer(404, { 'content-type': 'text/html' }, PAGE)],
-    ['none', 'a refusal in the words of a firewall', answer(403, { 'content-type': 'text/plain' }, 'you are blocked')],
-    ['none', 'a page that explains limits', answer(404, {}, `rate limit ${'x'.repeat(1000)}`)],
-    ['none', 'the question for a credential', answer(401, SOON)],
-    ['none', 'the question of a proxy for one', answer(407, SOON, 'too many requests')],
-    ['none', 'no answer', answer(undefined)],
+    ['isCertain', '429', answered(429)],
+    ['isCertain', '503 with Retry-After', answered(503, '', SOON)],
+    ['isCertain', 'an error of a limit with Retry-After', answered(200, LIMIT_ERROR, SOON)],
+    ['isCertain', 'such an error in a batch', answered(200, `[{"result":"0x1"},${LIMIT_ERROR}]`, SOON)],
+    ['isGuess', '503 without Retry-After', answered(503)],
+    ['isPage', 'the page of a firewall', answered(403, PAGE, { 'content-type': 'text/html' })],
+    ['isPage', 'such a page without a type', answered(403, PAGE)],
+    ['possible', "an error with HTTP's code", answered(200, '{"error":{"code":429}}')],
+    ['possible', 'an error with a code of its own', answered(200, '{"error":{"code":-32000,"message":"throttled"}}')],
+    ['possible', 'an error of a limit without Retry-After', answered(200, LIMIT_ERROR)],
+    ['possible', '503 with such an error', answered(503, LIMIT_ERROR)],
+    ['possible', 'an error in words', answered(200, '{"error":"rate limit exceeded"}')],
+    ['possible', 'any refusal with Retry-After', answered(400, '', SOON)],
+    ['possible', 'a refusal in the words of a limit', answered(403, 'too many requests')],
+    ['none', 'an answer with Retry-After', answered(200, '{"result":"0x1"}', SOON)],
+    ['none', 'a result in the words of a limit', answered(200, '{"result":"too many requests"}')],
+    ['none', 'a refusal without a word', answered(400)],
+    ['none', 'a refusal with another error', answered(500, '{"error":{"code":-32000,"message":"reverted"}}')],
+    ['none', 'an error without a word', answered(200, '{"error":null}')],
+    ['none', 'another page of a firewall', answered(403, '<html>no</html>')],
+    ['none', 'such a page with another status', answered(404, PAGE, { 'content-type': 'text/html' })],
+    [
+      'none',
+      'a refusal in the words of a firewall',
+      answered(403, 'you are blocked', { 'content-type': 'text/plain' }),
+    ],
+    ['none', 'a page that explains limits', answered(404, `rate limit ${'x'.repeat(1000)}`)],
+    ['none', 'the question for a credential', answered(401, '', SOON)],
+    ['none', 'the question of a proxy for one', answered(407, 'too many requests', SOON)],
+    ['none', 'no answer', answered(undefined)],
   ] as const) {
     it(`${kind === 'none' ? 'is not told' : `is told (${kind})`} by ${what}`, () => {
       expect(kindOf(given)).to.equal(kind)
@@ -53,19 +53,19 @@ describe('a rate limit', () => {
   }
 
   it('asks for the time that it names, and for twice as long each time where it names none', () => {
-    expect(rateLimitOf(answer(429, SOON), 5)?.waitMs).to.equal(3000)
-    expect(rateLimitOf(answer(429, { 'retry-after': '0' }), 5)?.waitMs).to.equal(200)
-    expect([0, 1, 2].map((attempt) => rateLimitOf(answer(429), attempt)?.waitMs)).to.deep.equal([1000, 2000, 4000])
+    expect(rateLimitOf(answered(429, '', SOON), 5)?.waitMs).to.equal(3000)
+    expect(rateLimitOf(answered(429, '', { 'retry-after': '0' }), 5)?.waitMs).to.equal(200)
+    expect([0, 1, 2].map((attempt) => rateLimitOf(answered(429), attempt)?.waitMs)).to.deep.equal([1000, 2000, 4000])
   })
 
   it("names seconds, or a date by the target's clock", () => {
     const date = (seconds: number) => new Date(seconds * 1000).toUTCString()
-    expect(retryAfterMs(answer(429, { 'retry-after': '1.5' }))).to.equal(1500)
-    expect(retryAfterMs(answer(429, { 'retry-after': date(70), date: date(60) }))).to.equal(10_000)
-    expect(retryAfterMs(answer(429, { 'retry-after': date(0) }))).to.be.below(-1e12)
+    expect(retryAfterMs(answered(429, '', { 'retry-after': '1.5' }))).to.equal(1500)
+    expect(retryAfterMs(answered(429, '', { 'retry-after': date(70), date: date(60) }))).to.equal(10_000)
+    expect(retryAfterMs(answered(429, '', { 'retry-after': date(0) }))).to.be.below(-1e12)
     for (const unread of ['', ' ', 'soon'])
-      expect(retryAfterMs(answer(429, { 'retry-after': unread }))).to.equal(undefined)
-    expect(retryAfterMs(answer(429))).to.equal(undefined)
+      expect(retryAfterMs(answered(429, '', { 'retry-after': unread }))).to.equal(undefined)
+    expect(retryAfterMs(answered(429))).to.equal(undefined)
   })
 })
 

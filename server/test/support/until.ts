@@ -5,9 +5,9 @@ const PATIENCE_MS = 60_000
 
 /** Waits until a condition holds. @throws Error when it does not within a minute */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + PATIENCE_MS
+  const end = performance.now() + PATIENCE_MS
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${condition.toString()}`)
+    if (performance.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${condition.toString()}`)
     await sleep(20)
   }
 }

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Answer } from '../../../lib/answer.ts'
 import { compareFirstPage } from '../../../lib/eth-rpc/first-page.ts'
 import type { KnownFilter } from '../../../lib/eth-rpc/filters.ts'
 import type { Log } from '../../../lib/eth-rpc/logs.ts'
 import { Fault } from '../../../lib/outcome.ts'
+import { answered } from '../../support/answered.ts'
 
 const log = (block: number): Log => ({
   address: `0x${'11'.repeat(20)}`,
@@ -15,10 +15,7 @@ const log = (block: number): Log => ({
   logIndex: '0x0',
 })
 const truth = [3, 4, 5].map(log)
-const answerOf = (blocks: readonly number[]) => {
-  const json = { id: 1, jsonrpc: '2.0', result: blocks.map(log) }
-  return { status: 200, text: JSON.stringify(json), json, headers: {} } as unknown as Answer
-}
+const answerOf = (blocks: readonly number[]) => answered(200, { id: 1, jsonrpc: '2.0', result: blocks.map(log) })
 const compared = (known: Omit<KnownFilter, 'filter'>, blocks: readonly number[]) =>
   compareFirstPage({ filter: {}, ...known }, answerOf(blocks)).gathering
 

@@ -22,18 +22,7 @@ import {
   wrongSeconds,
   wrongValue,
 } from '../../../lib/relay/answers.ts'
-
-/** An answer whose body is this text, or this value in JSON. */
-function answered(status: number | undefined, body: unknown, headers: Answer['headers'] = {}): Answer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    // A text that is no JSON is an answer too.
-  }
-  return { ...({} as Answer), status, headers, text, json, failure: undefined }
-}
+import { answered } from '../../support/answered.ts'
 
 const HASH = `0x${'aB'.repeat(32)}`
 
@@ -180,8 +169,6 @@ describe('a wrong value in a message', () => {
 })
 
 describe('the wait after a refusal', () => {
-  const refusal = (status: number, text: string, headers = {}): Answer =>
-    ({ status, text, headers, json: undefined, failure: undefined }) as unknown as Answer
   /** The waits of a request that is refused each time. */
   function waitsAfter(answer: Answer, rateLimitMs?: number): number[] {
     const patience = rateLimitMs === undefined ? undefined : createPatience({ receiptMs: 1, rateLimitMs, restartMs: 1 })
@@ -194,19 +181,19 @@ describe('the wait after a refusal', () => {
   }
 
   it('is none where nothing excuses the refusal', () => {
-    expect(waitsAfter(refusal(400, '{"error":"InvalidRelayNonce"}'), 60_000)).to.deep.equal([])
-    expect(waitsAfter(refusal(401, '{"error":"please try again"}'), 60_000)).to.deep.equal([])
+    expect(waitsAfter(answered(400, '{"error":"InvalidRelayNonce"}'), 60_000)).to.deep.equal([])
+    expect(waitsAfter(answered(401, '{"error":"please try again"}'), 60_000)).to.deep.equal([])
   })
 
   it('is short where the target says that it is busy', () => {
     for (const status of [409, 423, 425, 429, 503]) {
-      expect(waitsAfter(refusal(status, '{}'), 60_000), String(status)).to.deep.equal([500, 1000, 2000])
+      expect(waitsAfter(answered(status, '{}'), 60_000), String(status)).to.deep.equal([500, 1000, 2000])
     }
-    expect(waitsAfter(refusal(400, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([1000, 1000, 2000])
-    expect(waitsAfter(refusal(401, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([])
+    expect(waitsAfter(answered(400, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([1000, 1000, 2000])
+    expect(waitsAfter(answered(401, '{}', { 'retry-after': '1' }), 60_000)).to.deep.equal([])
     const failure = { kind: 'timeout', message: 'too many attempts' } as const
-    expect(waitsAfter({ ...refusal(429, 'too many attempts'), failure }, 60_000)).to.deep.equal([])
-    expect(waitsAfter(refusal(400, 'the call before is pending'), 60_000)).to.deep.equal([500, 1000, 2000])
+    expect(waitsAfter({ ...answered(429, 'too many attempts'), failure }, 60_000)).to.deep.equal([])
+    expect(waitsAfter(answered(400, 'the call before is pending'), 60_000)).to.deep.equal([500, 1000, 2000])
   })
 
   it('is as long as the run has time where the words tell of a limit or of a lock, for valid requests alone', () => {
@@ -216,13 +203,13 @@ describe('the wait after a refusal', () => {
       [401, 'Too many failed attempts'],
       [403, '<html><title>Access denied</title></html>'],
     ] as const) {
-      expect(waitsAfter(refusal(status, text), 59_000), text).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000])
-      expect(waitsAfter(refusal(status, text)), text).to.deep.equal([500, 1000, 2000])
+      expect(waitsAfter(answered(status, text), 59_000), text).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000])
+      expect(waitsAfter(answered(status, text)), text).to.deep.equal([500, 1000, 2000])
     }
   })
 
   it('is at least what the target asks for', () => {
-    expect(waitsAfter(refusal(503, '', { 'retry-after': '3' }), 60_000)).to.deep.equal([3000, 3000, 3000])
+    expect(waitsAfter(answered(503, '', { 'retry-after': '3' }), 60_000)).to.deep.equal([3000, 3000, 3000])
   })
 })
 
