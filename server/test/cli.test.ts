@@ -122,7 +122,7 @@ describe('the command serve', () => {
       expect(lines, says).to.have.length(1)
       expect(lines[0]).to.include(says)
     }
-  })
+  }).timeout(60_000)
 
   it('ends with one line and exit code 2 for what can be mended', async () => {
     const taken = createServer().listen(0, '127.0.0.1')

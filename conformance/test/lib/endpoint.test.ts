@@ -179,7 +179,7 @@ describe('an endpoint of the target', () => {
     const asked = server.requests.length
     expect((await endpoint.send({})).status).to.equal(503)
     expect(server.requests.length).to.equal(asked + 1)
-  })
+  }).timeout(20_000)
 
   it('takes an error with Retry-After that asks for a credential for an answer', async () => {
     await using server = await serve((_request, response) => response.writeHead(401, { 'retry-after': '0' }).end())
