@@ -1,4 +1,5 @@
-import { isHexString, JsonRpcProvider, Network } from 'ethers'
+import { isHexString, type JsonRpcProvider, Network } from 'ethers'
+import { NodeProvider } from '../contracts/deploy/node-provider.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
 
 /** What commands share that deploy contracts on any chain: who pays, and through which node. */
@@ -16,7 +17,7 @@ export function parseKey(key: string | undefined): string {
 /** @throws UsageError if the node does not answer */
 export async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
   const network = Network.from(await readChainId(rpcUrl))
-  return new JsonRpcProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
+  return new NodeProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
 }
 
 /** Asked without ethers, which would try for ever and say so each second. */

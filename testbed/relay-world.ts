@@ -1,5 +1,6 @@
-import { computeAddress, HDNodeWallet, JsonRpcProvider } from 'ethers'
+import { computeAddress, HDNodeWallet } from 'ethers'
 import { Pool } from 'undici'
+import { NodeProvider } from '../contracts/deploy/node-provider.ts'
 import { signerOnNode } from '../contracts/deploy/signer-on-node.ts'
 import { TEST_MNEMONIC } from '../contracts/hardhat.ts'
 import { keyManagerInterface, profileInterface } from '../contracts/deploy/profile.ts'
@@ -27,7 +28,7 @@ const SIGNERS = [16, 17, 18, 19]
 
 /** Deploys the fixture on a fresh development node. */
 export async function provisionWorld(rpcUrl: string): Promise<RelayWorld> {
-  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
+  const provider = new NodeProvider(rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, batchMaxCount: 1 })
   try {
     const { chainId } = await provider.getNetwork()
     const deployer = signerOnNode(provider, computeAddress(testKey(0)))

@@ -1,11 +1,12 @@
 import type { NewTaskActionFunction } from 'hardhat/types/tasks'
 import { once } from 'node:events'
-import { JsonRpcProvider, toQuantity, Wallet } from 'ethers'
+import { type JsonRpcProvider, toQuantity, Wallet } from 'ethers'
 import type { HardhatRuntimeEnvironment } from 'hardhat/types/hre'
 import type { NetworkConnection } from 'hardhat/types/network'
 import { run } from '../../conformance/cli.ts'
 import { writePrivateJson } from '../../testbed/fixture.ts'
 import { provisionFixture } from '../../contracts/deploy/fixture.ts'
+import { NodeProvider } from '../../contracts/deploy/node-provider.ts'
 import { startServer } from '../../server/start.ts'
 import { developmentConfig, type Testbed } from '../../testbed/testbed.ts'
 import { UsageError } from '../../conformance/lib/outcome.ts'
@@ -65,7 +66,7 @@ async function startRelay(
   { port, config = {} }: { readonly port: number; readonly config?: Readonly<Record<string, unknown>> },
 ): Promise<HardhatRelay> {
   const network = await serveNetwork(hre)
-  const provider = new JsonRpcProvider(network.rpcUrl, undefined, { cacheTimeout: -1, batchMaxCount: 1 })
+  const provider = new NodeProvider(network.rpcUrl, undefined, { cacheTimeout: -1, batchMaxCount: 1 })
   try {
     const funder = Wallet.createRandom().connect(provider)
     const relayers = Array.from({ length: RELAYER_COUNT }, () => Wallet.createRandom())

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { JsonRpcProvider, NonceManager, Wallet } from 'ethers'
+import { NonceManager, Wallet } from 'ethers'
 import { check, UsageError } from '../../conformance/index.ts'
 import type { Edition, Report } from '../../conformance/lib/report-types.ts'
 import { provisionFixture, type Fixture } from '../../contracts/deploy/fixture.ts'
+import { NodeProvider } from '../../contracts/deploy/node-provider.ts'
 import { parseConfig } from '../../server/config/load.ts'
 import { boundless } from '../../server/services/ledger/budgets.ts'
 import { startServer, type RunningServer } from '../../server/start.ts'
@@ -193,7 +194,7 @@ describe('the suite and the reference server on anvil', () => {
 
   it('agree', async () => {
     const { rpcUrl } = anvil
-    const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+    const provider = new NodeProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
     const funder = Wallet.fromPhrase('test test test test test test test test test test test junk')
     const signer = new NonceManager(funder.connect(provider))
     const urls = { rpcUrl, relayUrl: '', ethRpcBaseUrl: '' }

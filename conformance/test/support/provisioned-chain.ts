@@ -1,6 +1,7 @@
-import { JsonRpcProvider, type Signer, Wallet } from 'ethers'
+import { type Signer, Wallet } from 'ethers'
 import { type RunningChain, startChain, unlockedSigner } from '../../../contracts/chain.ts'
 import { type Fixture, provisionFixture } from '../../../contracts/deploy/fixture.ts'
+import { NodeProvider } from '../../../contracts/deploy/node-provider.ts'
 
 /** The first account of every development node. */
 const firstKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
@@ -16,7 +17,7 @@ export interface ProvisionedChain extends RunningChain {
  * @param privateKey of an account that holds coin
  */
 export async function provisionOn(rpcUrl: string, privateKey = firstKey): Promise<Fixture> {
-  const provider = new JsonRpcProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
+  const provider = new NodeProvider(rpcUrl, undefined, { pollingInterval: 20, cacheTimeout: -1 })
   try {
     return await provisionBy(new Wallet(privateKey, provider), rpcUrl)
   } finally {

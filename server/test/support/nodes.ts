@@ -1,10 +1,11 @@
-import { JsonRpcProvider, type Signer, Wallet } from 'ethers'
+import { type Signer, Wallet } from 'ethers'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChain } from '../../../contracts/chain.ts'
+import { NodeProvider } from '../../../contracts/deploy/node-provider.ts'
 import { signerOnNode } from '../../../contracts/deploy/signer-on-node.ts'
 import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
 
@@ -42,7 +43,7 @@ async function startAnvil(): Promise<TestNode> {
 }
 
 async function describeNode(name: TestNode['name'], rpcUrl: string, close: () => Promise<void>): Promise<TestNode> {
-  const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
+  const provider = new NodeProvider(rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
   const request = async <Result>(method: string, ...params: unknown[]): Promise<Result> => {
     const response = await fetch(rpcUrl, {
       method: 'POST',
