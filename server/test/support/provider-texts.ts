@@ -19,20 +19,42 @@ interface Call {
   readonly params: [{ readonly fromBlock?: string; readonly toBlock?: string }]
 }
 
+interface Answer {
+  readonly result?: unknown[]
+  readonly error?: unknown
+}
+
+/** @param nodeUrl of a node that makes no blocks meanwhile: the provider asks it once for the same logs */
 export async function startLimitedProvider(nodeUrl: string, first: ProviderText): Promise<LimitedProvider> {
+  const headers = { 'content-type': 'application/json' }
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const body = Buffer.concat(chunks).toString()
-      const headers = { 'content-type': 'application/json' }
-      const answer = await (await fetch(nodeUrl, { method: 'POST', headers, body })).text()
-      const refusal = refusalOf(JSON.parse(body) as Call, JSON.parse(answer) as { result?: unknown[] })
-      response.writeHead(refusal ? (provider.text.status ?? 200) : 200, headers).end(refusal ?? answer)
+      const call = JSON.parse(body) as Call
+      const { result, text } = await (call.method === 'eth_getLogs' ? logsOf(call, body) : askNode(body))
+      const refusal = refusalOf(call, result)
+      const answer = refusal ?? `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},${text}}`
+      response.writeHead(refusal ? (provider.text.status ?? 200) : 200, headers).end(answer)
     })().catch(() => response.destroy())
   })
 
-  function refusalOf({ id, method, params }: Call, { result }: { result?: unknown[] }): string | undefined {
+  async function askNode(body: string) {
+    const answer = (await (await fetch(nodeUrl, { method: 'POST', headers, body })).json()) as Answer
+    const { result, error } = answer
+    return { result, text: error ? `"error":${JSON.stringify(error)}` : `"result":${JSON.stringify(result)}` }
+  }
+
+  const known = new Map<string, ReturnType<typeof askNode>>()
+  function logsOf({ params }: Call, body: string) {
+    const key = JSON.stringify(params)
+    const logs = known.get(key) ?? askNode(body)
+    known.set(key, logs)
+    return logs
+  }
+
+  function refusalOf({ id, method, params }: Call, result: readonly unknown[] | undefined): string | undefined {
     if (method !== 'eth_getLogs') return undefined
     const [{ fromBlock, toBlock }] = params
     const [from, to] = [Number(fromBlock ?? 0), Number(toBlock ?? 0)]

@@ -1,4 +1,3 @@
-import { PGlite } from '@electric-sql/pglite'
 import { expect } from 'chai'
 import { Transaction } from 'ethers'
 import { sql } from 'kysely'
@@ -9,6 +8,7 @@ import { basename, join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { openDatabase, type Database } from '../../../services/database/database.ts'
+import { startPGlite } from '../../../services/database/pglite.ts'
 import { assertKnownPast } from '../../../services/database/migrate.ts'
 import { OperatorError } from '../../../core/errors.ts'
 import { accountsWithOpenRelays } from '../../../services/ledger/open-relays.ts'
@@ -63,7 +63,7 @@ describe('the past of a database', () => {
     PGlite: async (statements) => {
       const folder = await mkdtemp(join(base, 'database-'))
       await mkdir(join(folder, 'pgdata'))
-      const pglite = new PGlite(join(folder, 'pgdata'))
+      const pglite = await startPGlite(join(folder, 'pgdata'), true)
       await pglite.exec(statements)
       await pglite.close()
       return () => openDatabase({ url: null, folder, schema, poolSize: 1 })
@@ -113,7 +113,7 @@ describe('the past of a database', () => {
       for (const file of files) {
         const dump = await readFile(join(dumps, file), 'utf8')
         const open = await make(dump)
-        const before = new PGlite()
+        const before = await startPGlite(undefined, true)
         await before.exec(dump)
         const relays = await relaysOf(async (text) => (await before.query(text)).rows)
         const used = (await before.query<{ used: string }>(`select used from ${schema}.profiles`)).rows
