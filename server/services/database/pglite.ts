@@ -11,9 +11,10 @@ import type { Queries } from './tables.ts'
 
 /**
  * PGlite's own default is 160 MB, which it fills with zeros at each start: a quarter of the CPU that a start takes. What
- * does not fit is read from its files again, which lie in memory, PGlite's own or that of the operating system.
+ * does not fit is read from its files again, which lie in memory, PGlite's own or that of the operating system. Reading
+ * from its own costs least, so that a database in memory has the smaller ones.
  */
-const SHARED_BUFFERS = '16MB'
+const SHARED_BUFFERS = { ofFolder: '16MB', inMemory: '4MB' }
 
 /** Megabytes of a file of the write-ahead log. A new database has one such file, and each start copies it. */
 const LOG_FILE_MB = 1
@@ -29,7 +30,8 @@ const LOG_FILE_MB = 1
  */
 export async function startPGlite(folder: string | undefined, isNew: boolean, archive?: string): Promise<PGlite> {
   const { PGlite } = await optionalPackage('@electric-sql/pglite', () => import('@electric-sql/pglite'))
-  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${SHARED_BUFFERS}`]
+  const buffers = folder === undefined ? SHARED_BUFFERS.inMemory : SHARED_BUFFERS.ofFolder
+  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${buffers}`]
   const initDbStartParams = [`--wal-segsize=${LOG_FILE_MB}`]
   const place = { startParams, initDbStartParams, ...(folder !== undefined && { dataDir: folder }) }
   if (!isNew) return PGlite.create(place)
