@@ -119,7 +119,8 @@ function startStranger(rpcUrl: string, habits: StrangerHabits = {}): Promise<Tes
       if (!listed.has(method)) throw new Refusal(-32601)
       const result = method === 'eth_getLogs' ? await logs(params) : await node(method, params)
       const served = habits.result ? habits.result(method, result, params) : result
-      return { status: 200, body: stringify({ jsonrpc: '2.0', id, result: served }) }
+      // Of the two, the id alone may have more digits than a double.
+      return { status: 200, body: `{"jsonrpc":"2.0","id":${stringify(id)},"result":${JSON.stringify(served)}}` }
     } catch (thrown) {
       return error(thrown instanceof Refusal ? thrown.code : -32700, id)
     }
