@@ -17,7 +17,7 @@ async function ask(answer: (ids: number[]) => string, methods = ['eth_chainId'],
   const { port } = node.address() as AddressInfo
   const provider = new NodeProvider(`http://127.0.0.1:${port}`, 1, { staticNetwork: true })
   try {
-    return await Promise.all(methods.map((method) => provider.send(method, [])))
+    return await Promise.all<unknown>(methods.map((method) => provider.send(method, [])))
   } finally {
     provider.destroy()
     node.close()
@@ -35,7 +35,7 @@ describe('NodeProvider', () => {
   it('reads one answer, and those of a batch in any order', async () => {
     expect(await ask(([id]) => `{"jsonrpc":"2.0","id":${id},"result":"grün €"}`)).to.deep.equal(['grün €'])
     const backwards = (ids: number[]) =>
-      `[${ids.toReversed().map((id) => `{"jsonrpc":"2.0","id":${id},"result":"${id}"}`)}]`
+      JSON.stringify(ids.toReversed().map((id) => ({ jsonrpc: '2.0', id, result: String(id) })))
     const [first, second] = await ask(backwards, ['eth_chainId', 'eth_blockNumber'])
     expect(Number(second)).to.equal(Number(first) + 1)
   })
