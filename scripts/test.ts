@@ -42,12 +42,6 @@ const SET_V8_FLAGS = `--import=data:text/javascript,import{setFlagsFromString}fr
  */
 const INITIAL_HEAP = `--initial-heap-size=${Math.round(totalmem() / 2 ** 20 / 25)}`
 
-/**
- * For the C library, beside what `launch.mjs` tells it: to take memory in pieces of 16 MB, and to give none back. Each page
- * that is taken again is a fault.
- */
-const MALLOC = 'glibc.malloc.top_pad=16777216:glibc.malloc.trim_threshold=4000000000'
-
 /** A file system in memory, where there is one: a new file costs a fiftieth of the system time that it costs on a disk. */
 const MEMORY = '/dev/shm'
 
@@ -149,12 +143,8 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
       '--reporter-option',
       `counts=${counts}`,
     ]
-    const { NODE_OPTIONS = '', GLIBC_TUNABLES = '' } = process.env
-    const environment = {
-      NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(),
-      GLIBC_TUNABLES: `${GLIBC_TUNABLES}:${MALLOC}`.replace(/^:/, ''),
-      TMPDIR: folder,
-    }
+    const { NODE_OPTIONS = '' } = process.env
+    const environment = { NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(), TMPDIR: folder }
     const handOn = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
     const options = { output: 'inherit', environment, flags: [INITIAL_HEAP], handOn } as const
     const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], options)
