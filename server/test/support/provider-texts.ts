@@ -24,7 +24,7 @@ interface Answer {
   readonly error?: unknown
 }
 
-/** @param nodeUrl of a node that makes no blocks meanwhile: the provider asks it once for the same logs */
+/** @param nodeUrl of a node that makes no blocks meanwhile: the provider asks it each question once */
 export async function startLimitedProvider(nodeUrl: string, first: ProviderText): Promise<LimitedProvider> {
   const headers = { 'content-type': 'application/json' }
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ export async function startLimitedProvider(nodeUrl: string, first: ProviderText)
       for await (const chunk of request) chunks.push(chunk as Buffer)
       const body = Buffer.concat(chunks).toString()
       const call = JSON.parse(body) as Call
-      const { result, text } = await (call.method === 'eth_getLogs' ? logsOf(call, body) : askNode(body))
+      const { result, text } = await answerTo(call, body)
       const refusal = refusalOf(call, result)
       const answer = refusal ?? `{"jsonrpc":"2.0","id":${JSON.stringify(call.id)},${text}}`
       response.writeHead(refusal ? (provider.text.status ?? 200) : 200, headers).end(answer)
@@ -47,11 +47,11 @@ export async function startLimitedProvider(nodeUrl: string, first: ProviderText)
   }
 
   const known = new Map<string, ReturnType<typeof askNode>>()
-  function logsOf({ params }: Call, body: string) {
-    const key = JSON.stringify(params)
-    const logs = known.get(key) ?? askNode(body)
-    known.set(key, logs)
-    return logs
+  function answerTo({ method, params }: Call, body: string) {
+    const question = JSON.stringify([method, params])
+    const answer = known.get(question) ?? askNode(body)
+    known.set(question, answer)
+    return answer
   }
 
   function refusalOf({ id, method, params }: Call, result: readonly unknown[] | undefined): string | undefined {
