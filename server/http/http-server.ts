@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../specs/index.ts'
@@ -45,11 +45,21 @@ export function createHttpServer({
   // Behind a proxy all connections come from the proxy's address.
   if (listen.trustedProxies === 0) boundConnectionsPerAddress(server, limits.connectionsPerAddress)
 
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const inFlight = new Set<ServerResponse>()
+  /** The server is about to close this connection, so the client must not send its next request over it. */
+  const sayGoodbye = (response: ServerResponse) => response.setHeader('Connection', 'close')
+
   return {
     listen: async ({ host, port }, handle) => {
       server.on('request', (request, response) => {
-        // The server is about to close this connection, so the client must not send its next request over it.
-        if (draining) response.setHeader('Connection', 'close')
+        inFlight.add(response)
+        response.once('close', () => inFlight.delete(response))
+        if (draining) sayGoodbye(response)
         handle(request, response)
       })
       server.listen(port, host)
@@ -59,10 +69,15 @@ export function createHttpServer({
     isDraining: () => draining,
     stop: async () => {
       draining = true
+      for (const response of inFlight) if (!response.headersSent) sayGoodbye(response)
       if (shutdown.drainSeconds > 0) await sleep(shutdown.drainSeconds * 1000)
       const closed = once(server, 'close')
       server.close()
       server.closeIdleConnections()
+      // To Node these are not idle, but in the middle of a request.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+      // The headers of some answers have told the client that the connection is kept.
+      for (const response of inFlight) response.once('close', () => server.closeIdleConnections())
       const timer = setTimeout(() => server.closeAllConnections(), shutdown.graceSeconds * 1000)
       await closed
       clearTimeout(timer)

@@ -21,7 +21,7 @@ describe('createHttpServer', () => {
     await server.stop()
   })
 
-  /** A server that answers with what it is sent, and holds back what is asked of `/slow`. */
+  /** A server that answers with what it is sent. Of `/slow` it holds back the answer, of `/half` the second half of it. */
   async function start(config: object, release: Promise<void> = Promise.resolve()): Promise<Running> {
     sockets = []
     const tree = { chain: { rpcUrls: ['http://127.0.0.1:9'] }, shutdown: { graceSeconds: 1 }, ...config }
@@ -29,7 +29,9 @@ describe('createHttpServer', () => {
     const { port } = await created.listen({ host: '127.0.0.1', port: 0 }, (request, response) => {
       void (async () => {
         const body = await text(request)
-        if (request.url === '/slow') await release
+        if (request.url === '/half') response.write(body.slice(0, body.length / 2))
+        if (request.url !== '/') await release
+        if (request.url === '/half') return response.end(body.slice(body.length / 2))
         response.end(body)
       })().catch(() => response.destroy())
     })
@@ -131,16 +133,24 @@ describe('createHttpServer', () => {
     expect(await ask('too late').catch(() => 'refused')).to.equal('refused')
   })
 
-  it('answers what is in flight, and cuts off what takes longer than the grace', async () => {
+  it('answers what is in flight, and has stopped then, though clients would keep their connections', async () => {
     const released = Promise.withResolvers<void>()
-    await start({ shutdown: { graceSeconds: 1 } }, released.promise)
-    const inFlight = ask('in flight', '/slow')
+    await start({ shutdown: { graceSeconds: 3_600 }, limits: { keepAliveSeconds: 3_600 } }, released.promise)
+    const inFlight = ['/slow', '/half'].map((path) =>
+      fetch(`${server.url}${path}`, { method: 'POST', body: 'in flight' }),
+    )
+    await inFlight[1]
+    await once(open(), 'connect')
     await until200(server.url)
     const stopped = server.stop()
     released.resolve()
-    expect(await inFlight).to.equal('in flight')
+    const answers = await Promise.all(inFlight)
+    expect(answers.map(({ headers }) => headers.get('connection'))).to.deep.equal(['close', 'keep-alive'])
+    expect(await Promise.all(answers.map((answer) => answer.text()))).to.deep.equal(['in flight', 'in flight'])
     await stopped
+  })
 
+  it('cuts off what takes longer than the grace', async () => {
     await start({ shutdown: { graceSeconds: 1 } }, sleep(60_000, undefined, { ref: false }))
     const hopeless = ask('hopeless', '/slow').catch(() => 'cut off')
     await until200(server.url)
