@@ -93,7 +93,13 @@ describe('follower', () => {
   it('raises the fees of what is not mined, and knows it by every hash', async () => {
     await chain.node.request('evm_setAutomine', false)
     const hash = await accept({ channel })
-    await becomes(hash, ({ attempts }) => attempts.length >= 2)
+    // An attempt is stored before the node has it.
+    await until(async () => {
+      const [, second] = (await statusOf(hash)).attempts
+      return (
+        second !== undefined && (await chain.node.request('eth_getTransactionByHash', second.transactionHash)) !== null
+      )
+    })
     await mine()
     await becomes(hash, ({ status }) => status === 'succeeded')
     const { attempts, transactionHash } = await statusOf(hash)
