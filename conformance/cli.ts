@@ -248,6 +248,14 @@ interface Where {
   close?(): Promise<void>
 }
 
+/** In place of the testbed, as long as there is none. */
+const nowhere: Where = {
+  relayUrl: 'http://localhost',
+  ethRpcUrl: 'http://localhost',
+  fixture: undefined,
+  rpcUrl: undefined,
+}
+
 async function whereOf(
   url: string | undefined,
   flags: Flags,
@@ -262,6 +270,8 @@ async function whereOf(
     return { relayUrl, ethRpcUrl, fixture, rpcUrl: flags.rpcUrl }
   }
   if (!startTestbed) throw new UsageError('the URL of the relay is missing')
+  // Options that cannot be meant end the command before a testbed is started.
+  await planCheck(optionsOf(flags, nowhere, suites))
   const testbed = await startTestbed(testbedConfigOf(suites))
   const { fixture, ethRpcBaseUrl, rpcUrl } = testbed
   return { relayUrl: testbed.relayUrl, ethRpcUrl: ethRpcBaseUrl, fixture, rpcUrl, close: () => testbed.close() }

@@ -141,6 +141,7 @@ interface Selection {
   readonly suites: readonly ClauseSuite[]
   /** The suites of others, with those of their clauses that are selected. */
   readonly extensions: readonly LoadedSuite[]
+  readonly paging: Environment['paging']
   readonly plan: Plan
 }
 
@@ -177,7 +178,7 @@ function within(limitMs: number, check: CheckDefinition): CheckDefinition {
   }
 }
 
-/** @throws UsageError when a URL is none, and when `only` names no clause of the target */
+/** @throws UsageError when a URL is none, when `only` names no clause of the target, and when `paging` is no way of it */
 async function select(options: CheckOptions): Promise<Selection> {
   const { edition = 'documents', only = null, readOnly = false, maxTransactions = defaultMaxTransactions } = options
   const { relayUrl, ethRpcUrl } = normaliseTarget({
@@ -201,6 +202,7 @@ async function select(options: CheckOptions): Promise<Selection> {
     ethRpcUrl,
     suites,
     extensions,
+    paging: options.paging === undefined ? undefined : parseWayOfPaging(options.paging),
     plan: planOf(all, { target, edition, maxTransactions: spends ? maxTransactions : 0 }),
   }
 }
@@ -220,7 +222,6 @@ export async function planCheck(options: CheckOptions): Promise<Plan> {
  * @throws UsageError
  */
 async function prepare(options: CheckOptions, selection: Selection, http: HttpClient): Promise<Environment> {
-  const paging = options.paging === undefined ? undefined : parseWayOfPaging(options.paging)
   const target = { relayUrl: selection.relayUrl, ethRpcUrl: selection.ethRpcUrl }
   const clock = createTargetClock()
   await probe(http, target, clock)
@@ -242,7 +243,7 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
     }),
     clock,
     spending: createSpending({ readOnly, maxTransactions }),
-    paging,
+    paging: selection.paging,
     evidence: createEvidence(),
     notes,
     fuzz: options.fuzz ?? { cases: 0, seed: 0 },

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { currentRequirements } from '../../specs/index.ts'
-import { run } from '../cli.ts'
+import { type CheckDependencies, run } from '../cli.ts'
 import type { Report } from '../lib/report-types.ts'
 import { sampleFixture } from './support/samples.ts'
 import { serve } from './support/serve.ts'
@@ -17,10 +17,12 @@ interface Ended {
 }
 
 /** Runs the command with streams of its own. */
-async function check(...args: readonly string[]): Promise<Ended> {
+const check = (...args: readonly string[]): Promise<Ended> => checkWith({}, ...args)
+
+async function checkWith(dependencies: CheckDependencies, ...args: readonly string[]): Promise<Ended> {
   const written = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) })
-  const code = await run(args, {}, { stdout: stream('stdout'), stderr: stream('stderr') })
+  const code = await run(args, dependencies, { stdout: stream('stdout'), stderr: stream('stderr') })
   return { code, ...written }
 }
 
@@ -71,6 +73,25 @@ describe('the command check', () => {
       expect(stderr.trim().split('\n'), stderr).to.have.length(1)
     }
     expect((await check('http://127.0.0.1:1', '--record')).stderr).to.include('add --report json=<file>')
+  })
+
+  it('starts no testbed when it cannot judge it', async () => {
+    const startTestbed = () => Promise.reject(new Error('a testbed is started'))
+    const cases: readonly (readonly [args: string[], message: string])[] = [
+      [['--only', 'relay.nothing'], 'relay.nothing'],
+      [['--requirements', '1999-01'], '1999-01'],
+      [['--no-relay', '--no-eth-rpc'], 'nothing to judge'],
+      [['--record'], '--report json=<file>'],
+      [['--paging', 'by hand'], 'no way of paging'],
+    ]
+    for (const [args, message] of cases) {
+      const { code, stderr } = await checkWith({ startTestbed }, ...args)
+      expect(code).to.equal(2)
+      expect(stderr.trim().split('\n')).to.have.length(1)
+      expect(stderr).to.include(message)
+    }
+    const started = await checkWith({ startTestbed }).catch((thrown: unknown) => thrown)
+    expect(started).to.have.property('message', 'a testbed is started')
   })
 
   it('ends with 0 when all that was asked for holds, 1 when not, 3 when it could not be tested', async () => {
