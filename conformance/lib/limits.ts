@@ -61,8 +61,8 @@ const limitCodes: readonly unknown[] = [-32005, 429]
 /** What services say with other codes. */
 const limitWords =
   /rate.?limit|request limit|too many requests?|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
-/** What a gateway says of a limit is short, in characters. A page that explains limits is longer. */
-const longestWords = 1000
+/** What a refusal says of its reason is short, in characters. A page that explains limits is longer. */
+export const longestWords = 1000
 /** The first wait where the target names no time. Each further wait is twice as long. */
 const firstWaitMs = 1000
 /** The shortest wait, also for a `Retry-After` of zero. */

@@ -1,3 +1,4 @@
+import { type ClauseId, clauses } from '../../../specs/index.ts'
 import { defineLawful, respond, respondText } from '../../altered/define.ts'
 import { limited, retryAfter, retryAfterDate } from '../../altered/lib/answers.ts'
 
@@ -17,7 +18,31 @@ const manyHeaders = {
 const blockPage = `<!DOCTYPE html><html><head><title>Attention Required! | Cloudflare</title></head>
 <body><h1>Sorry, you have been blocked</h1><p>You are unable to access this service.</p></body></html>`
 
+/** The required clauses of the relay interface whose id begins with this. */
+function required(prefix: string): ClauseId[] {
+  const ids = Object.keys(clauses) as ClauseId[]
+  return ids.filter((id) => id.startsWith(prefix) && clauses[id].level === 'required')
+}
+
 export default [
+  defineLawful({
+    id: 'serves-others-than-this-profile',
+    clauses: ['relay.execute.post', 'relay.execute.signature-authenticates', 'relay.quota.post'],
+    allowedBy: 'relay 4.4: "a registered profile"; how one is registered, and what others get, is not shown',
+    untestable: required('relay.'),
+    execute: async () =>
+      respond(403, { code: 'PROFILE_NOT_REGISTERED', message: 'Please register this profile first' }),
+    quota: async () => respond(404, { error: { message: 'unknown profile' } }),
+  }),
+
+  defineLawful({
+    id: 'executes-for-anyone-and-tells-quota-to-the-registered',
+    clauses: ['relay.execute.post', 'relay.quota.post'],
+    allowedBy: 'relay 4.4: "a registered profile"; how one is registered, and what others get, is not shown',
+    untestable: [...required('relay.quota.'), 'relay.auth.no-other-credential'],
+    quota: async () => respond(403, { message: 'this profile is not registered' }),
+  }),
+
   defineLawful({
     id: 'adds-headers',
     clauses: ['relay.auth.no-other-credential', 'eth-rpc.endpoint.post'],

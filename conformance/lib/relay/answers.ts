@@ -1,7 +1,7 @@
 import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import { compareDecimals, type Decimal, numberSources, parseDecimal, showDecimal, toNumber } from '../lossless-json.ts'
-import { isBlockPage, type Patience, retryAfterMs, saysLimit } from '../limits.ts'
+import { isBlockPage, longestWords, type Patience, retryAfterMs, saysLimit } from '../limits.ts'
 import { Fault, Untestable } from '../outcome.ts'
 
 /** What some languages write where there is no hash: an empty string or zeros. */
@@ -56,6 +56,20 @@ export async function demandsCredential(refused: Answer, askEmpty: () => Promise
   if (asksForCredential(refused)) return true
   const empty = await askEmpty()
   return empty.status === refused.status && wordsOf(empty) === wordsOf(refused)
+}
+
+const unregisteredWords = /regist|\bunknown profile|profile (?:is )?(?:unknown|not (?:found|known))/i
+/** What else may have to be registered: whoever calls, not the profile. */
+const callerWords = /\bapi\b|\bkey\b(?!.?manager)|token|credential|client/i
+
+/**
+ * Whether a refusal says that the target does not know the profile. The document speaks of "a registered profile", and shows
+ * neither how one is registered nor what the others get.
+ */
+export function saysUnregistered(refusal: Answer): boolean {
+  const { failure, text } = refusal
+  if (failure || asksForCredential(refusal) || text.length > longestWords) return false
+  return unregisteredWords.test(text) && !callerWords.test(text)
 }
 
 /** How often a request is sent to a target that says that it is busy. */

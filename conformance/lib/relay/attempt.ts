@@ -29,12 +29,13 @@ import {
   noReason,
   normalHash,
   refusesNowAndThen,
+  saysUnregistered,
   tellsOfLimit,
   type UntoldReason,
   untoldWaitMs,
   wrongHash,
 } from './answers.ts'
-import { requireVerifiedFixture } from './quota-session.ts'
+import { requireVerifiedFixture, unregisteredError } from './quota-session.ts'
 import { askQuota } from './quota.ts'
 import { executedCalls, otherTransactionFault, poll, relayTransactionFault, settle, type Settled } from './receipt.ts'
 import { turnsOf } from './turns.ts'
@@ -309,19 +310,21 @@ async function leastOf(t: CheckContext, unit: unknown): Promise<number> {
 
 /**
  * Makes sure that the target is to blame for refusing a valid call. A wrong fixture is no fault of the target, and
- * neither is a spent quota, of which the document says nothing.
+ * neither is a spent quota or a profile that nobody registered, of which the document says nothing.
  *
  * @param refusal the answer to a valid call
  * @throws Untestable when there is such an excuse
  */
 export async function requireBlame(t: CheckContext, refusal: Answer): Promise<void> {
   requireVerifiedFixture(t, refusal)
-  if (tellsOfLimit(refusal) && (await executedCalls(t)).length > 0) throw limitError(refusal)
+  const hasExecuted = (await executedCalls(t)).length > 0
+  if (tellsOfLimit(refusal) && hasExecuted) throw limitError(refusal)
   // A target that serves no /quota has no spent quota as an excuse.
   const told = await askQuota(t).catch((error: unknown) => {
     if (error instanceof Fault || error instanceof Untestable) return undefined
     throw error
   })
+  if (!told && !hasExecuted && saysUnregistered(refusal)) throw unregisteredError(t, refusal)
   if (!told?.quota) return
   const quota = toNumber(told.quota)
   if (quota <= 0 || quota < (await leastOf(t, told.unit))) {

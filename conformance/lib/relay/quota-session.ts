@@ -9,6 +9,7 @@ import {
   faultsOf,
   limitError,
   noReason,
+  saysUnregistered,
   tellsAmount,
   tellsOfLimit,
   tellsQuota,
@@ -181,9 +182,10 @@ export async function nextSecond(t: CheckContext): Promise<void> {
   await delay(1000 - (nowMs % 1000) + 20)
 }
 
-/** The fault of a target that refuses every valid message. */
+/** The fault of a target that refuses every valid message; Untestable where it says that nobody registered the profile. */
 async function refusalOf(t: CheckContext, refused: Answer): Promise<Error> {
   requireVerifiedFixture(t, refused)
+  if (saysUnregistered(refused)) return unregisteredError(t, refused)
   const body = objectOf(refused)
   if (isSuccess(refused) && body && 'quota' in body) {
     return new Fault('quota is not a number', {
@@ -212,6 +214,13 @@ export function requireVerifiedFixture(t: CheckContext, refusal: Answer): void {
   throw new Untestable(
     `the target refuses, and without a chain nobody knows whether rightly: ${describeAnswer(refusal)}`,
   )
+}
+
+/** What keeps a run from judging a target that has served nothing for the profile, and says that it does not know it. */
+export function unregisteredError(t: CheckContext, refusal: Answer): Untestable {
+  const said = `the target says that the profile ${t.fixture.profile.address} is not registered with it`
+  t.note(`${said}: have it registered, and run again`)
+  return new Untestable(`${said}: ${describeAnswer(refusal)}`)
 }
 
 /** Offsets that the target's clock may have from ours, in seconds, the most likely first. */

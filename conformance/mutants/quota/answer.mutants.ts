@@ -96,6 +96,13 @@ export default [
     quota: nowAndThen(4, holds('quota'), () => respond(500, { message: 'Internal Server Error' })),
   }),
 
+  defineMutant({
+    clause: 'relay.quota.post',
+    name: 'forgets-the-profile',
+    fault: 'after three answers the profile is not registered any more',
+    quota: later(3, holds('quota'), () => respond(404, { message: 'profile not registered' })),
+  }),
+
   ...(
     [
       ['relay.quota.unit', 'unit is none of the three', (answer) => ({ ...answer, unit: 'wei' })],

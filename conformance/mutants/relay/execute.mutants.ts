@@ -64,6 +64,13 @@ export default [
   }),
 
   defineMutant({
+    clause: 'relay.execute.post',
+    name: 'knows-the-profile-for-its-quota-alone',
+    fault: 'a profile whose quota is told is not registered where calls are sent',
+    execute: async () => respond(404, { message: 'profile not registered' }),
+  }),
+
+  defineMutant({
     clause: 'relay.execute.response',
     fault: 'the hash has another name',
     execute: alterAnswer('transactionHash', ({ transactionHash }) => ({ hash: transactionHash })),

@@ -14,6 +14,7 @@ import {
   normalHash,
   readTold,
   refusesNowAndThen,
+  saysUnregistered,
   tellsAmount,
   tellsHash,
   tellsQuota,
@@ -25,6 +26,8 @@ import {
 import { answered } from '../../support/answered.ts'
 
 const HASH = `0x${'aB'.repeat(32)}`
+/** Headers that name a scheme of authentication. */
+const SCHEME = { 'www-authenticate': 'Basic' }
 
 describe('the hash in an answer', () => {
   it('is a value of any type, with any status, and none where a language writes nothing', () => {
@@ -62,7 +65,6 @@ describe('the hash in an answer', () => {
 })
 
 describe('a refusal for want of a credential', () => {
-  const SCHEME = { 'www-authenticate': 'Basic' }
   it('has a status for it, or names a scheme', () => {
     for (const status of [401, 403, 407]) expect(isUnauthorised(answered(status, ''))).to.equal(true)
     for (const status of [400, 402, 404, 500, undefined]) expect(isUnauthorised(answered(status, ''))).to.equal(false)
@@ -78,6 +80,45 @@ describe('a refusal for want of a credential', () => {
     expect(await to(answered(401, 'no key'), answered(401, 'no key'))).to.equal(true)
     expect(await to(answered(401, 'no key'), answered(401, 'no address'))).to.equal(false)
     expect(await to(answered(401, 'no key'), answered(400, 'no key'))).to.equal(false)
+  })
+})
+
+describe('a refusal of a profile that is not registered', () => {
+  const is = (text: string, headers = {}) => saysUnregistered(answered(403, text, headers))
+
+  it('says so in some words', () => {
+    for (const words of [
+      'PROFILE_NOT_REGISTERED',
+      'Profile not registered',
+      'this Universal Profile is unregistered',
+      'please register first',
+      'unknown profile',
+      'profile unknown',
+      'The profile is not known to us',
+      'Profile not found',
+      'key manager not registered',
+    ]) {
+      expect(is(words), words).to.equal(true)
+      expect(is(JSON.stringify({ error: { message: words } })), words).to.equal(true)
+    }
+  })
+
+  it('is none where the words are about something else, or about whoever calls', () => {
+    for (const words of ['', 'Forbidden', 'invalid signature', 'transaction not found', 'a profile with no quota']) {
+      expect(is(words), words).to.equal(false)
+    }
+    for (const caller of ['API key', 'token', 'client', 'credentials']) {
+      expect(is(`${caller} not registered`), caller).to.equal(false)
+    }
+  })
+
+  it('is no answer that asks for a credential, no long page, and no lost connection', () => {
+    const words = 'profile not registered'
+    expect(is(words, SCHEME)).to.equal(false)
+    expect(is(words.padEnd(1000))).to.equal(true)
+    expect(is(words.padEnd(1001))).to.equal(false)
+    const failure = { kind: 'closed', message: words } as const
+    expect(saysUnregistered({ ...answered(403, words), failure })).to.equal(false)
   })
 })
 
