@@ -7,7 +7,7 @@ import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
 import { createLastingPGlite, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
-import { FROZEN_MS, openPool, sqlStateOf } from './postgres-pool.ts'
+import { assertOwnSessions, FROZEN_MS, openPool, sqlStateOf, withSettings } from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
 export type { Queries } from './tables.ts'
@@ -205,19 +205,20 @@ async function openPostgres({ schema, poolSize }: DatabaseOptions, url: string):
   }
 }
 
-/** Migrates over a connection without a time limit: on a large ledger it may take minutes. */
+/** Migrates over a connection without a time limit: on a large ledger it may take minutes. @throws OperatorError */
 async function migratePostgres(url: string, schema: string): Promise<void> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
     application_name: 'touchstone',
-    options: `-c search_path=${schema}`,
+    ...withSettings({ search_path: schema }),
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
+    await assertOwnSessions(pool)
     await migrate(db, schema)
   } finally {
     await db.destroy()

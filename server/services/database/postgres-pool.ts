@@ -1,5 +1,5 @@
-import type { Pool, PoolClient } from 'pg'
-import { ServiceError } from '../../core/errors.ts'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { OperatorError, ServiceError } from '../../core/errors.ts'
 
 /**
  * The database does not answer, or cannot work: it is away, starts, stops, is full, or somebody else holds a lock.
@@ -32,7 +32,45 @@ export const FROZEN_MS = 3_000
 const RETRY_SECONDS = 1
 
 /** With these the server notices within half a minute that a client's machine is gone, and frees its locks. */
-const KEEPALIVE = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
+const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
+
+/**
+ * Gives each new session of a pool these settings, by a statement: poolers before a server, such as PgBouncer, refuse them
+ * in the startup message, or drop them.
+ */
+export function withSettings(settings: Readonly<Record<string, string | number>>): Pick<PoolConfig, 'verify'> {
+  const values = Object.entries(settings).flatMap(([name, value]) => [name, String(value)])
+  const calls = Object.keys(settings).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`)
+  const statement = `select ${calls.join(', ')}`
+  return { verify: (client, done) => void client.query(statement, values).then(() => done(), done) }
+}
+
+/**
+ * Makes sure that each connection has a session of the server to itself, for which locks and settings last. A pooler that
+ * lends sessions for one transaction gives two connections the same session, or one connection several.
+ *
+ * @param pool of at least two connections
+ * @throws OperatorError
+ */
+export async function assertOwnSessions(pool: Pool): Promise<void> {
+  const one = await pool.connect()
+  const other = await pool.connect()
+  try {
+    const sessions: unknown[] = []
+    for (const client of [one, one, other, other, one]) {
+      const { rows } = await client.query<{ session: number }>('select pg_backend_pid() as session')
+      sessions.push(rows[0]?.session)
+    }
+    const [first, , second] = sessions
+    if (first !== second && String(sessions) === String([first, first, second, second, first])) return
+  } finally {
+    one.release()
+    other.release()
+  }
+  throw new OperatorError(
+    'DATABASE_URL: a pooler lends its sessions for one transaction each, so that locks do not hold: name PostgreSQL itself, or a pooler in session mode',
+  )
+}
 
 /**
  * Connections to a PostgreSQL server that may go away at any time, and come back. No query waits for longer than
@@ -46,11 +84,14 @@ export async function openPool({ url, max, name, schema, timeoutMs = TIMEOUT_MS 
     connectionString: url,
     max,
     application_name: name,
-    options: `${schema === undefined ? '' : `-c search_path=${schema} `}${KEEPALIVE}`,
+    ...withSettings({
+      ...KEEPALIVE,
+      ...(schema !== undefined && { search_path: schema }),
+      statement_timeout: timeoutMs,
+      lock_timeout: Math.min(timeoutMs, WAIT_MS),
+      idle_in_transaction_session_timeout: FROZEN_MS,
+    }),
     connectionTimeoutMillis: Math.min(timeoutMs, WAIT_MS),
-    statement_timeout: timeoutMs,
-    lock_timeout: Math.min(timeoutMs, WAIT_MS),
-    idle_in_transaction_session_timeout: FROZEN_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   })
