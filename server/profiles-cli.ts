@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { parseUnits } from 'ethers'
 import { pino } from 'pino'
 import { ConfigError, OperatorError, PluginError, startFailure } from './core/errors.ts'
+import { readDatabaseUrl } from './config/environment.ts'
 import { readConfig } from './config/load.ts'
 import { loadPlugins } from './load-plugins.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
@@ -95,7 +96,9 @@ interface Flags {
 async function withLedger({ config: file, chainId }: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
   const loaded = await readConfig(file, process.env)
   const { config } = loaded
-  const url = process.env['DATABASE_URL'] ?? null
+  const faults: string[] = []
+  const url = readDatabaseUrl(process.env, faults) ?? null
+  if (faults.length > 0) throw new ConfigError(faults)
   if (url === null && config.database.folder === null) {
     throw new ConfigError(['database.folder is null: the ledger is in the memory of the server alone'])
   }

@@ -28,8 +28,12 @@ const words = [
 const required: Readonly<Record<string, readonly string[]>> = { provision: ['--rpc-url', 'http://127.0.0.1:9'] }
 
 function touchstone(...args: string[]) {
+  return touchstoneWith({}, ...args)
+}
+
+function touchstoneWith(environment: Readonly<Record<string, string>>, ...args: string[]) {
   const script = join(import.meta.dirname, '..', 'touchstone.ts')
-  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
+  return spawnSync(process.execPath, [script, ...args], { encoding: 'utf8', env: { ...process.env, ...environment } })
 }
 
 describe('touchstone', () => {
@@ -61,4 +65,16 @@ describe('touchstone', () => {
       expect(wrong.stderr).to.include('--no-such-option')
     })
   }
+
+  it('profiles says in one line what is wrong with the URL of the database, and quotes no password', () => {
+    const environment = {
+      TOUCHSTONE_CHAIN_RPC_URLS: 'http://127.0.0.1:9',
+      DATABASE_URL: 'postgres://a:b#secret@host/db',
+    }
+    const { status, stderr } = touchstoneWith(environment, 'profiles', 'list')
+    expect(status).to.equal(2)
+    expect(stderr)
+      .to.match(/^environment: DATABASE_URL [^\n]+\n$/)
+      .and.not.include('secret')
+  })
 })

@@ -84,6 +84,20 @@ export interface Secrets {
 }
 
 /**
+ * Reads DATABASE_URL, which may hold a password, and is never quoted.
+ *
+ * @param faults gets a line when it is no URL of PostgreSQL
+ */
+export function readDatabaseUrl({ DATABASE_URL: url }: Environment, faults: string[]): string | undefined {
+  if (url !== undefined && !(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url))) {
+    faults.push(
+      'environment: DATABASE_URL is no postgresql:// URL; in a password, # / ? @ and : are %23 %2F %3F %40 and %3A',
+    )
+  }
+  return url
+}
+
+/**
  * Reads what the configuration refers to.
  *
  * @throws ConfigError one line for each secret that is missing or malformed; the value itself is never quoted
@@ -124,10 +138,7 @@ export async function resolveSecrets(config: Config, environment: Environment): 
     })),
   )
 
-  const databaseUrl = environment['DATABASE_URL']
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    faults.push('environment: DATABASE_URL is no postgresql:// URL')
-  }
+  const databaseUrl = readDatabaseUrl(environment, faults)
   if (faults.length > 0) throw new ConfigError(faults)
   return { signerKeys, keystores: opened, ...(databaseUrl === undefined ? {} : { databaseUrl }) }
 }

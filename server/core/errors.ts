@@ -79,15 +79,6 @@ export function startFailure(error: unknown): string | undefined {
     case 'EACCES':
     case 'EADDRNOTAVAIL':
       return `cannot listen: ${error.message}`
-    // The node's are ServiceErrors.
-    case 'ECONNREFUSED':
-    case 'ECONNRESET':
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'ETIMEDOUT':
-      return `DATABASE_URL: the database cannot be reached (${code})`
     default:
       // What PostgreSQL says by itself: no such database, wrong password, read-only, full.
       return 'severity' in error ? `the database refuses: ${error.message} (${code})` : undefined

@@ -7,7 +7,7 @@ import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
 import { createLastingPGlite, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
-import { assertOwnSessions, FROZEN_MS, openPool, sqlStateOf, withSettings } from './postgres-pool.ts'
+import { assertOwnSessions, FROZEN_MS, openPool, reach, sqlStateOf, withSettings } from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
 export type { Queries } from './tables.ts'
@@ -58,7 +58,7 @@ export interface Database {
 /**
  * Opens the database and brings its tables up to date.
  *
- * @throws OperatorError; what the driver throws when the server cannot be reached
+ * @throws OperatorError; what the PostgreSQL server says itself
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url !== null) return openPostgres(options, options.url)
@@ -88,6 +88,8 @@ export class KeyHeldError extends ServiceError {
 
 const LOCK_NOT_AVAILABLE = '55P03'
 const BOSS_POOL_SIZE = 2
+/** How long a start waits for the server to take a connection, in milliseconds. */
+const CONNECT_MS = 10_000
 const UPKEEP_EVERY_MS = 600_000
 
 /** @throws OperatorError what lies in the folder is damaged; PGlite is not installed */
@@ -212,12 +214,14 @@ async function migratePostgres(url: string, schema: string): Promise<void> {
     connectionString: url,
     max: 2,
     application_name: 'touchstone',
+    connectionTimeoutMillis: CONNECT_MS,
     ...withSettings({ search_path: schema }),
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
+    await reach(pool)
     await assertOwnSessions(pool)
     await migrate(db, schema)
   } finally {

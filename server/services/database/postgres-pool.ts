@@ -46,6 +46,21 @@ export function withSettings(settings: Readonly<Record<string, string | number>>
 }
 
 /**
+ * Makes the first connection to a server.
+ *
+ * @throws OperatorError there is none, or it is no PostgreSQL; what the server says itself
+ */
+export async function reach(pool: Pool): Promise<void> {
+  try {
+    ;(await pool.connect()).release()
+  } catch (cause) {
+    if (sqlStateOf(cause) !== undefined) throw cause
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new OperatorError(`DATABASE_URL: the database cannot be reached (${code ?? message})`, { cause })
+  }
+}
+
+/**
  * Makes sure that each connection has a session of the server to itself, for which locks and settings last. A pooler that
  * lends sessions for one transaction gives two connections the same session, or one connection several.
  *

@@ -112,6 +112,8 @@ describe('config/load', () => {
       'keystores/0/file',
     ],
     ['another database', chain, 'DATABASE_URL', { ...keys, DATABASE_URL: 'mysql://a' }],
+    ['a port that is none', chain, 'DATABASE_URL', { ...keys, DATABASE_URL: 'postgres://a:99999/db' }],
+    ['a password that is not encoded', chain, '%23', { ...keys, DATABASE_URL: 'postgres://a:b#c@host/db' }],
   ]
   for (const [name, text, says, environment] of refused) {
     it(`refuses ${name} in one line`, async () => {
