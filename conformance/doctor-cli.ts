@@ -9,7 +9,7 @@ import { redactUrl } from './lib/redact.ts'
 import { visibleControls } from './lib/report/escape.ts'
 import { painter, type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { createTargetClock } from './lib/target-clock.ts'
-import { endpointsOf, normaliseTarget } from './lib/target.ts'
+import { endpointsOf, normaliseTarget, parseHttpUrl } from './lib/target.ts'
 import { ourTimeMs } from './lib/world.ts'
 
 interface Streams {
@@ -225,10 +225,11 @@ async function chain(http: HttpClient, rpc: Answer, rpcUrl: string | undefined):
 /**
  * Looks at everything that a run of `check` depends on. No request of this function can spend.
  *
- * @throws UsageError when the URL is none
+ * @throws UsageError when a URL is none
  */
 async function diagnose({ url, rpcUrl, headers, timeoutMs }: DiagnoseOptions): Promise<Finding[]> {
   const target = normaliseTarget({ relayUrl: url, ethRpcUrl: url })
+  if (rpcUrl !== undefined) parseHttpUrl(rpcUrl)
   const base = new URL(target.relayUrl ?? url)
   const { quota, rpc } = endpointsOf(target)
   const http = createHttpClient(timeoutMs, headers)

@@ -1,7 +1,7 @@
 import { type ClauseId, currentRequirements, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
 import type { CheckDefinition, ClauseSuite } from './lib/clause.ts'
-import { endpointsOf, normaliseTarget, relayBaseOf } from './lib/target.ts'
+import { endpointsOf, normaliseTarget, parseHttpUrl, relayBaseOf } from './lib/target.ts'
 import { createEvidence, type Environment } from './lib/environment.ts'
 import {
   applyExpectedFailures,
@@ -185,6 +185,7 @@ async function select(options: CheckOptions): Promise<Selection> {
     relayUrl: options.relayUrl,
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
+  if (options.rpcUrl !== undefined) parseHttpUrl(options.rpcUrl)
   const base = relayUrl && relayBaseOf(relayUrl, edition)
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null, client: false, extension: false }
   const loaded = ofRequirements(await loadSuites(), options.requirements)

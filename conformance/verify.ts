@@ -9,6 +9,7 @@ import type { Report } from './lib/report-types.ts'
 import { lineList } from './lib/report/escape.ts'
 import { readReport } from './lib/report/files.ts'
 import { type LoadedSuite, loadSuitesOf } from './lib/suites.ts'
+import { parseHttpUrl } from './lib/target.ts'
 import { allClauses } from './lib/verdict.ts'
 import { compareJudgements, rejudge, suitesOf } from './rejudge.ts'
 import { runReportCommand, type Streams } from './report-command.ts'
@@ -57,6 +58,7 @@ async function verdictOn(
   if (report.chain && rpcUrl === undefined) {
     throw new UsageError(`the run asked chain ${report.chain.chainId}: name a node of it with --rpc-url`)
   }
+  if (rpcUrl !== undefined) parseHttpUrl(rpcUrl)
   const suites = await loadSuitesOf(sources, process.cwd())
   const verification = await verify(report, rpcUrl === undefined ? undefined : await connectChain(rpcUrl), suites)
   const { findings, open } = verification

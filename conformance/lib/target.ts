@@ -12,20 +12,26 @@ export interface Target {
   readonly ethRpcUrl: string | null
 }
 
-/** The base with its prefix and query, without the slash at its end. @throws UsageError */
-function parseBase(text: string): URL {
+/** @throws UsageError it is no URL of http or https */
+export function parseHttpUrl(text: string): URL {
   let url: URL
   try {
     url = new URL(text)
   } catch {
-    const meant = URL.canParse(`http://${text}`) && text.includes('.') ? `; did you mean https://${text}?` : ''
-    throw new UsageError(`"${text}" is no URL${meant}`)
+    const mayLackScheme = text.includes('.') && !text.includes('://') && URL.canParse(`http://${text}`)
+    throw new UsageError(`"${text}" is no URL${mayLackScheme ? `; did you mean https://${text}?` : ''}`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     // "localhost:3000" parses as a URL of the scheme "localhost".
     const meant = URL.canParse(`http://${text}`) && !text.includes('//') ? `; did you mean http://${text}?` : ''
     throw new UsageError(`"${text}" is no http or https URL${meant}`)
   }
+  return url
+}
+
+/** The base with its prefix and query, without the slash at its end. @throws UsageError */
+function parseBase(text: string): URL {
+  const url = parseHttpUrl(text)
   url.pathname = url.pathname.replace(/\/+$/, '')
   url.hash = ''
   return url

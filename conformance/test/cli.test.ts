@@ -75,6 +75,14 @@ describe('the command check', () => {
     expect((await check('http://127.0.0.1:1', '--record')).stderr).to.include('add --report json=<file>')
   })
 
+  it('asks nothing when the URL of the node is none', async () => {
+    for (const rpcUrl of ['node.example', 'http://node.example:99999', 'ws://127.0.0.1:1', '']) {
+      const { code, stderr } = await check('http://127.0.0.1:1', '--rpc-url', rpcUrl)
+      expect(code, stderr).to.equal(2)
+      expect(stderr).to.match(/^touchstone check: "[^\n]*" is no [^\n]+\n$/)
+    }
+  })
+
   it('starts no testbed when it cannot judge it', async () => {
     const startTestbed = () => Promise.reject(new Error('a testbed is started'))
     const cases: readonly (readonly [args: string[], message: string])[] = [

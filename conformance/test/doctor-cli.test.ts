@@ -69,7 +69,12 @@ describe('the command doctor', () => {
       code: 1,
       stdout: '✗ reachable  http://127.0.0.1:1/quota: the connection was refused\n',
     })
-    for (const args of [['localhost:3000'], [], ['http://127.0.0.1:1', '--header', 'nothing']]) {
+    for (const args of [
+      ['localhost:3000'],
+      [],
+      ['http://127.0.0.1:1', '--header', 'nothing'],
+      ['http://127.0.0.1:1', '--rpc-url', 'node.example'],
+    ]) {
       const { code, stderr } = await doctor(...args)
       expect(code, args.join()).to.equal(2)
       expect(stderr.trim().split('\n')).to.have.length(1)

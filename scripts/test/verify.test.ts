@@ -263,6 +263,7 @@ describe('verify', () => {
       ['none.json', ...node],
       [unrecorded, ...node],
       [path, ...silent],
+      [path, '--rpc-url', 'node.example'],
       [path, '--what'],
     ]) {
       const { code, stderr } = await command(...args)

@@ -72,6 +72,12 @@ export function parseConfig(
     throw new ConfigError(lines)
   }
   const config = filled as Config
+  const noUrl = config.chain.rpcUrls.findIndex((url) => !URL.canParse(url))
+  if (noUrl !== -1) {
+    // A URL may hold a key, and is not quoted.
+    const index = String(noUrl)
+    throw new ConfigError([`${nameAt(['chain', 'rpcUrls', index])}: chain.rpcUrls.${index} is no URL`])
+  }
   if (config.quota.plans[config.quota.defaultPlan] === undefined) {
     const line = nameAt(['quota', 'defaultPlan'])
     throw new ConfigError([`${line}: quota.defaultPlan: there is no plan '${config.quota.defaultPlan}'`])

@@ -30,8 +30,10 @@ describe('the target', () => {
       ['r.example/v1', '"r.example/v1" is no URL; did you mean https://r.example/v1?'],
       ['ftp://r.example', '"ftp://r.example" is no http or https URL'],
       ['r', '"r" is no URL'],
+      ['http://r.example:99999', '"http://r.example:99999" is no URL'],
     ] as const) {
-      expect(() => normaliseTarget({ relayUrl, ethRpcUrl: null }), relayUrl).to.throw(UsageError, says)
+      const parse = () => normaliseTarget({ relayUrl, ethRpcUrl: null })
+      expect(parse, relayUrl).to.throw(UsageError).with.property('message', says)
     }
   })
 })

@@ -96,6 +96,11 @@ describe('config/load', () => {
     ['a wrong type', `${chain}\nlisten: { port: "many" }`, 'relay.yaml:2: listen.port must be integer'],
     ['no node', 'listen: {}', 'relay.yaml: chain is missing'],
     ['a default plan that is not there', `${chain}\nquota: { defaultPlan: gold }`, "'gold'"],
+    [
+      'a node whose URL is none',
+      'chain: { rpcUrls: [http://a, http://b:99999/key] }',
+      'relay.yaml:1: chain.rpcUrls.1 is no URL',
+    ],
     ['broken YAML', 'chain: {', 'relay.yaml'],
     ['a list', '[]', 'relay.yaml'],
     ['an environment variable that sets nothing', chain, 'TOUCHSTONE_PORT', { ...keys, TOUCHSTONE_PORT: '1' }],
@@ -163,7 +168,6 @@ describe('redactConfig', () => {
     `https://node.example/v3/hunter-2-hunter-2`,
     `https://${KEY}.node.example/rpc`,
     `wss://:${SECRET}@node.example`,
-    `https://user:hun/ter2@node.example/rpc`,
     `https://user:1?ter2@node.example/rpc`,
     `https://user:1#ter2@node.example/rpc`,
   ]
@@ -174,6 +178,13 @@ describe('redactConfig', () => {
       expect(text).to.include('(redacted)')
     })
   }
+
+  it('is not asked for a URL that is none, which is refused and not quoted', () => {
+    const url = `https://user:hun/ter2@node.example/rpc`
+    expect(() => shown({ chain: { rpcUrls: [url] } }))
+      .to.throw(ConfigError)
+      .with.property('message', 'test: chain.rpcUrls.0 is no URL')
+  })
 
   it('shows what of a URL is no secret', () => {
     const plain = ['http://127.0.0.1:8545', 'https://rpc.mainnet.lukso.network', 'wss://node.example:8546/v1/eth-rpc']
