@@ -7,7 +7,15 @@ import { ServiceError, OperatorError } from '../../core/errors.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
 import { createLastingPGlite, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
-import { assertOwnSessions, FROZEN_MS, openPool, reach, sqlStateOf, withSettings } from './postgres-pool.ts'
+import {
+  assertOwnSessions,
+  assertVersion,
+  FROZEN_MS,
+  openPool,
+  reach,
+  sqlStateOf,
+  withSettings,
+} from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
 export type { Queries } from './tables.ts'
@@ -222,6 +230,7 @@ async function migratePostgres(url: string, schema: string): Promise<void> {
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
     await reach(pool)
+    await assertVersion(pool)
     await assertOwnSessions(pool)
     await migrate(db, schema)
   } finally {

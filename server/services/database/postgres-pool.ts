@@ -60,6 +60,20 @@ export async function reach(pool: Pool): Promise<void> {
   }
 }
 
+/** The oldest PostgreSQL that has all that is used here: `idle_session_timeout` is the latest of it. */
+const LEAST_VERSION = 14
+
+/** @throws OperatorError the server is older than what is needed */
+export async function assertVersion(pool: Pick<Pool, 'query'>): Promise<void> {
+  const { rows } = await pool.query<{ number: number; version: string }>(
+    "select current_setting('server_version_num')::int as number, current_setting('server_version') as version",
+  )
+  for (const { number, version } of rows) {
+    if (number >= LEAST_VERSION * 10_000) continue
+    throw new OperatorError(`DATABASE_URL: PostgreSQL ${version} is too old: at least ${LEAST_VERSION} is needed`)
+  }
+}
+
 /**
  * Makes sure that each connection has a session of the server to itself, for which locks and settings last. A pooler that
  * lends sessions for one transaction gives two connections the same session, or one connection several.

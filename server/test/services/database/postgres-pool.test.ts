@@ -5,6 +5,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startFailure } from '../../../core/errors.ts'
 import { openDatabase } from '../../../services/database/database.ts'
+import { assertVersion } from '../../../services/database/postgres-pool.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { lasting } from '../../support/lasting.ts'
 import type { Answer, RelayClient } from '../../support/relay-client.ts'
@@ -150,6 +151,19 @@ describe('a PostgreSQL server that goes away', () => {
     await assertBack(callers)
     await callers.stop()
     await assertNothingLostOrDoubled(callers.hashes)
+  })
+})
+
+describe('assertVersion', () => {
+  const told = (number: number, version: string) => {
+    const query = (() => Promise.resolve({ rows: [{ number, version }] })) as unknown as pg.Pool['query']
+    return assertVersion({ query }).catch((error: unknown) => startFailure(error))
+  }
+
+  it('takes PostgreSQL 14 and newer, and names what is older', async () => {
+    expect(await told(140_000, '14.0')).to.equal(undefined)
+    expect(await told(180_004, '18.4')).to.equal(undefined)
+    expect(await told(130_023, '13.23')).to.equal('DATABASE_URL: PostgreSQL 13.23 is too old: at least 14 is needed')
   })
 })
 
