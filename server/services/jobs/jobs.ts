@@ -165,9 +165,13 @@ function createSweep({
 }
 
 async function openBoss(database: Database, log: Logger): Promise<JobQueue> {
+  const schema = jobsSchemaOf(database.schema)
+  const { rows: made } = await sql`select 1 from pg_namespace where nspname = ${schema}`.execute(database.db)
   const boss = new PgBoss({
     ...database.boss,
-    schema: jobsSchemaOf(database.schema),
+    schema,
+    // An administrator may have made it for a user who may make none.
+    createSchema: made.length === 0,
     max: 2,
     schedule: false,
     superviseIntervalSeconds: 15,

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { pino } from 'pino'
+import { startPostgres } from '../../../testbed/postgres.ts'
 import { jobsSchemaOf, openDatabase, type Database } from '../../services/database/database.ts'
 import { startJobs, type Jobs } from '../../services/jobs/jobs.ts'
 import { lasting } from '../support/lasting.ts'
@@ -60,6 +62,43 @@ describe('background work when a clock is set back', () => {
     const before = looks
     await start()
     await soon(() => looks > before)
+  })
+})
+
+describe('background work in a PostgreSQL database', () => {
+  it('starts as a user who may make no schema, where an administrator has made both', async () => {
+    const postgres = await startPostgres()
+    try {
+      const url = new URL(await postgres.createDatabase())
+      const administrator = new pg.Client(url.href)
+      await administrator.connect()
+      await administrator.query(`create role relay login password 'relay'`)
+      for (const schema of [SCHEMA, jobsSchemaOf(SCHEMA)]) {
+        await administrator.query(`create schema ${schema} authorization relay`)
+      }
+      await administrator.query('revoke all on schema public from public')
+      await administrator.end()
+      url.username = 'relay'
+      url.password = 'relay'
+      const database = await openDatabase({ url: url.href, folder: null, schema: SCHEMA, poolSize: 2 })
+      let looks = 0
+      const jobs = await startJobs({
+        database,
+        log,
+        look: async () => {
+          looks++
+          return false
+        },
+        pauseSeconds: 1,
+        isOurs: () => true,
+        accountsWithWork: async () => ['0x01'],
+      })
+      await soon(() => looks >= 1)
+      await jobs.close()
+      await database.close()
+    } finally {
+      await postgres.close()
+    }
   })
 })
 
