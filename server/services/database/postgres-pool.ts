@@ -39,8 +39,10 @@ const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_kee
  * in the startup message, or drop them.
  */
 export function withSettings(settings: Readonly<Record<string, string | number>>): Pick<PoolConfig, 'verify'> {
-  const values = Object.entries(settings).flatMap(([name, value]) => [name, String(value)])
-  const calls = Object.keys(settings).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`)
+  // The statements are written for this level; a database may have another one for its default.
+  const all = { default_transaction_isolation: 'read committed', ...settings }
+  const values = Object.entries(all).flatMap(([name, value]) => [name, String(value)])
+  const calls = Object.keys(all).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`)
   const statement = `select ${calls.join(', ')}`
   return { verify: (client, done) => void client.query(statement, values).then(() => done(), done) }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import pg from 'pg'
 import { sql } from 'kysely'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -210,6 +211,22 @@ describe('database', () => {
   })
 
   describe('PostgreSQL', () => {
+    it('works at the level of isolation that its statements are written for, whatever the default of the database', async () => {
+      const url = await postgres.createDatabase()
+      const operator = new pg.Client(url)
+      await operator.connect()
+      await operator.query(
+        `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = serializable`,
+      )
+      await operator.end()
+      const database = await openPostgres(url)
+      const { rows } = await sql<{ level: string }>`select current_setting('transaction_isolation') as level`.execute(
+        database.db,
+      )
+      await database.close()
+      expect(rows).to.deep.equal([{ level: 'read committed' }])
+    })
+
     it('is migrated once by processes that start together', async () => {
       const url = await postgres.createDatabase()
       const opened = await Promise.all(Array.from({ length: 4 }, () => openPostgres(url)))
