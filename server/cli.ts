@@ -3,12 +3,9 @@ import { parseArgs } from 'node:util'
 import type { Logger } from 'pino'
 import { loadConfig, type LoadedConfig, redactConfig } from './config/load.ts'
 import { startFailure } from './core/errors.ts'
-import { loadPlugins } from './load-plugins.ts'
-import { createPlans } from './services/quotas/plans.ts'
 import { metricsOfAll, limitsOfWorker, superviseWorkers, tellListening } from './workers.ts'
 import { createLog } from './telemetry/create-log.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
-import { startServer } from './start.ts'
 
 /** More have no cores to run on, and take more connections than PostgreSQL has. */
 const MOST_WORKERS = 64
@@ -79,12 +76,18 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 /** What is shown as in force must be what `serve` starts with. @throws PluginError, ConfigError */
 async function assertStartable(loaded: LoadedConfig): Promise<void> {
+  const [{ loadPlugins }, { createPlans }] = await Promise.all([
+    import('./load-plugins.ts'),
+    import('./services/quotas/plans.ts'),
+  ])
   const { quotas } = await loadPlugins(loaded)
   createPlans(loaded.config.quota, quotas, {})
 }
 
 /** Serves until a signal comes. */
 async function serve(loaded: LoadedConfig, workers: number, log: Logger): Promise<void> {
+  // A thousand modules, which neither a mistake in the configuration nor the process above the workers needs.
+  const { startServer } = await import('./start.ts')
   const tracing = await openTracing(process.env, log)
   const { config } = loaded
   const isWorker = workers > 1
