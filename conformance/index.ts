@@ -1,7 +1,7 @@
 import { type ClauseId, currentRequirements, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
 import type { CheckDefinition, ClauseSuite } from './lib/clause.ts'
-import { endpointsOf, normaliseTarget, parseHttpUrl, relayBaseOf } from './lib/target.ts'
+import { endpointsOf, normaliseTarget, parseHttpUrl, relayBaseOf, withoutUser } from './lib/target.ts'
 import { createEvidence, type Environment } from './lib/environment.ts'
 import {
   applyExpectedFailures,
@@ -13,7 +13,7 @@ import {
   verdictOf,
 } from './lib/verdict.ts'
 import type { Fixture } from './lib/fixture.ts'
-import { createHttpClient, type HttpClient } from './lib/http.ts'
+import { authorizationOf, createHttpClient, type HttpClient } from './lib/http.ts'
 import { createPatience, createSpending } from './lib/limits.ts'
 import { probe, chainOf, fixtureOf } from './lib/preflight.ts'
 import { createRecorder, recordedOptions, recordedReport, type RecordedRun, type Recording } from './lib/recording.ts'
@@ -80,8 +80,8 @@ export interface CheckOptions {
    */
   readonly paging?: string
   /**
-   * Sent with each request to the target; names in lower case. No report shows their values. With such headers the
-   * run does not judge the clauses that no credential is asked for.
+   * Sent with each request to the target; names in lower case. No report shows their values. With such headers, which may
+   * come from the user in a URL, the run does not judge the clauses that no credential is asked for.
    */
   readonly headers?: Readonly<Record<string, string>>
   /** Ends the run after the first required clause that fails unexpectedly. */
@@ -106,14 +106,18 @@ const aboutCredentials: ReadonlySet<string> = new Set<ClauseId>([
   'relay.execute.signature-authenticates',
 ])
 
+/** A credential in the parts that a target may echo: a scheme and what follows it, a user and a password. */
+function partsOf(header: string): string[] {
+  const [, basic = ''] = /^basic (\S+)$/i.exec(header) ?? []
+  return [...header.split(/[\s,;]+/), ...Buffer.from(basic, 'base64').toString('utf8').split(':')]
+}
+
 /** A value without the secrets of the run: a hostile target may echo what it is sent, or what it knows. */
 function cleaned<Value>(value: Value, { fixture, headers = {} }: CheckOptions): Value {
   const keys = [...Object.values(fixture?.controllers ?? {}), ...(fixture?.funder ? [fixture.funder] : [])]
-  // A credential may have parts: a scheme, or a user and a password.
-  const parts = Object.values(headers).flatMap((value) => value.split(/[\s,;]+/))
   return withoutSecrets(
     value,
-    parts.filter(isSecret),
+    Object.values(headers).flatMap(partsOf).filter(isSecret),
     keys.map(({ privateKey }) => privateKey).filter((privateKey) => privateKey !== ''),
   )
 }
@@ -320,7 +324,8 @@ function judgedClauses(
   return suites.map((suite) => {
     const { id } = suite
     const isHidden = hasOwnHeaders && aboutCredentials.has(id)
-    const reason = uniform ?? (isHidden ? 'each request bore headers of the run (--header)' : undefined)
+    const borne = 'each request bore headers of the run (--header, or the user in the URL)'
+    const reason = uniform ?? (isHidden ? borne : undefined)
     const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
     const results = (tests.get(id) ?? []).map((result) =>
       reason !== undefined && isWithdrawn(result) ? withdrawn(result, reason) : result,
@@ -408,7 +413,27 @@ export function check(options: CheckOptions): Promise<Report> {
   return inWorld(world, () => judge(options, run))
 }
 
-async function judge(options: CheckOptions, run?: RecordedRun): Promise<Report> {
+/**
+ * The user in the URLs of the target as a header of the run.
+ *
+ * @throws UsageError the URLs name different users, and a header goes to both
+ */
+function withUserAsHeader(options: CheckOptions): CheckOptions {
+  const { relayUrl, ethRpcUrl = relayUrl, headers } = options
+  const urls = [relayUrl, ethRpcUrl].filter((url) => url !== null)
+  const [user, ...others] = new Set(urls.map((url) => authorizationOf(parseHttpUrl(url).href).authorization))
+  if (others.length > 0) throw new UsageError('the two URLs name different users: name none, and give --header')
+  if (user === undefined) return options
+  return {
+    ...options,
+    relayUrl: relayUrl && withoutUser(relayUrl),
+    ethRpcUrl: ethRpcUrl && withoutUser(ethRpcUrl),
+    headers: { authorization: user, ...headers },
+  }
+}
+
+async function judge(given: CheckOptions, run?: RecordedRun): Promise<Report> {
+  const options = withUserAsHeader(given)
   const selection = await select(options)
   const startMs = ourTimeMs()
   const http = createHttpClient(options.timeoutMs ?? defaultTimeoutMs, options.headers)

@@ -1,6 +1,9 @@
 import { isHexString, type JsonRpcProvider, Network } from 'ethers'
 import { NodeProvider } from '../contracts/deploy/node-provider.ts'
+import { authorizationOf } from '../conformance/lib/http.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
+import { redactUrl } from '../conformance/lib/redact.ts'
+import { withoutUser } from '../conformance/lib/target.ts'
 
 /** What commands share that deploy contracts on any chain: who pays, and through which node. */
 
@@ -14,7 +17,7 @@ export function parseKey(key: string | undefined): string {
   return prefixed
 }
 
-/** @throws UsageError if the node does not answer */
+/** @throws UsageError the URL is none, or the node does not answer */
 export async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
   const network = Network.from(await readChainId(rpcUrl))
   return new NodeProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
@@ -22,17 +25,19 @@ export async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
 
 /** Asked without ethers, which would try for ever and say so each second. */
 async function readChainId(rpcUrl: string): Promise<bigint> {
+  // fetch takes no URL with a user.
+  const url = withoutUser(rpcUrl)
   try {
-    const response = await fetch(rpcUrl, {
+    const response = await fetch(url, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { 'Content-Type': 'application/json', ...authorizationOf(rpcUrl) },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
       signal: AbortSignal.timeout(NODE_TIMEOUT_MS),
     })
     const { result } = (await response.json()) as { result: string }
     return BigInt(result)
   } catch (error) {
-    throw new UsageError(`no Ethereum node answers at ${rpcUrl} (${reasonOf(error)})`, { cause: error })
+    throw new UsageError(`no Ethereum node answers at ${redactUrl(url)} (${reasonOf(error)})`, { cause: error })
   }
 }
 

@@ -1,5 +1,6 @@
 import { request } from 'undici'
 import { withDeadline } from './deadline.ts'
+import { authorizationOf } from './http.ts'
 import { Untestable } from './outcome.ts'
 import { delay, outside } from './world.ts'
 
@@ -31,7 +32,7 @@ async function post(rpcUrl: string, method: string, params: readonly unknown[]):
   const { statusCode, text } = await withDeadline(requestTimeoutMs, async (signal) => {
     const { statusCode, body } = await request(rpcUrl, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...authorizationOf(rpcUrl) },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       signal,
     })

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 import { Agent, Client, type Dispatcher, request } from 'undici'
@@ -35,6 +36,14 @@ export interface HttpClient {
 
 /** Some services refuse a client that does not name itself (RFC 9110, 10.1.5). */
 const userAgent = `touchstone/${packageVersion()}`
+
+/** The user and the password of a URL as a header (RFC 7617): undici leaves them out. */
+export function authorizationOf(url: string): { readonly authorization?: string } {
+  const { username, password } = new URL(url)
+  if (username === '' && password === '') return {}
+  const text = `${unescape(username)}:${unescape(password)}`
+  return { authorization: `Basic ${Buffer.from(text).toString('base64')}` }
+}
 
 function failureOf(error: unknown, timeoutMs: number): ExchangeFailure {
   const { name, code, message } = error as { name?: string; code?: string; message?: string }
@@ -177,7 +186,7 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
     return withDeadline(timeoutMs, async (signal) => {
       const response = await request(sent.url, {
         method: sent.method as 'POST',
-        headers: { 'user-agent': userAgent, ...extraHeaders, ...sent.headers },
+        headers: { 'user-agent': userAgent, ...authorizationOf(sent.url), ...extraHeaders, ...sent.headers },
         body: sent.body ?? null,
         dispatcher,
         reset: dispatcher !== agent,

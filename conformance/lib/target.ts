@@ -29,6 +29,14 @@ export function parseHttpUrl(text: string): URL {
   return url
 }
 
+/** The URL without its user and password. @throws UsageError */
+export function withoutUser(text: string): string {
+  const url = parseHttpUrl(text)
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
 /** The base with its prefix and query, without the slash at its end. @throws UsageError */
 function parseBase(text: string): URL {
   const url = parseHttpUrl(text)

@@ -214,6 +214,40 @@ describe('the command check', () => {
     for (const text of [stdout, report]) expect(text).to.not.include('s3cr3t-t0ken')
   })
 
+  it('sends the user in a URL to whom the URL is of, as a header, and shows it nowhere', async () => {
+    const seen = new Map<string | undefined, Set<string | undefined>>()
+    await using server = await serve((request, response, body) => {
+      const { url, headers } = request
+      seen.set(url, (seen.get(url) ?? new Set()).add(headers.authorization))
+      const user = Buffer.from(headers.authorization?.slice('Basic '.length) ?? '', 'base64').toString()
+      const { id = null } = callIn(body)
+      const error = { code: -32601, message: `you are ${headers.authorization}, ${user}` }
+      const answer = url === '/node' ? { jsonrpc: '2.0', id, result: '0x5' } : { jsonrpc: '2.0', id, error }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+    })
+    const as = (user: string) => server.url.replace('//', `//${user}@`)
+    const file = join(folder, 'report.json')
+    const { stdout } = await check(
+      as('somebody:p%40ssw0rd-1'),
+      ...['--no-relay', '--only', 'eth-rpc.eth_chainId', '--rpc-url', `${as('another:p%40ssw0rd-2')}/node`],
+      ...['--report', `json=${file}`],
+    )
+    const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`
+    expect(seen).to.deep.equal(
+      new Map([
+        ['/node', new Set([basic('another:p@ssw0rd-2')])],
+        ['/api/eth-rpc', new Set([basic('somebody:p@ssw0rd-1')])],
+      ]),
+    )
+    const shown = `${stdout}${await readFile(file, 'utf8')}`
+    expect(shown).to.include('you are Basic (redacted)')
+    expect(shown).to.not.match(/ssw0rd/)
+    expect(shown).to.not.include(basic('somebody:p@ssw0rd-1').slice('Basic '.length))
+    const two = await check(as('a:b'), '--eth-rpc-url', server.url)
+    expect(two.code).to.equal(2)
+    expect(two.stderr).to.include('different users').and.include('--header')
+  })
+
   it('writes no private key of the fixture into a report, though the target echoes it', async () => {
     await using server = await serve((_request, response, body) => {
       const { id = null } = callIn(body)

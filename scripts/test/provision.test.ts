@@ -139,7 +139,7 @@ describe('the command provision', () => {
     expect(await readFile(fixtureFile, 'utf8')).to.equal('{}')
   })
 
-  it('repeats what the node says, where ethers does not know it', async () => {
+  it('asks as the user in the URL, and repeats what the node says, where ethers does not know it', async () => {
     // EthereumJS refuses every estimate by these words on a chain with proof of authority.
     const said = 'extraData must be 97 bytes on non-epoch transition blocks, received 0 bytes'
     const headers = { 'content-type': 'application/json' }
@@ -149,7 +149,9 @@ describe('the command provision', () => {
         return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: said } })
       return (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text()
     }
+    const user = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
     const refusing = createServer((request, response) => {
+      if (request.headers.authorization !== user) return response.writeHead(401).end()
       void text(request)
         .then(answer)
         .then((answered) => response.writeHead(200, headers).end(answered))
@@ -157,7 +159,9 @@ describe('the command provision', () => {
     await once(refusing, 'listening')
     try {
       const { port } = refusing.address() as AddressInfo
-      const { code, stderr } = await provision(['--rpc-url', `http://127.0.0.1:${port}`], { key: funderKey() })
+      const { code, stderr } = await provision(['--rpc-url', `http://me:p%40ss@127.0.0.1:${port}`], {
+        key: funderKey(),
+      })
       expect(code).to.equal(2)
       expect(stderr).to.match(/^.*\n$/)
       expect(stderr).to.include(`the node says: ${said};`)
@@ -169,6 +173,7 @@ describe('the command provision', () => {
 
   for (const [title, args, key] of [
     ['no node answers', ['--rpc-url', 'http://127.0.0.1:9'], '0x' + '01'.repeat(32)],
+    ['the URL of the node is none', ['--rpc-url', 'http://127.0.0.1:99999'], '0x' + '01'.repeat(32)],
     ['the funder has no coin', [], '0x' + '01'.repeat(32)],
     ['the key is malformed', [], '0xabcd'],
     ['there is no key', [], undefined],

@@ -1,3 +1,4 @@
+import { unescape } from 'node:querystring'
 import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
 /** The connection to one node, over HTTP or WebSocket as its URL says: see `http-node.ts` and `websocket-node.ts`. */
@@ -86,7 +87,7 @@ export function inMs(retryAfter: string | undefined): number | undefined {
 /** The header `Authorization` from the URL's user and password; none when the URL has neither. */
 export function authorization({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {}
-  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const user = `${unescape(username)}:${unescape(password)}`
   return { authorization: `Basic ${Buffer.from(user).toString('base64')}` }
 }
 
