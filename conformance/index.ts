@@ -321,10 +321,10 @@ function judgedClauses(
   { tests, uniform }: Ran,
 ): ClauseResult[] {
   const hasOwnHeaders = Object.keys(headers).length > 0
+  const borne = 'each request bore headers of the run (--header, or the user in the URL)'
   return suites.map((suite) => {
     const { id } = suite
     const isHidden = hasOwnHeaders && aboutCredentials.has(id)
-    const borne = 'each request bore headers of the run (--header, or the user in the URL)'
     const reason = uniform ?? (isHidden ? borne : undefined)
     const isWithdrawn = ({ status }: CheckResult) => uniform !== undefined || status === 'passed'
     const results = (tests.get(id) ?? []).map((result) =>

@@ -12,19 +12,21 @@ export interface Target {
   readonly ethRpcUrl: string | null
 }
 
-/** @throws UsageError it is no URL of http or https */
+/** @throws UsageError it is no URL of http or https; the message does not tell its user and password */
 export function parseHttpUrl(text: string): URL {
+  const shown = text.replace(/[^/]*@/, '(redacted)@')
+  const mayLackScheme = !text.includes('//') && URL.canParse(`http://${text}`)
   let url: URL
   try {
     url = new URL(text)
   } catch {
-    const mayLackScheme = text.includes('.') && !text.includes('://') && URL.canParse(`http://${text}`)
-    throw new UsageError(`"${text}" is no URL${mayLackScheme ? `; did you mean https://${text}?` : ''}`)
+    const meant = mayLackScheme && text.includes('.') ? `; did you mean https://${shown}?` : ''
+    throw new UsageError(`"${shown}" is no URL${meant}`)
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     // "localhost:3000" parses as a URL of the scheme "localhost".
-    const meant = URL.canParse(`http://${text}`) && !text.includes('//') ? `; did you mean http://${text}?` : ''
-    throw new UsageError(`"${text}" is no http or https URL${meant}`)
+    const meant = mayLackScheme ? `; did you mean http://${shown}?` : ''
+    throw new UsageError(`"${shown}" is no http or https URL${meant}`)
   }
   return url
 }

@@ -30,7 +30,11 @@ describe('the target', () => {
       ['r.example/v1', '"r.example/v1" is no URL; did you mean https://r.example/v1?'],
       ['ftp://r.example', '"ftp://r.example" is no http or https URL'],
       ['r', '"r" is no URL'],
-      ['http://r.example:99999', '"http://r.example:99999" is no URL'],
+      ['http://me:secret@r.example:99999', '"http://(redacted)@r.example:99999" is no URL'],
+      [
+        'me:secret@r.example',
+        '"(redacted)@r.example" is no http or https URL; did you mean http://(redacted)@r.example?',
+      ],
     ] as const) {
       const parse = () => normaliseTarget({ relayUrl, ethRpcUrl: null })
       expect(parse, relayUrl).to.throw(UsageError).with.property('message', says)
