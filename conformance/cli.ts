@@ -23,7 +23,7 @@ import {
   writeOutput,
 } from './lib/report/files.ts'
 import { type TextStream, wantsColour } from './lib/report/terminal.ts'
-import { normaliseTarget } from './lib/target.ts'
+import { normaliseTarget, parseHttpUrl } from './lib/target.ts'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -293,6 +293,7 @@ function optionsOf(flags: Flags, where: Where, suites: readonly LoadedSuite[]): 
   if (flags.record && !flags.report.some(({ format }) => format === 'json')) {
     throw new UsageError('--record writes into the JSON report: add --report json=<file>')
   }
+  if (flags.rpcUrl !== undefined) parseHttpUrl(flags.rpcUrl)
   const only = flags.only.length === 0 ? undefined : flags.only.join()
   const { maxTransactions, timeoutMs, receiptTimeoutMs, rateLimitTimeoutMs, restartTimeoutMs, paging } = flags
   // A user repeats a partial run often, and the testbed of the command is known not to send calls later.

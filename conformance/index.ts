@@ -189,7 +189,6 @@ async function select(options: CheckOptions): Promise<Selection> {
     relayUrl: options.relayUrl,
     ethRpcUrl: options.ethRpcUrl === undefined ? options.relayUrl : options.ethRpcUrl,
   })
-  if (options.rpcUrl !== undefined) parseHttpUrl(options.rpcUrl)
   const base = relayUrl && relayBaseOf(relayUrl, edition)
   const judged = { relay: relayUrl !== null, 'eth-rpc': ethRpcUrl !== null, client: false, extension: false }
   const loaded = ofRequirements(await loadSuites(), options.requirements)
