@@ -4,18 +4,11 @@ import type { Pool } from 'pg'
 import type { Db as BossDatabase } from 'pg-boss'
 import { Semaphore } from '../../concurrency/semaphore.ts'
 import { ServiceError, OperatorError } from '../../core/errors.ts'
+import { assertUsable } from './assert-usable.ts'
 import { openDatabaseFolder, type DatabaseFolder, folderError } from './database-folder.ts'
 import { migrate } from './migrate.ts'
 import { createLastingPGlite, PGliteStream, startUpkeep, startPGlite } from './pglite.ts'
-import {
-  assertOwnSessions,
-  assertVersion,
-  FROZEN_MS,
-  openPool,
-  reach,
-  sqlStateOf,
-  withSettings,
-} from './postgres-pool.ts'
+import { FROZEN_MS, openPool, sqlStateOf, withSettings } from './postgres-pool.ts'
 import type { Queries, Tables } from './tables.ts'
 
 export type { Queries } from './tables.ts'
@@ -229,9 +222,7 @@ async function migratePostgres(url: string, schema: string): Promise<void> {
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
-    await reach(pool)
-    await assertVersion(pool)
-    await assertOwnSessions(pool)
+    await assertUsable(pool)
     await migrate(db, schema)
   } finally {
     await db.destroy()

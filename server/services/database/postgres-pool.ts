@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { OperatorError, ServiceError } from '../../core/errors.ts'
+import { ServiceError } from '../../core/errors.ts'
 
 /**
  * The database does not answer, or cannot work: it is away, starts, stops, is full, or somebody else holds a lock.
@@ -45,62 +45,6 @@ export function withSettings(settings: Readonly<Record<string, string | number>>
   const calls = Object.keys(all).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`)
   const statement = `select ${calls.join(', ')}`
   return { verify: (client, done) => void client.query(statement, values).then(() => done(), done) }
-}
-
-/**
- * Makes the first connection to a server.
- *
- * @throws OperatorError there is none, or it is no PostgreSQL; what the server says itself
- */
-export async function reach(pool: Pool): Promise<void> {
-  try {
-    ;(await pool.connect()).release()
-  } catch (cause) {
-    if (sqlStateOf(cause) !== undefined) throw cause
-    const { code, message } = cause as NodeJS.ErrnoException
-    throw new OperatorError(`DATABASE_URL: the database cannot be reached (${code ?? message})`, { cause })
-  }
-}
-
-/** The oldest PostgreSQL that has all that is used here: `idle_session_timeout` is the latest of it. */
-const LEAST_VERSION = 14
-
-/** @throws OperatorError the server is older than what is needed */
-export async function assertVersion(pool: Pick<Pool, 'query'>): Promise<void> {
-  const { rows } = await pool.query<{ number: number; version: string }>(
-    "select current_setting('server_version_num')::int as number, current_setting('server_version') as version",
-  )
-  for (const { number, version } of rows) {
-    if (number >= LEAST_VERSION * 10_000) continue
-    throw new OperatorError(`DATABASE_URL: PostgreSQL ${version} is too old: at least ${LEAST_VERSION} is needed`)
-  }
-}
-
-/**
- * Makes sure that each connection has a session of the server to itself, for which locks and settings last. A pooler that
- * lends sessions for one transaction gives two connections the same session, or one connection several.
- *
- * @param pool of at least two connections
- * @throws OperatorError
- */
-export async function assertOwnSessions(pool: Pool): Promise<void> {
-  const one = await pool.connect()
-  const other = await pool.connect()
-  try {
-    const sessions: unknown[] = []
-    for (const client of [one, one, other, other, one]) {
-      const { rows } = await client.query<{ session: number }>('select pg_backend_pid() as session')
-      sessions.push(rows[0]?.session)
-    }
-    const [first, , second] = sessions
-    if (first !== second && String(sessions) === String([first, first, second, second, first])) return
-  } finally {
-    one.release()
-    other.release()
-  }
-  throw new OperatorError(
-    'DATABASE_URL: a pooler lends its sessions for one transaction each, so that locks do not hold: name PostgreSQL itself, or a pooler in session mode',
-  )
 }
 
 /**

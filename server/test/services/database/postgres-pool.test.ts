@@ -1,11 +1,6 @@
 import { expect } from 'chai'
 import pg from 'pg'
-import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startFailure } from '../../../core/errors.ts'
-import { openDatabase } from '../../../services/database/database.ts'
-import { assertVersion } from '../../../services/database/postgres-pool.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { lasting } from '../../support/lasting.ts'
 import type { Answer, RelayClient } from '../../support/relay-client.ts'
@@ -152,46 +147,4 @@ describe('a PostgreSQL server that goes away', () => {
     await callers.stop()
     await assertNothingLostOrDoubled(callers.hashes)
   })
-})
-
-describe('assertVersion', () => {
-  const told = (number: number, version: string) => {
-    const query = (() => Promise.resolve({ rows: [{ number, version }] })) as unknown as pg.Pool['query']
-    return assertVersion({ query }).catch((error: unknown) => startFailure(error))
-  }
-
-  it('takes PostgreSQL 14 and newer, and names what is older', async () => {
-    expect(await told(140_000, '14.0')).to.equal(undefined)
-    expect(await told(180_004, '18.4')).to.equal(undefined)
-    expect(await told(130_023, '13.23')).to.equal('DATABASE_URL: PostgreSQL 13.23 is too old: at least 14 is needed')
-  })
-})
-
-describe('a start', () => {
-  const hello = 'HTTP/1.1 400 Bad Request\r\n\r\n'
-  const servers: readonly [what: string, says: RegExp, answer: (socket: Socket) => void, query?: string][] = [
-    ['closes every connection', /ECONNRESET|terminated/, (socket) => socket.destroy()],
-    ['speaks HTTP', /terminated/, (socket) => socket.once('data', () => socket.end(hello))],
-    ['speaks no TLS', /SSL/, (socket) => socket.once('data', () => socket.write('N')), '?sslmode=verify-full'],
-    ['says nothing for ten seconds', /timeout/, () => {}],
-  ]
-  for (const [what, says, answer, query = ''] of servers) {
-    it(`says in one line that the database cannot be reached where it ${what}`, async () => {
-      const server = createServer((socket) => {
-        socket.on('error', () => {})
-        answer(socket)
-      })
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const url = `postgres://a:secret@127.0.0.1:${port}/db${query}`
-      const thrown: unknown = await openDatabase({ url, folder: null, schema: 'a', poolSize: 1 }).catch(
-        (error: unknown) => error,
-      )
-      server.close()
-      const line = startFailure(thrown)
-      expect(line).to.match(/^DATABASE_URL: the database cannot be reached \(.*\)$/)
-      expect(line).to.match(says).and.not.include('secret')
-    })
-  }
 })

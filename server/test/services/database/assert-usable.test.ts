@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { OperatorError } from '../../../core/errors.ts'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { OperatorError, startFailure } from '../../../core/errors.ts'
+import { assertUsable } from '../../../services/database/assert-usable.ts'
 import { openDatabase } from '../../../services/database/database.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { startPgBouncer, type PgBouncer } from '../../support/pgbouncer.ts'
@@ -74,6 +77,59 @@ describe('PgBouncer before a PostgreSQL server', () => {
       const { rows } = await direct.query<{ schema: string }>('select nspname as schema from pg_namespace')
       await direct.end()
       expect(rows.map((row) => row.schema)).to.not.include(schema)
+    })
+  }
+})
+
+describe('a PostgreSQL server by its version', () => {
+  /** A pool of two sessions, and how many of its connections are not given back. */
+  function poolOf(number: number, version: string) {
+    let taken = 0
+    const connect = async () => {
+      const session = ++taken
+      const query = async (text: string) => ({ rows: [text.includes('version') ? { number, version } : { session }] })
+      return { query, release: () => taken-- }
+    }
+    return { pool: { connect } as unknown as pg.Pool, taken: () => taken }
+  }
+
+  it('is taken from 14 on; of an older one the version is told', async () => {
+    for (const [number, version, says] of [
+      [140_000, '14.0', undefined],
+      [180_004, '18.4', undefined],
+      [130_023, '13.23', 'DATABASE_URL: PostgreSQL 13.23 is too old: at least 14 is needed'],
+    ] as const) {
+      const { pool, taken } = poolOf(number, version)
+      const thrown: unknown = await assertUsable(pool).catch((error: unknown) => error)
+      expect(startFailure(thrown)).to.equal(says)
+      expect(taken()).to.equal(0)
+    }
+  })
+})
+
+describe('what is no PostgreSQL server', () => {
+  const hello = 'HTTP/1.1 400 Bad Request\r\n\r\n'
+  const servers: readonly [what: string, says: RegExp, answer: (socket: Socket) => void, query?: string][] = [
+    ['closes every connection', /ECONNRESET|terminated/, (socket) => socket.destroy()],
+    ['speaks HTTP', /terminated/, (socket) => socket.once('data', () => socket.end(hello))],
+    ['speaks no TLS', /SSL/, (socket) => socket.once('data', () => socket.write('N')), '?sslmode=verify-full'],
+    ['says nothing for ten seconds', /timeout/, () => {}],
+  ]
+  for (const [what, says, answer, query = ''] of servers) {
+    it(`is told in one line at the start where it ${what}`, async () => {
+      const server = createServer((socket) => {
+        socket.on('error', () => {})
+        answer(socket)
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const url = `postgres://a:secret@127.0.0.1:${port}/db${query}`
+      const thrown: unknown = await open(url).catch((error: unknown) => error)
+      server.close()
+      const line = startFailure(thrown)
+      expect(line).to.match(/^DATABASE_URL: the database cannot be reached \(.*\)$/)
+      expect(line).to.match(says).and.not.include('secret')
     })
   }
 })
