@@ -102,7 +102,12 @@ async function deployAll(funder: Wallet, flags: Flags, state: ProvisionState, st
 }
 
 async function requireFunds(provider: JsonRpcProvider, address: string): Promise<void> {
-  const [balance, { gasPrice }] = await Promise.all([provider.getBalance(address), provider.getFeeData()])
+  const asked = Promise.all([provider.getBalance(address), provider.getFeeData()])
+  const [balance, { gasPrice }] = await asked.catch((cause: unknown) => {
+    throw new UsageError(`the node does not tell what ${address} holds, or what gas costs: ${reasonOf(cause)}`, {
+      cause,
+    })
+  })
   const needed = NEEDED_GAS * (gasPrice ?? 0n) + PROFILE_FUNDS_WEI
   if (balance >= needed) return
   throw new UsageError(

@@ -171,6 +171,26 @@ describe('the command provision', () => {
     }
   })
 
+  it('says in one line that a node tells no balance', async () => {
+    const closed = createServer((request, response) => {
+      void text(request).then((body) => {
+        const { id, method } = JSON.parse(body) as { id: number; method: string }
+        const outcome = method === 'eth_chainId' ? { result: '0x5' } : { error: { code: -32601, message: 'not here' } }
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(closed, 'listening')
+    try {
+      const { port } = closed.address() as AddressInfo
+      const { code, stderr } = await provision(['--rpc-url', `http://127.0.0.1:${port}`], { key: funderKey() })
+      expect(code).to.equal(2)
+      expect(stderr).to.match(/^the node does not tell what 0x\S+ holds, or what gas costs: .*not here.*\n$/)
+    } finally {
+      closed.close()
+      closed.closeAllConnections()
+    }
+  })
+
   for (const [title, args, key] of [
     ['no node answers', ['--rpc-url', 'http://127.0.0.1:9'], '0x' + '01'.repeat(32)],
     ['the URL of the node is none', ['--rpc-url', 'http://127.0.0.1:99999'], '0x' + '01'.repeat(32)],
