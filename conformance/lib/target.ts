@@ -14,7 +14,8 @@ export interface Target {
 
 /** @throws UsageError it is no URL of http or https; the message does not tell its user and password */
 export function parseHttpUrl(text: string): URL {
-  const shown = text.replace(/[^/]*@/, '(redacted)@')
+  // A password with a slash in it ends the host.
+  const shown = text.replace(/^(.*?:\/\/)?.*@/, '$1(redacted)@')
   const mayLackScheme = !text.includes('//') && URL.canParse(`http://${text}`)
   let url: URL
   try {

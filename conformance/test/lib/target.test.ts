@@ -31,6 +31,7 @@ describe('the target', () => {
       ['ftp://r.example', '"ftp://r.example" is no http or https URL'],
       ['r', '"r" is no URL'],
       ['http://me:secret@r.example:99999', '"http://(redacted)@r.example:99999" is no URL'],
+      ['http://me:sec/ret@r.example', '"http://(redacted)@r.example" is no URL'],
       [
         'me:secret@r.example',
         '"(redacted)@r.example" is no http or https URL; did you mean http://(redacted)@r.example?',
