@@ -14,6 +14,29 @@ import { profileInterface } from '../../contracts/deploy/profile.ts'
 import { validatorOf } from '../../server/core/validate.ts'
 import { startAnvil } from '../../testbed/test/support/nodes.ts'
 
+/**
+ * A node that answers so.
+ *
+ * @param user the value of the header `Authorization` that it wants; absent: it wants none
+ */
+async function serveNode(answer: (body: string) => Promise<string>, user?: string) {
+  const server = createServer((request, response) => {
+    if (request.headers.authorization !== user) return response.writeHead(401).end()
+    void text(request)
+      .then(answer)
+      .then((answered) => response.writeHead(200, { 'content-type': 'application/json' }).end(answered))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
 describe('the command provision', () => {
   let chain: RunningChain
   let folder: string
@@ -150,45 +173,23 @@ describe('the command provision', () => {
       return (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text()
     }
     const user = `Basic ${Buffer.from('me:p@ss').toString('base64')}`
-    const refusing = createServer((request, response) => {
-      if (request.headers.authorization !== user) return response.writeHead(401).end()
-      void text(request)
-        .then(answer)
-        .then((answered) => response.writeHead(200, headers).end(answered))
-    }).listen(0, '127.0.0.1')
-    await once(refusing, 'listening')
-    try {
-      const { port } = refusing.address() as AddressInfo
-      const { code, stderr } = await provision(['--rpc-url', `http://me:p%40ss@127.0.0.1:${port}`], {
-        key: funderKey(),
-      })
-      expect(code).to.equal(2)
-      expect(stderr).to.match(/^.*\n$/)
-      expect(stderr).to.include(`the node says: ${said};`)
-    } finally {
-      refusing.close()
-      refusing.closeAllConnections()
-    }
+    await using node = await serveNode(answer, user)
+    const url = node.url.replace('//', '//me:p%40ss@')
+    const { code, stderr } = await provision(['--rpc-url', url], { key: funderKey() })
+    expect(code).to.equal(2)
+    expect(stderr).to.match(/^.*\n$/)
+    expect(stderr).to.include(`the node says: ${said};`)
   })
 
   it('says in one line that a node tells no balance', async () => {
-    const closed = createServer((request, response) => {
-      void text(request).then((body) => {
-        const { id, method } = JSON.parse(body) as { id: number; method: string }
-        const outcome = method === 'eth_chainId' ? { result: '0x5' } : { error: { code: -32601, message: 'not here' } }
-        response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
-      })
-    }).listen(0, '127.0.0.1')
-    await once(closed, 'listening')
-    try {
-      const { port } = closed.address() as AddressInfo
-      const { code, stderr } = await provision(['--rpc-url', `http://127.0.0.1:${port}`], { key: funderKey() })
-      expect(code).to.equal(2)
-      expect(stderr).to.match(/^the node does not tell what 0x\S+ holds, or what gas costs: .*not here.*\n$/)
-    } finally {
-      closed.close()
-      closed.closeAllConnections()
-    }
+    await using node = await serveNode(async (body) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string }
+      const outcome = method === 'eth_chainId' ? { result: '0x5' } : { error: { code: -32601, message: 'not here' } }
+      return JSON.stringify({ jsonrpc: '2.0', id, ...outcome })
+    })
+    const { code, stderr } = await provision(['--rpc-url', node.url], { key: funderKey() })
+    expect(code).to.equal(2)
+    expect(stderr).to.match(/^the node does not tell what 0x\S+ holds, or what gas costs: .*not here.*\n$/)
   })
 
   for (const [title, args, key] of [

@@ -65,7 +65,7 @@ describe('PgBouncer before a PostgreSQL server', () => {
       const databaseUrl = await postgres.createDatabase()
       pooler = await startPgBouncer(databaseUrl, settings, this)
       const { url } = pooler
-      await askTogether(url)
+      if (settings.pool_mode === 'transaction') await useTwoSessions(url)
       const thrown: unknown = await open(url).then(
         (database) => database.close(),
         (error: unknown) => error,
@@ -134,10 +134,11 @@ describe('what is no PostgreSQL server', () => {
   }
 })
 
-/** Two statements at the same time, after which the pooler has two sessions to lend. */
-async function askTogether(url: string): Promise<void> {
+/** Two transactions at the same time, after which the pooler has two sessions to lend. */
+async function useTwoSessions(url: string): Promise<void> {
   const clients = [new pg.Client(url), new pg.Client(url)]
   for (const client of clients) await client.connect()
-  await Promise.all(clients.map((client) => client.query('select pg_sleep(0.2)')))
+  for (const client of clients) await client.query('begin')
+  for (const client of clients) await client.query('commit')
   for (const client of clients) await client.end()
 }
