@@ -34,6 +34,10 @@ const RETRY_SECONDS = 1
 /** With these the server notices within half a minute that a client's machine is gone, and frees its locks. */
 const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 }
 
+/** What is stored lies on the disk, or where the operator wants more than that: a default of `off` would lose calls. */
+const DURABLE =
+  "set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)"
+
 /**
  * Gives each new session of a pool these settings, by a statement: poolers before a server, such as PgBouncer, refuse them
  * in the startup message, or drop them.
@@ -43,7 +47,7 @@ export function withSettings(settings: Readonly<Record<string, string | number>>
   const all = { default_transaction_isolation: 'read committed', ...settings }
   const values = Object.entries(all).flatMap(([name, value]) => [name, String(value)])
   const calls = Object.keys(all).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`)
-  const statement = `select ${calls.join(', ')}`
+  const statement = `select ${[DURABLE, ...calls].join(', ')}`
   return { verify: (client, done) => void client.query(statement, values).then(() => done(), done) }
 }
 

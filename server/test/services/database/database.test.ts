@@ -211,20 +211,31 @@ describe('database', () => {
   })
 
   describe('PostgreSQL', () => {
-    it('works at the level of isolation that its statements are written for, whatever the default of the database', async () => {
+    /** @returns the URL of a database with this default for its sessions */
+    const databaseWith = async (setting: string) => {
       const url = await postgres.createDatabase()
       const operator = new pg.Client(url)
       await operator.connect()
-      await operator.query(
-        `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = serializable`,
-      )
+      await operator.query(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
       await operator.end()
+      return url
+    }
+    const settingOf = async (url: string, name: string) => {
       const database = await openPostgres(url)
-      const { rows } = await sql<{ level: string }>`select current_setting('transaction_isolation') as level`.execute(
-        database.db,
-      )
+      const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(database.db)
       await database.close()
-      expect(rows).to.deep.equal([{ level: 'read committed' }])
+      return rows[0]?.value
+    }
+
+    it('works at the level of isolation that its statements are written for, whatever the default of the database', async () => {
+      const url = await databaseWith('default_transaction_isolation = serializable')
+      expect(await settingOf(url, 'transaction_isolation')).to.equal('read committed')
+    })
+
+    it('stores nothing that a crash would lose, whatever the default of the database', async () => {
+      expect(await settingOf(await databaseWith('synchronous_commit = off'), 'synchronous_commit')).to.equal('on')
+      const stricter = await databaseWith('synchronous_commit = remote_apply')
+      expect(await settingOf(stricter, 'synchronous_commit')).to.equal('remote_apply')
     })
 
     it('is migrated once by processes that start together', async () => {
