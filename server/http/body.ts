@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { afterThisTurn } from '../concurrency/after-this-turn.ts'
+import { ownTurn } from '../concurrency/own-turn.ts'
 import { ServiceError } from '../core/errors.ts'
 import { fieldOf, type Validate } from '../core/validate.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
@@ -34,6 +35,9 @@ const MOST_PACKED = 32
 /** A packed body may unpack to so many bytes in any case. */
 const ALWAYS_UNPACKED_BYTES = 16 * 1024
 
+/** What is done with a longer body takes a turn of its own. */
+const SHORT_BYTES = 16 * 1024
+
 const unpack = promisify(gunzip)
 
 /**
@@ -53,10 +57,10 @@ export async function readBody(request: IncomingMessage, limits: BodyLimits): Pr
   switch (encoding) {
     case '':
     case 'identity':
-      return readBytes(request, limits)
+      return joined(await readPieces(request, limits))
     case 'gzip':
     case 'x-gzip':
-      return unpackWithin(await readBytes(request, limits), limits.limitBytes)
+      return unpackWithin(await joined(await readPieces(request, limits)), limits.limitBytes)
     default:
       throw refuse(request, new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'the encodings are identity and gzip'))
   }
@@ -73,7 +77,10 @@ function mediaTypeFault(header: string | undefined): string | undefined {
   return charset === undefined || ['utf-8', 'utf8', 'us-ascii'].includes(charset) ? undefined : 'the charset is UTF-8'
 }
 
-function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }: BodyLimits): Promise<Buffer> {
+function readPieces(
+  request: IncomingMessage,
+  { limitBytes, timeoutMs = 30_000 }: BodyLimits,
+): Promise<readonly Buffer[]> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) {
     return Promise.reject(refuse(request, tooLarge(limitBytes)))
   }
@@ -104,7 +111,7 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
     })
     request.on('end', () => {
       settle()
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+      resolve(chunks)
     })
     // Most bodies arrive together with their headers, and need no timer.
     afterThisTurn(() => {
@@ -118,6 +125,18 @@ function readBytes(request: IncomingMessage, { limitBytes, timeoutMs = 30_000 }:
       if (request.destroyed) onBroken()
     })
   })
+}
+
+async function joined(pieces: readonly Buffer[]): Promise<Buffer> {
+  const [first, ...others] = pieces
+  if (first && others.length === 0) return first
+  await turnForLong(pieces.reduce((sum, { length }) => sum + length, 0))
+  return Buffer.concat(pieces)
+}
+
+/** What takes milliseconds for a long body waits here before it is done. */
+export async function turnForLong(bytes: number): Promise<void> {
+  if (bytes > SHORT_BYTES) await ownTurn()
 }
 
 async function unpackWithin(packed: Buffer, limitBytes: number): Promise<Buffer> {
@@ -174,6 +193,7 @@ export async function readJson(
 ): Promise<unknown> {
   const bytes = await readBody(request, { limitBytes: bodyBytes })
   await admitBytes?.(bytes.length)
+  await turnForLong(bytes.length)
   return parseBody(bytes, nestingDepth)
 }
 

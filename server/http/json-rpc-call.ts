@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
 import { describeError, type Validate } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
+import { type JsonPart, type JsonText, partOf } from './json-text.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
 import { withinTime } from '../concurrency/within-time.ts'
 
@@ -30,20 +31,20 @@ export interface CallContext {
  *
  * @param deadlineMs when there is an answer at the latest, on the clock of `performance.now()`
  */
-export type Caller = (request: Json, context: CallContext, deadlineMs: number) => Promise<string>
+export type Caller = (request: Json, context: CallContext, deadlineMs: number) => Promise<JsonText>
 
 type JsonObject = { [key: string]: Json }
 
 interface PreparedMethod extends RpcMethod {
   /** What has been checked and written before. */
-  readonly texts: WeakMap<object, string>
+  readonly parts: WeakMap<object, JsonPart>
 }
 
 /** The text of the answer to one request of a JSON-RPC endpoint with these methods. */
 export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
   const prepared = new Map<string, PreparedMethod>()
   for (const [name, { validateParams, validateResult, handle, explain }] of methods) {
-    prepared.set(name, { validateParams, validateResult, handle, explain, texts: new WeakMap() })
+    prepared.set(name, { validateParams, validateResult, handle, explain, parts: new WeakMap() })
   }
 
   return async (request, context, deadlineMs) => {
@@ -60,7 +61,9 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
       if (performance.now() >= deadlineMs) throw late()
       const handling = method.handle(params)
       const result = handling instanceof Promise ? await withinTime<unknown>(handling, deadlineMs, late) : handling
-      return `{"jsonrpc":"2.0","id":${id},"result":${resultText(name, method, result, context)}}`
+      const part = resultPart(name, method, result, context)
+      const head = `{"jsonrpc":"2.0","id":${id},"result":`
+      return typeof part === 'string' ? `${head}${part}}` : [head, part, '}']
     } catch (thrown) {
       return errorText(id, thrown instanceof ServiceError ? thrown : unexpected(thrown, context))
     }
@@ -117,9 +120,9 @@ function plainNumbers(value: Json): unknown {
   return value
 }
 
-function resultText(name: string, method: PreparedMethod, result: unknown, context: CallContext): string {
+function resultPart(name: string, method: PreparedMethod, result: unknown, context: CallContext): JsonPart {
   const lasting = typeof result === 'object' && result !== null && Object.isFrozen(result)
-  const known = lasting ? method.texts.get(result) : undefined
+  const known = lasting ? method.parts.get(result) : undefined
   if (known !== undefined) return known
 
   const text = method.validateResult(result) ? (JSON.stringify(result) as string | undefined) : undefined
@@ -128,8 +131,9 @@ function resultText(name: string, method: PreparedMethod, result: unknown, conte
     context.log.error({ method: name, faults }, 'a result breaks its schema and was not sent')
     throw new ServiceError('RPC_SERVER_ERROR', 'the result is not valid')
   }
-  if (lasting) method.texts.set(result, text)
-  return text
+  const part = partOf(text)
+  if (lasting) method.parts.set(result, part)
+  return part
 }
 
 function invalidParams({ validateParams, explain }: RpcMethod, params: readonly unknown[]): ServiceError {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
-import { readBody } from './body.ts'
+import { readBody, turnForLong } from './body.ts'
 import type { Answer, Exchange } from './fast-lane.ts'
 import {
   createCaller,
@@ -12,7 +12,9 @@ import {
   type CallContext,
   type Caller,
 } from './json-rpc-call.ts'
+import { type JsonText, listOf, sizeOf } from './json-text.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
+import { ownTurn } from '../concurrency/own-turn.ts'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { withinTime } from '../concurrency/within-time.ts'
 
@@ -70,7 +72,7 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
   const call = createCaller(methods)
   const runBatch = createBatchRunner(call, limits)
 
-  return async (exchange) => {
+  const answer: Answer = async (exchange) => {
     try {
       await admit?.calls(exchange, 1)
     } catch (thrown) {
@@ -91,6 +93,12 @@ export function jsonRpcEndpoint({ methods, limits: given = {}, admit }: JsonRpcO
     }
     const deadlineMs = performance.now() + limits.answerMs
     return runBatch(message, exchange, { response: exchange.response, deadlineMs })
+  }
+  return async (exchange) => {
+    const text = await answer(exchange)
+    // Hundreds may have waited for the same large answer.
+    if (typeof text !== 'string') await ownTurn()
+    return text
   }
 }
 
@@ -123,6 +131,7 @@ async function readMessage(
   try {
     const bytes = await readBody(exchange.request, { limitBytes: bodyBytes })
     await admit?.bytes(exchange, bytes.length)
+    await turnForLong(bytes.length)
     return parseJson(bytes, { maxDepth: depth })
   } catch (error) {
     if (error instanceof JsonError) {
@@ -173,7 +182,7 @@ interface BatchAnswer {
 function createBatchRunner(
   call: Caller,
   limits: BatchLimits,
-): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<string> {
+): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<JsonText> {
   const running = new Semaphore(limits.concurrentBatches)
 
   return async (requests, context, { response, deadlineMs }) => {
@@ -212,10 +221,10 @@ function releaseOnDelivery(response: ServerResponse, release: () => void): void 
 /** Runs the requests of one batch. It never rejects, because its calls never reject. */
 async function runBatch(
   requests: readonly Json[],
-  call: (request: Json) => Promise<string>,
+  call: (request: Json) => Promise<JsonText>,
   limits: BatchLimits,
-): Promise<string> {
-  const answers = new Array<string>(requests.length)
+): Promise<JsonText> {
+  const answers = new Array<JsonText>(requests.length)
   let next = 0
   let length = 0
   let sliceStart = performance.now()
@@ -235,14 +244,14 @@ async function runBatch(
       const request = requests[index] ?? null
       const answer = length >= limits.batchResponseBytes ? undefined : await call(request)
       // Answers that run at the same time may each be large; one that does not fit is dropped here.
-      const fits = answer !== undefined && (length === 0 || length + answer.length <= limits.batchResponseBytes)
+      const fits = answer !== undefined && (length === 0 || length + sizeOf(answer) <= limits.batchResponseBytes)
       const told = fits ? answer : tooLong(request, limits)
       answers[index] = told
-      if (fits) length += told.length
+      if (fits) length += sizeOf(told)
     }
   }
   await Promise.all(Array.from({ length: limits.concurrentCallsPerBatch }, worker))
-  return `[${answers.join(',')}]`
+  return listOf(answers)
 }
 
 function tooLong(request: Json, { batchResponseBytes }: BatchLimits): string {

@@ -6,10 +6,10 @@ import type { RateLimits, RateLimitState, RateLimitSubject } from '../services/r
 import type { Exchange } from './fast-lane.ts'
 
 /**
- * A body counts as one more request for each so many bytes: parsing takes time in proportion, and a filter for logs of
- * so many bytes is one call to the node.
+ * A body counts as one more request for each so many bytes: to parse them takes about a millisecond where they are all
+ * fractions or lists.
  */
-const BYTES_PER_REQUEST = 32 * 1024
+const BYTES_PER_REQUEST = 8 * 1024
 
 /**
  * Counts the bytes of an unpacked body before it is parsed. A small body is counted with its request.

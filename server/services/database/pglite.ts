@@ -4,6 +4,7 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { optionalPackage } from '../../core/optional-package.ts'
 import { DatabaseAwayError } from './postgres-pool.ts'
@@ -144,6 +145,9 @@ export function createLastingPGlite(first: PGlite, startAgain?: () => Promise<PG
   }
 }
 
+/** How long statements may follow each other until the event loop has its turn, in milliseconds. */
+const SLICE_MS = 5
+
 /**
  * A connection to PGlite for `pg`, in place of a socket. For a statement with parameters PGlite's own client makes five
  * calls into WebAssembly, and `pg` one: a small statement takes half the time.
@@ -151,6 +155,8 @@ export function createLastingPGlite(first: PGlite, startAgain?: () => Promise<PG
 export class PGliteStream extends Duplex {
   readonly #working: LastingPGlite['working']
   #pglite: PGlite | undefined
+  /** When the first statement of this turn of the event loop began; undefined: there was none yet. */
+  #beganMs: number | undefined
 
   constructor({ working }: Pick<LastingPGlite, 'working'>) {
     super()
@@ -196,8 +202,17 @@ export class PGliteStream extends Duplex {
     done()
   }
 
+  /** A statement is executed at once, so that hundreds that wait would hold up the event loop one after the other. */
+  async #letOthers(): Promise<void> {
+    if (this.#beganMs !== undefined && performance.now() - this.#beganMs > SLICE_MS) await nextTurn()
+    if (this.#beganMs !== undefined) return
+    this.#beganMs = performance.now()
+    setImmediate(() => (this.#beganMs = undefined))
+  }
+
   /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
+    await this.#letOthers()
     const pglite = this.#pglite
     if (pglite === undefined || hasFailed(pglite)) {
       throw new DatabaseAwayError(new Error('the embedded database has stopped'), false)

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { ServiceError } from '../../core/errors.ts'
-import { readBody } from '../../http/body.ts'
+import { readBody, readJson } from '../../http/body.ts'
+import { incoming } from '../support/incoming.ts'
+import { countingTurns } from '../support/turns.ts'
 
 const LIMIT = 1000
 
@@ -79,6 +81,23 @@ describe('readBody', () => {
     socket.write('0\r\n\r\n')
     expect(await next).to.equal(200_000)
     socket.destroy()
+  })
+
+  it('leaves the event loop to others between long bodies that are there at once', async () => {
+    const long = JSON.stringify('x'.repeat(20_000))
+    const turnsOf = (pieces: readonly string[]) =>
+      countingTurns((turn) =>
+        Promise.all(
+          Array.from({ length: 10 }, async () => {
+            await readJson(incoming(...pieces), { bodyBytes: 100_000, nestingDepth: 2 })
+            return turn()
+          }),
+        ),
+      )
+    for (const pieces of [[long], [long.slice(0, 9), long.slice(9)]]) {
+      expect(new Set(await turnsOf(pieces))).to.have.property('size', 10)
+    }
+    expect(new Set(await turnsOf(['"short"']))).to.have.property('size', 1)
   })
 
   it('reads no further than the limit, whatever the sender announced', async () => {

@@ -17,7 +17,7 @@ import { jsonRpcEndpoint } from '../../http/json-rpc.ts'
 import { createRequestMeter, meterRequests } from '../../telemetry/metrics.ts'
 import { countRequests } from '../../http/rate-limit.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
-import { rpcMethod, silent } from '../support/rpc-server.ts'
+import { largeLog, rpcMethod, silent } from '../support/rpc-server.ts'
 import { until } from '../support/until.ts'
 
 const PATH = '/api/eth-rpc'
@@ -44,6 +44,7 @@ describe('createFastLane', () => {
       methods: new Map([
         rpcMethod('eth_chainId', () => (handled++, '0x7a69')),
         rpcMethod('eth_gasPrice', () => (handled++, gate.promise.then(() => '0x1'))),
+        rpcMethod('eth_getLogs', () => logs),
       ]),
       limits: { bodyBytes: 2000, batchLength: 3 },
       admit: {
@@ -84,6 +85,8 @@ describe('createFastLane', () => {
   const call = (members: object = {}) => ({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', ...members })
   const json = { 'content-type': 'application/json' }
   const whole = JSON.stringify(call())
+  const large = { id: 'é', method: 'eth_getLogs', params: [{}] }
+  const logs = Object.freeze([largeLog])
 
   const cases: [string, string | Buffer, Record<string, string>, boolean][] = [
     ['a call', whole, json, true],
@@ -91,6 +94,8 @@ describe('createFastLane', () => {
     ['an unknown method', JSON.stringify(call({ method: 'eth_call' })), json, true],
     ['no JSON', '{"jsonrpc"', json, true],
     ['a short batch', JSON.stringify([call(), call({ id: 2 })]), json, true],
+    ['a call with a large answer', JSON.stringify(call(large)), json, true],
+    ['a batch with large answers', JSON.stringify([call(large), call(), call(large)]), json, true],
     ['a packed call', gzipSync(whole), { ...json, 'content-encoding': 'gzip' }, true],
     ['a batch over the cap', JSON.stringify([1, 2, 3, 4].map((id) => call({ id }))), json, true],
     ['another content type', whole, { 'content-type': 'text/plain' }, false],
@@ -129,6 +134,15 @@ describe('createFastLane', () => {
       expect(rejections).to.be.empty
     } finally {
       process.off('unhandledRejection', note)
+    }
+  })
+
+  it('sends all of a large answer, alone, in a batch and from the app', async () => {
+    const answer = { jsonrpc: '2.0', id: 'é', result: logs }
+    for (const path of [PATH, `/v1${PATH}`]) {
+      expect(JSON.parse((await send(path, JSON.stringify(call(large)), json)).body)).to.deep.equal(answer)
+      const batch = await send(path, JSON.stringify([call(large), call(), call(large)]), json)
+      expect(JSON.parse(batch.body)).to.deep.equal([answer, { jsonrpc: '2.0', id: 1, result: '0x7a69' }, answer])
     }
   })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { lasting } from '../support/lasting.ts'
-import { rpcMethod, startRpcServer, type RpcServer } from '../support/rpc-server.ts'
+import { largeLog, rpcMethod, startRpcServer, type RpcServer } from '../support/rpc-server.ts'
 import { until } from '../support/until.ts'
 
 const ADDRESS = `0x${'11'.repeat(20)}`
@@ -42,17 +42,6 @@ describe('batches', () => {
       for (const resolve of held.splice(0)) resolve()
       return done()
     })
-  }
-  const largeLog = {
-    address: ADDRESS,
-    topics: [],
-    data: `0x${'00'.repeat(20_000)}`,
-    blockHash: `0x${'22'.repeat(32)}`,
-    blockNumber: '0x1',
-    transactionHash: `0x${'22'.repeat(32)}`,
-    transactionIndex: '0x0',
-    logIndex: '0x0',
-    removed: false,
   }
 
   it('run a few calls at a time, however many there are', async () => {

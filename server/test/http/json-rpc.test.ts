@@ -2,8 +2,14 @@ import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip as packGzip, gzipSync } from 'node:zlib'
+import type { Exchange } from '../../http/fast-lane.ts'
+import { jsonRpcEndpoint } from '../../http/json-rpc.ts'
+import { incoming } from '../support/incoming.ts'
+import { countingTurns } from '../support/turns.ts'
 import {
+  largeLog,
   rpcMethod,
+  silent,
   startRpcServer,
   type Body,
   type RpcServer,
@@ -54,6 +60,22 @@ describe('jsonRpcEndpoint', () => {
     expect(answer.error?.message).to.be.a('string').that.is.not.empty
     expect(calls, 'reached a handler').to.be.empty
   }
+
+  it('gives one of those who wait for the same large answer a turn after the other, and all of them the same bytes', async () => {
+    const logs = Promise.resolve(Object.freeze([largeLog]))
+    const answer = jsonRpcEndpoint({ methods: new Map([rpcMethod('eth_getLogs', () => logs)]) })
+    const body = request({ method: 'eth_getLogs', params: [{}] })
+    const answers = await countingTurns((turn) =>
+      Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const exchange = { request: incoming(body), log: silent } as Exchange
+          return { parts: await answer(exchange), turn: turn() }
+        }),
+      ),
+    )
+    expect(new Set(answers.map(({ turn }) => turn))).to.have.property('size', 10)
+    expect(new Set(answers.map(({ parts }) => parts[1]))).to.have.property('size', 1)
+  })
 
   it('answers a request', async () => {
     const { status, answer } = await send(request({ params: [] }))

@@ -46,6 +46,19 @@ export function rpcMethod(name: string, handle: RpcMethod['handle']): [string, R
   ]
 }
 
+/** A log of 40 kB. Frozen, as the chain gives it. */
+export const largeLog = Object.freeze({
+  address: `0x${'11'.repeat(20)}`,
+  topics: Object.freeze([]),
+  data: `0x${'00'.repeat(20_000)}`,
+  blockHash: `0x${'22'.repeat(32)}`,
+  blockNumber: '0x1',
+  transactionHash: `0x${'22'.repeat(32)}`,
+  transactionIndex: '0x0',
+  logIndex: '0x0',
+  removed: false,
+})
+
 /** The endpoint alone, in the app that the server runs it in. */
 export async function startRpcServer(
   methods: Iterable<[string, RpcMethod]>,

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { createLastingPGlite, hasFailed, PGliteStream, startPGlite } from '../../../services/database/pglite.ts'
+import { countingTurns } from '../../support/turns.ts'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +42,19 @@ describe('PGliteStream', () => {
       expect(error).to.have.property('code', '22012')
       expect((await client.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }])
     })
+  })
+
+  it('lets the event loop turn while statement follows statement', async () => {
+    const statements = 20
+    const turns = await withClient((client) =>
+      countingTurns(async (turn) => {
+        for (let done = 0; done < statements; done++) {
+          await client.query('select count(*) from generate_series(1, 300000)')
+        }
+        return turn()
+      }),
+    )
+    expect(turns).to.be.at.least(statements - 1)
   })
 
   it('asks no more of a PostgreSQL that has stopped: its answer would never come', async () => {
