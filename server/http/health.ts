@@ -101,7 +101,7 @@ const METRICS_KEPT_MS = 500
  */
 export function metricsRoute(registry: Registry, readMetrics = () => registry.metrics()): Route {
   // Some metrics are read from the database.
-  const read = shared(METRICS_KEPT_MS, readMetrics)
+  const read = shared(METRICS_KEPT_MS, async () => Buffer.from(await readMetrics()))
   return {
     method: 'GET',
     path: '/metrics',

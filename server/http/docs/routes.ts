@@ -24,7 +24,7 @@ export function docsRoutes(samples: Samples = {}): Route[] {
     servers: [{ url: '..' }],
   }))
   const openRpc = shared(Infinity, () => readSpec('openrpc.json'))
-  const page = shared(Infinity, async () =>
+  const page = madeOnce(async () =>
     docsPage({
       openApi: await openApi(),
       openRpc: JSON.parse(await openRpc()) as OpenRpc,
@@ -59,9 +59,11 @@ export function docsRoutes(samples: Samples = {}): Route[] {
 
 const readSpec = (name: string) => readFile(new URL(name, specs), 'utf8')
 
-/** Made once, by whom it is asked for first: to parse the YAML takes more than 100 ms. */
+/** Made by whom it is asked for first, as bytes that all get: to parse the YAML takes more than 100 ms, to encode it one. */
+const madeOnce = (make: () => Promise<string>) => shared(Infinity, async () => Buffer.from(await make()))
+
 function document(name: string, type: string, make: () => Promise<string>): Route {
-  const made = shared(Infinity, make)
+  const made = madeOnce(make)
   return {
     method: 'GET',
     path: `/docs/${name}`,
