@@ -14,6 +14,7 @@ import { executeAnswers, transactionRoute } from './http/execute.ts'
 import { createFastLane, type Answer } from './http/fast-lane.ts'
 import { createReadinessLook, healthRoutes, metricsRoute } from './http/health.ts'
 import { createHttpServer } from './http/http-server.ts'
+import { callsPerCaller } from './http/calls-per-caller.ts'
 import { jsonRpcEndpoint } from './http/json-rpc.ts'
 import { createRequestMeter, meterRequests } from './telemetry/metrics.ts'
 import { QUOTA_PATH, quotaAnswer } from './http/quota.ts'
@@ -127,7 +128,7 @@ function createListener(parts: ListenerParts): RequestListener {
   const meter = createRequestMeter(metrics)
   const relayOptions = { registry, services, limits: config.limits, rateLimits }
   const answers = new Map([
-    ['/api/eth-rpc', rpcAnswer(registry, services, { limits: config.limits, rateLimits, tracing })],
+    ['/api/eth-rpc', rpcAnswer(registry, services, { ...config, rateLimits, tracing })],
     [QUOTA_PATH, quotaAnswer({ ...relayOptions, ...config.quota })],
     ...executeAnswers(relayOptions),
   ])
@@ -171,29 +172,33 @@ function rpcAnswer(
   registry: Registry,
   services: Services,
   {
+    listen: { trustedProxies },
     limits,
     rateLimits,
     tracing,
-  }: {
-    readonly limits: Config['limits']
+  }: Pick<Config, 'listen' | 'limits'> & {
     readonly rateLimits: RateLimits
     readonly tracing: Tracing | undefined
   },
 ): Answer {
+  const { bodyBytes, batchSize, nestingDepth } = limits
+  const answerMs = limits.answerSeconds * 1000
   const methods = new Map(
     [...registry.rpcMethods].map(([name, loaded]) => {
       const picked = servicesFor(loaded, services)
       const { plugin, options, validateParams, validateResult } = loaded
-      const handle = (params: readonly unknown[]) => plugin.handle(params, picked, options)
+      const { explain, concurrentCallsPerCaller: concurrentCalls } = plugin
+      const plain = (params: readonly unknown[]) => plugin.handle(params, picked, options)
       const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': name }
-      const traced = (params: readonly unknown[]) => tracing?.span(name, { attributes }, () => handle(params))
-      return [name, { validateParams, validateResult, handle: tracing ? traced : handle, explain: plugin.explain }]
+      const traced = (params: readonly unknown[]) => tracing?.span(name, { attributes }, () => plain(params))
+      const each = tracing ? traced : plain
+      const handle = concurrentCalls ? callsPerCaller(each, { concurrentCalls, trustedProxies, answerMs }) : each
+      return [name, { validateParams, validateResult, handle, explain }]
     }),
   )
-  const { bodyBytes, batchSize, nestingDepth, answerSeconds } = limits
   return jsonRpcEndpoint({
     methods,
-    limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth, answerMs: answerSeconds * 1000 },
+    limits: { bodyBytes, batchLength: batchSize, depth: nestingDepth, answerMs },
     ...(rateLimits.isLimited('address') && {
       admit: {
         calls: (exchange, calls) => countRequests(exchange, rateLimits, { points: calls }),

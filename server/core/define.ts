@@ -46,6 +46,8 @@ export interface RpcMethodPlugin<
    * @param params not valid, as they came
    */
   readonly explain?: (params: readonly unknown[]) => string | undefined
+  /** The most calls of one address that run at a time, for a method that is dear; further ones of it wait. Absent: no limit. */
+  readonly concurrentCallsPerCaller?: number
 }
 
 /** A profile and the key manager that owns it, as found on the chain. */

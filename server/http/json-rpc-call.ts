@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
@@ -16,7 +17,7 @@ export interface RpcMethod {
    * @returns what is validated and sent. An object that is frozen, all the way down, is checked and written only once
    *   however often it is returned.
    */
-  readonly handle: (params: readonly unknown[]) => unknown
+  readonly handle: (params: readonly unknown[], context: CallContext) => unknown
   /** A hint for a caller whose params break the schema; undefined: there is nothing to add. */
   readonly explain?: ((params: readonly unknown[]) => string | undefined) | undefined
 }
@@ -24,6 +25,8 @@ export interface RpcMethod {
 /** What a call knows of its HTTP request. The logger is made when it is first read. */
 export interface CallContext {
   readonly log: Logger
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
 }
 
 /**
@@ -59,7 +62,7 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
     try {
       const { name, method, params } = dispatch(request, prepared)
       if (performance.now() >= deadlineMs) throw late()
-      const handling = method.handle(params)
+      const handling = method.handle(params, context)
       const result = handling instanceof Promise ? await withinTime<unknown>(handling, deadlineMs, late) : handling
       const part = resultPart(name, method, result, context)
       const head = `{"jsonrpc":"2.0","id":${id},"result":`

@@ -64,6 +64,27 @@ describe('startServer', () => {
     }
   })
 
+  it('answers one who asks for logs while another address has asked for many', async () => {
+    const proxy = await startNodeProxy(chain.rpcUrl)
+    proxy.delayedMethod = 'eth_getLogs'
+    proxy.delayMs = 100
+    const busy = await start({}, {}, 0, proxy.url)
+    const ask = async (address: string, id: number) => {
+      const filter = { fromBlock: '0x0', toBlock: 'latest', address: `0x${id.toString(16).padStart(40, '0')}` }
+      const call = { jsonrpc: '2.0', id, method: 'eth_getLogs', params: [filter] }
+      const response = await post(`${busy.url}/api/eth-rpc`, call, { 'x-forwarded-for': address })
+      return ((await response.json()) as RpcAnswer).result
+    }
+    const asked = () => proxy.calls.get('eth_getLogs') ?? 0
+    const many = Promise.all(Array.from({ length: 60 }, (_, index) => ask('203.0.113.1', 1 + index)))
+    await until(() => asked() > 0)
+    expect(await ask('203.0.113.2', 1_000)).to.deep.equal([])
+    expect(asked()).to.be.lessThan(45)
+    await many
+    await busy.close()
+    await proxy.close()
+  })
+
   it('answers in the time of the configuration while the node is silent, and says whose fault it is', async () => {
     const proxy = await startNodeProxy(chain.rpcUrl)
     const slow = await start({ answerSeconds: 1 }, {}, 0, proxy.url)

@@ -17,6 +17,8 @@ export default defineRpcMethod({
     'eth-rpc.eth_getLogs.bad-params',
   ],
   needs: ['chain'],
+  // A node is asked for logs four at a time. Who asks for hundreds leaves it to others after 16.
+  concurrentCallsPerCaller: 16,
   explain: (params) => (isTryAtPaging(params) ? PAGING : undefined),
   handle: ([filter], { chain }) => chain.logs(filter),
 })
