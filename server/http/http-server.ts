@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../specs/index.ts'
@@ -22,6 +22,11 @@ export interface HttpServer {
 const CHECK_MS = 500
 /** A connection without a byte for this time, in the middle of a request or an answer, is closed. */
 const STALLED_MS = 120_000
+/**
+ * The most bytes that are kept in memory for one address: of bodies that have not come to their end, and of answers that it does
+ * not read. 190 of the largest pages of logs.
+ */
+const HELD_BYTES = 128 * 1024 * 1024
 /** TCP probes an idle connection after this time, since the client may have vanished without closing it. */
 const PROBE_MS = 30_000
 
@@ -42,10 +47,12 @@ export function createHttpServer({
   })
   server.timeout = STALLED_MS
   server.maxConnections = limits.connections
-  // Behind a proxy all connections come from the proxy's address.
-  if (listen.trustedProxies === 0) boundConnectionsPerAddress(server, limits.connectionsPerAddress)
-
   const sockets = new Set<Socket>()
+  // Behind a proxy all connections come from the proxy's address.
+  if (listen.trustedProxies === 0) {
+    boundConnectionsPerAddress(server, limits.connectionsPerAddress)
+    boundHeldBytes(server, sockets)
+  }
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -83,6 +90,28 @@ export function createHttpServer({
       clearTimeout(timer)
     },
   }
+}
+
+/** Cuts off the newest connections of an address for which more than {@link HELD_BYTES} are kept. */
+function boundHeldBytes(server: Server, sockets: ReadonlySet<Socket>): void {
+  const bodies = new WeakMap<Socket, { readonly request: IncomingMessage; readonly begunAt: number }>()
+  server.on('request', (request) => bodies.set(request.socket, { request, begunAt: request.socket.bytesRead }))
+  const heldBy = (socket: Socket) => {
+    const body = bodies.get(socket)
+    return socket.writableLength + (body && !body.request.complete ? socket.bytesRead - body.begunAt : 0)
+  }
+  const look = setInterval(() => {
+    const held = new Map<string, number>()
+    for (const socket of sockets) {
+      const bytes = heldBy(socket)
+      if (bytes === 0) continue
+      const address = addressOf(socket.remoteAddress ?? '') ?? ''
+      const sum = (held.get(address) ?? 0) + bytes
+      if (sum > HELD_BYTES) socket.destroy()
+      else held.set(address, sum)
+    }
+  }, CHECK_MS).unref()
+  server.once('close', () => clearInterval(look))
 }
 
 /** Closes connections of an address beyond the most that one may have; 0: no limit. */

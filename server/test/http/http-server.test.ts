@@ -6,6 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseConfig } from '../../config/load.ts'
 import { createHttpServer, type HttpServer } from '../../http/http-server.ts'
 import { lasting } from '../support/lasting.ts'
+import { until } from '../support/until.ts'
+
+const MIB = 1024 * 1024
 
 interface Running extends HttpServer {
   readonly port: number
@@ -119,6 +122,27 @@ describe('createHttpServer', () => {
     await start({ listen: { trustedProxies: 1 }, limits: { connectionsPerAddress: 1 } })
     open()
     expect(await ask('one of many')).to.equal('one of many')
+  })
+
+  it('keeps 128 MiB for an address at most, of answers that it does not read and bodies that it does not end', async () => {
+    await start({ limits: { requestSeconds: 120 } })
+    const bytes = 40 * MIB
+    const body = Buffer.alloc(bytes, 'x')
+    const head = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
+    const unread = async () => {
+      const socket = open().pause()
+      socket.write(head(bytes))
+      socket.write(body)
+    }
+    const unended = async () => void open().write(Buffer.concat([Buffer.from(head(bytes + 1)), body]))
+    for (const hold of [unread, unended]) {
+      for (let times = 0; times < 6; times++) await hold()
+      const ended = () => sockets.filter((socket) => socket.closed).length
+      await until(() => ended() >= 3)
+      expect(await ask('from the same address')).to.equal('from the same address')
+      expect(ended()).to.equal(3)
+      for (const socket of sockets.splice(0)) socket.destroy()
+    }
   })
 
   it('serves on while it drains, says goodbye on every connection, and then takes no more', async () => {
