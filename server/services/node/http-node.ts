@@ -162,7 +162,7 @@ export class HttpNode implements NodeConnection {
     return this.#logCalls.run(async () => {
       const timeoutMs = Math.floor(deadlineMs - performance.now())
       if (timeoutMs > 0) return this.#sendOne({ ...call, timeoutMs })
-      call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'unreached'))
+      call.reject(new NodeFailure(`no turn within ${call.timeoutMs} ms`, 'waiting'))
     })
   }
 

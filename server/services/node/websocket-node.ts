@@ -70,7 +70,7 @@ export class WebSocketNode implements NodeConnection {
     const deadlineMs = performance.now() + timeoutMs
     return this.#logCalls.run(async () => {
       const restMs = Math.floor(deadlineMs - performance.now())
-      if (restMs <= 0) throw new NodeFailure(`no turn within ${timeoutMs} ms`, 'unreached')
+      if (restMs <= 0) throw new NodeFailure(`no turn within ${timeoutMs} ms`, 'waiting')
       return this.#logs.call(method, params, restMs)
     })
   }

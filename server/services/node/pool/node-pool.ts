@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { NodeFailure } from '../node-connection.ts'
+import { type FailureStage, NodeFailure } from '../node-connection.ts'
 import { isRaw } from '../../../ethereum/quantity.ts'
 import { rpcErrorKind, UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from '../upstream.ts'
 import { agreed, disagreement, isComparable, unavailable, isSound } from './answers.ts'
@@ -45,6 +45,9 @@ const restIfBusy =
     throw new NodeFailure(error.message.slice(0, 200), 'unanswered', { retryAfterMs: REST_MS, cause: error })
   }
 
+/** The node cannot know of the call, or lacks what it asks for. */
+const UNASKED: ReadonlySet<FailureStage> = new Set(['waiting', 'unreached', 'behind'])
+
 /** Several nodes as one upstream: see docs/operations.md, "Several nodes". */
 export class NodePool implements Upstream {
   readonly #options: NodePoolOptions
@@ -71,7 +74,7 @@ export class NodePool implements Upstream {
     try {
       return (await ask().catch(async (error: unknown) => {
         // By what is known, no node can be asked. A look at the heads may show otherwise.
-        const isUnasked = error instanceof NodeFailure && (error.stage === 'unreached' || error.stage === 'behind')
+        const isUnasked = error instanceof NodeFailure && UNASKED.has(error.stage)
         if (!isUnasked || performance.now() >= deadlineMs) throw error
         await this.#heads.look(true)
         if (this.#heads.candidates().length === 0) throw error

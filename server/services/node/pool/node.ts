@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { isRaw } from '../../../ethereum/quantity.ts'
-import { NodeFailure, type NodeConnection } from '../node-connection.ts'
+import { type FailureStage, NodeFailure, type NodeConnection } from '../node-connection.ts'
 import { UpstreamRpcError, type UpstreamCall } from '../upstream.ts'
 
 /** What a node says of its chain. A member is undefined when the node does not tell it. */
@@ -9,6 +9,9 @@ interface ToldIdentity {
   /** Hash of block 0, by which development chains with the same id differ. Some nodes do not keep that block. */
   readonly genesis: string | undefined
 }
+
+/** Stages of failures that say nothing of the connection. */
+const INNOCENT: ReadonlySet<FailureStage> = new Set(['waiting', 'behind'])
 
 /** The chain that the server is about. It is decided once; a node that says otherwise later is not used. */
 export class ChainIdentity {
@@ -272,7 +275,7 @@ export class Node {
   /** The node has not answered, or its answer is unusable. */
   failed(failure: Error): void {
     // Such a failure comes before anything was sent, or is about blocks that the node lacks: the connection is fine.
-    if (this.isForeign || this.isResting || (failure instanceof NodeFailure && failure.stage === 'behind')) return
+    if (this.isForeign || this.isResting || (failure instanceof NodeFailure && INNOCENT.has(failure.stage))) return
     if (failure instanceof NodeFailure && failure.retryAfterMs !== undefined) {
       this.#restUntilMs = performance.now() + Math.min(failure.retryAfterMs, LONGEST_REST_MS)
     }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { pino } from 'pino'
 import { createUpstream, type NodesUpstream } from '../../../../services/node/create-upstream.ts'
+import { LOG_CALLS_AT_A_TIME } from '../../../../services/node/node-connection.ts'
 import { startFakeNode, type FakeNode, type Handlers, outcomeOf, SENT } from '../../../support/fake-node.ts'
 import { lasting } from '../../../support/lasting.ts'
 import { until } from '../../../support/until.ts'
@@ -88,6 +90,26 @@ describe('NodePool', () => {
     expect(await outcomeOf(balanceOf(upstream))).to.equal('UPSTREAM_UNAVAILABLE')
     late.height = 12
     await until(async () => (await outcomeOf(balanceOf(upstream))) === 12)
+  })
+
+  it('holds nothing against a node whose turn for logs others have', async () => {
+    const release = Promise.withResolvers<unknown[]>()
+    const busy = await node({ eth_getLogs: () => release.promise })
+    const told: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(line) })
+    const upstream = createUpstream({ rpcUrls: [busy.url], requestTimeoutMs: 4_000, log })
+    open.push(upstream)
+    await headOf(upstream)
+    const ask = (timeoutMs: number) => outcomeOf(upstream.request('eth_getLogs', [], { timeoutMs }))
+    const first = Array.from({ length: LOG_CALLS_AT_A_TIME }, () => ask(60_000))
+    const late = [ask(50), ask(50)]
+    // Longer than they wait.
+    const oldMs = performance.now() + 100
+    await until(() => performance.now() > oldMs && busy.calls('eth_getLogs').length === LOG_CALLS_AT_A_TIME)
+    release.resolve([])
+    expect(await Promise.all(late)).to.deep.equal(['UPSTREAM_UNAVAILABLE', 'UPSTREAM_UNAVAILABLE'])
+    expect(await Promise.all(first)).to.deep.equal(first.map(() => []))
+    expect(told).to.deep.equal([])
   })
 
   it('tells the best head although the node that is left is one block behind it', async () => {
