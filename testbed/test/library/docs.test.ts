@@ -33,8 +33,14 @@ describe('docs/testbed.md', () => {
     ['mocha', [mocha, '--exit', 'relay.mocha.test.ts'], /1 passing/],
   ] as const) {
     it(`shows a test that passes with ${runner}`, async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [...args], { cwd: folder })
+      const run = promisify(execFile)(process.execPath, [...args], { cwd: folder })
+      // What failed stands in what the runner has written.
+      const { stdout, code } = await run.then(
+        ({ stdout }) => ({ stdout, code: 0 }),
+        (failure: { stdout: string; code: number }) => failure,
+      )
       expect(stdout).to.match(passed)
+      expect(code).to.equal(0)
     })
   }
 })
