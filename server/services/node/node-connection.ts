@@ -33,8 +33,9 @@ export interface NodeConnection {
 }
 
 /**
- * How far a call got. `waiting`: it was not sent, because others had their turn. `unreached`: the node cannot have received it. `lost`: the connection broke, perhaps because it was
- * idle for too long. `unanswered`: the node may be at work on it. `behind`: the node has answered, but lacks later blocks.
+ * How far a call got. `waiting`: it was not sent, because others had their turn. `unreached`: the node cannot have received
+ * it. `lost`: the connection broke, perhaps because it was idle for too long. `unanswered`: the node may be at work on it.
+ * `behind`: the node has answered, but lacks later blocks.
  */
 export type FailureStage = 'waiting' | 'unreached' | 'lost' | 'unanswered' | 'behind'
 
