@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
 import { readBody, turnForLong } from './body.ts'
 import type { Answer, Exchange } from './fast-lane.ts'
@@ -16,6 +15,7 @@ import { type JsonText, listOf, sizeOf } from './json-text.ts'
 import { JsonError, parseJson, type Json } from './lossless-json.ts'
 import { ownTurn } from '../concurrency/own-turn.ts'
 import { Semaphore } from '../concurrency/semaphore.ts'
+import { createSlices } from '../concurrency/slices.ts'
 import { withinTime } from '../concurrency/within-time.ts'
 
 interface JsonRpcOptions {
@@ -162,7 +162,7 @@ interface BatchLimits {
   readonly concurrentCallsPerBatch: number
 }
 
-/** How long one batch may use the event loop before others get their turn, in milliseconds. */
+/** How long all batches together may use the event loop in one of its turns, in milliseconds. */
 const SLICE_MS = 1
 
 /** A batch of at most so many requests runs without waiting, as so many single requests would. */
@@ -184,9 +184,11 @@ function createBatchRunner(
   limits: BatchLimits,
 ): (requests: readonly Json[], context: CallContext, answer: BatchAnswer) => Promise<JsonText> {
   const running = new Semaphore(limits.concurrentBatches)
+  const inSlice = createSlices(SLICE_MS)
 
   return async (requests, context, { response, deadlineMs }) => {
-    const run = () => runBatch(requests, (request) => call(request, context, deadlineMs), limits)
+    const callInSlice = (request: Json) => inSlice(() => call(request, context, deadlineMs))
+    const run = () => runBatch(requests, callInSlice, limits)
     if (requests.length <= SHORT_BATCH) return run()
     const release = await placeBefore(deadlineMs, running)
     // A client that has closed its connection reads no answer, so the batch is not run.
@@ -227,19 +229,9 @@ async function runBatch(
   const answers = new Array<JsonText>(requests.length)
   let next = 0
   let length = 0
-  let sliceStart = performance.now()
-  let pause: Promise<void> | undefined
-  /** One pause for all running batches: with a pause of its own each batch would use a slice in the same turn. */
-  const pauseForOthers = () =>
-    (pause ??= nextTurn().then(() => {
-      sliceStart = performance.now()
-      pause = undefined
-    }))
 
   const worker = async () => {
-    for (;;) {
-      while (performance.now() - sliceStart > SLICE_MS) await pauseForOthers()
-      if (next >= requests.length) return
+    while (next < requests.length) {
       const index = next++
       const request = requests[index] ?? null
       const answer = length >= limits.batchResponseBytes ? undefined : await call(request)

@@ -4,8 +4,8 @@ import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Duplex } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { createSlices } from '../../concurrency/slices.ts'
 import { optionalPackage } from '../../core/optional-package.ts'
 import { DatabaseAwayError } from './postgres-pool.ts'
 import type { Queries } from './tables.ts'
@@ -155,8 +155,8 @@ const SLICE_MS = 5
 export class PGliteStream extends Duplex {
   readonly #working: LastingPGlite['working']
   #pglite: PGlite | undefined
-  /** When the first statement of this turn of the event loop began; undefined: there was none yet. */
-  #beganMs: number | undefined
+  /** A statement is executed at once, so that hundreds that wait would hold up the event loop one after the other. */
+  readonly #inSlice = createSlices(SLICE_MS)
 
   constructor({ working }: Pick<LastingPGlite, 'working'>) {
     super()
@@ -190,11 +190,11 @@ export class PGliteStream extends Duplex {
   override _read(): void {}
 
   override _write(message: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#exchange(message).then(() => done(), done)
+    this.#inSlice(() => this.#exchange(message)).then(() => done(), done)
   }
 
   override _writev(messages: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this.#exchange(Buffer.concat(messages.map(({ chunk }) => chunk))).then(() => done(), done)
+    this._write(Buffer.concat(messages.map(({ chunk }) => chunk)), 'binary', done)
   }
 
   override _final(done: () => void): void {
@@ -202,17 +202,8 @@ export class PGliteStream extends Duplex {
     done()
   }
 
-  /** A statement is executed at once, so that hundreds that wait would hold up the event loop one after the other. */
-  async #letOthers(): Promise<void> {
-    if (this.#beganMs !== undefined && performance.now() - this.#beganMs > SLICE_MS) await nextTurn()
-    if (this.#beganMs !== undefined) return
-    this.#beganMs = performance.now()
-    setImmediate(() => (this.#beganMs = undefined))
-  }
-
   /** Hands the answer on in pieces. If PGlite collected it, it would parse it, and keep what it has parsed for ever. */
   async #exchange(messages: Buffer): Promise<void> {
-    await this.#letOthers()
     const pglite = this.#pglite
     if (pglite === undefined || hasFailed(pglite)) {
       throw new DatabaseAwayError(new Error('the embedded database has stopped'), false)
