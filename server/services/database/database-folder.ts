@@ -10,7 +10,8 @@ export interface DatabaseFolder {
   /** Whether the database in the folder has yet to be made. */
   readonly isNew: boolean
   /**
-   * Marks the database as complete, so that no start makes it again. Takes away the rights that initdb gave to others.
+   * Marks a new database as complete, so that no start makes it again. Before that it takes away the rights that initdb
+   * gave to others, and waits until everything is on the disk.
    */
   finish(): Promise<void>
   /** @throws OperatorError nothing can be written there */
@@ -60,15 +61,10 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
       isNew,
       finish: async () => {
         if (!isNew) return
-        await closeToOthers(path.join(folder, DATA))
+        await secure(path.join(folder, DATA))
         await rm(path.join(folder, UNFINISHED))
         // If this file came back after a power failure, the next start would delete the database.
-        const entries = await open(folder)
-        try {
-          await entries.sync()
-        } finally {
-          await entries.close()
-        }
+        await sync(folder)
       },
       assertWritable: () => assertWritable(folder),
       release: () => lock.release(),
@@ -86,6 +82,8 @@ async function begin(folder: string): Promise<void> {
   await attempt(folder, 'cannot be written', async () => {
     await writeFile(path.join(folder, UNFINISHED), 'this database is being made\n', { mode: 0o600 })
     await rm(path.join(folder, DATA), { recursive: true, force: true })
+    // After a power failure half a database must not lie there without its mark.
+    await sync(folder)
   })
 }
 
@@ -164,12 +162,26 @@ async function assertWritable(folder: string): Promise<void> {
   })
 }
 
-/** Takes away the rights of others: initdb leaves files that everybody may write. */
-async function closeToOthers(folder: string): Promise<void> {
+/**
+ * Takes away the rights of others, since initdb leaves files that everybody may write, and waits until the files are on the
+ * disk, for which initdb and the copy of an archive do not wait.
+ */
+async function secure(folder: string): Promise<void> {
   for (const name of [folder, ...(await readdir(folder, { recursive: true }))]) {
     const file = path.resolve(folder, name)
     const { mode } = await lstat(file)
     if ((mode & OTHERS) !== 0) await chmod(file, mode & 0o700)
+    await sync(file)
+  }
+}
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+async function sync(fileOrFolder: string): Promise<void> {
+  const handle = await open(fileOrFolder)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }
 

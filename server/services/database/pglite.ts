@@ -7,6 +7,7 @@ import { Duplex } from 'node:stream'
 import { sql } from 'kysely'
 import { createSlices } from '../../concurrency/slices.ts'
 import { optionalPackage } from '../../core/optional-package.ts'
+import { type DurableFiles, durableFiles } from './durable-files.ts'
 import { DatabaseAwayError } from './postgres-pool.ts'
 import type { Queries } from './tables.ts'
 
@@ -32,21 +33,33 @@ const LOG_FILE_MB = 1
 export async function startPGlite(folder: string | undefined, isNew: boolean, archive?: string): Promise<PGlite> {
   const { PGlite } = await optionalPackage('@electric-sql/pglite', () => import('@electric-sql/pglite'))
   const buffers = folder === undefined ? SHARED_BUFFERS.inMemory : SHARED_BUFFERS.ofFolder
-  const startParams = [...PGlite.defaultStartParams, '-c', `shared_buffers=${buffers}`]
-  const initDbStartParams = [`--wal-segsize=${LOG_FILE_MB}`]
-  const place = { startParams, initDbStartParams, ...(folder !== undefined && { dataDir: folder }) }
-  if (!isNew) return PGlite.create(place)
+  const create = async (loadDataDir?: Blob): Promise<PGlite> => {
+    const files = folder === undefined ? undefined : await durableFiles(folder)
+    const pglite = await PGlite.create({
+      startParams: [
+        ...PGlite.defaultStartParams,
+        ...['-c', `shared_buffers=${buffers}`],
+        ...(files?.startParams ?? []),
+      ],
+      initDbStartParams: [`--wal-segsize=${LOG_FILE_MB}`],
+      ...(files && { fs: files.fs }),
+      ...(loadDataDir && { loadDataDir }),
+    })
+    if (files) durable.set(pglite, files)
+    return pglite
+  }
+  if (!isNew) return create()
   const kept = archive ?? sharedArchive()
   if (await exists(kept)) {
     try {
-      return await PGlite.create({ ...place, loadDataDir: await openAsBlob(kept) })
+      return await create(await openAsBlob(kept))
     } catch {
       // The archive is damaged, or belongs to somebody else: go on without it.
       await rm(kept, { force: true }).catch(() => {})
       if (folder !== undefined) await rm(folder, { recursive: true, force: true })
     }
   }
-  const pglite = await PGlite.create(place)
+  const pglite = await create()
   await dropTemplates(pglite)
   await keep(pglite, kept)
   return pglite
@@ -92,6 +105,9 @@ const exists = (path: string) =>
     () => true,
     () => false,
   )
+
+/** The files of those that are in a folder. */
+const durable = new WeakMap<PGlite, DurableFiles>()
 
 /** Those whose PostgreSQL has stopped. A further call of theirs would never end. */
 const failed = new WeakSet<PGlite>()
@@ -212,6 +228,7 @@ export class PGliteStream extends Duplex {
     // The piece lies in PGlite's memory, and the next piece overwrites it: copy it.
     try {
       await pglite.execProtocolRawStream(messages, { onRawData: (piece) => pieces.push(Buffer.from(piece)) })
+      await durable.get(pglite)?.logSynced()
     } catch (cause) {
       failed.add(pglite)
       throw new DatabaseAwayError(cause, true)

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import { promises } from 'node:fs'
 import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabaseFolder } from '../../../services/database/database-folder.ts'
@@ -54,7 +56,7 @@ describe('the folder of the embedded database', () => {
     (await readdir(folder, { recursive: true }).catch(() => [])).filter((name) => name !== 'lock.sqlite').sort()
 
   async function modesIn(folder: string): Promise<Set<string>> {
-    const files = [folder, ...(await readdir(folder, { recursive: true })).map((name) => join(folder, name))]
+    const files = [folder, ...(await filesOf(folder))]
     return new Set(await Promise.all(files.map(async (file) => ((await lstat(file)).mode & 0o777).toString(8))))
   }
 
@@ -191,7 +193,35 @@ describe('the folder of the embedded database', () => {
     expect(await readdir(join(folder, 'pgdata'))).to.include('base')
     again.release()
   })
+
+  it('is on the disk, with all that a first start has made, before the mark of an unfinished one goes', async () => {
+    const folder = fresh()
+    const synced: string[] = []
+    const { open } = promises
+    promises.open = async (file, ...rest) => {
+      const handle = await open(file, ...rest)
+      const sync = handle.sync.bind(handle)
+      handle.sync = async () => {
+        await sync()
+        synced.push(String(file))
+      }
+      return handle
+    }
+    syncBuiltinESMExports()
+    try {
+      await (await openDatabase(options(folder))).close()
+    } finally {
+      promises.open = open
+      syncBuiltinESMExports()
+    }
+    const data = join(folder, 'pgdata')
+    const [, mark, ...rest] = synced
+    expect([mark, rest.pop()]).to.deep.equal([folder, folder])
+    expect(rest).to.include.members([data, ...(await filesOf(data))])
+  })
 })
+
+const filesOf = async (folder: string) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name))
 
 /** Root may write anywhere: it takes another user for as long as the work lasts. */
 async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
