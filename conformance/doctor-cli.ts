@@ -10,6 +10,7 @@ import { visibleControls } from './lib/report/escape.ts'
 import { painter, type TextStream, wantsColour } from './lib/report/terminal.ts'
 import { createTargetClock } from './lib/target-clock.ts'
 import { endpointsOf, normaliseTarget, parseHttpUrl } from './lib/target.ts'
+import { isLocal, unusedProxy } from './lib/unused-proxy.ts'
 import { ourTimeMs } from './lib/world.ts'
 
 interface Streams {
@@ -119,13 +120,11 @@ const found = (about: Finding['about'], state: Finding['state'], text: string): 
 const post = (http: HttpClient, url: string, body: string) =>
   http.send({ url, method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
-const isLocal = ({ hostname }: URL) => /^(localhost|127\.|\[::1\]|10\.|192\.168\.)/.test(hostname)
-
 const isMissing = ({ status }: Answer) => status === 404 || status === 405
 
 function reachable(url: string, answer: Answer): Finding {
   const { failure, status, durationMs } = answer
-  if (failure) return found('reachable', 'wrong', `${redactUrl(url)}: ${failure.message}`)
+  if (failure) return found('reachable', 'wrong', `${redactUrl(url)}: ${failure.message}${unusedProxy(url)}`)
   return found('reachable', 'well', `${redactUrl(url)} answers ${status} in ${durationMs} ms`)
 }
 

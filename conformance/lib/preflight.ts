@@ -8,6 +8,7 @@ import { permissions, permissionsKey, readData, readOwner } from './relay/contra
 import { type AdjustableClock } from './target-clock.ts'
 import { endpointsOf, type Target } from './target.ts'
 import { Untestable, UsageError } from './outcome.ts'
+import { unusedProxy } from './unused-proxy.ts'
 import { ourTimeMs } from './world.ts'
 
 async function ask(http: HttpClient, url: string, body: unknown): Promise<Answer> {
@@ -47,7 +48,8 @@ export async function probe(http: HttpClient, target: Target, clock: AdjustableC
     // no proof that nobody is there.
     const mayRefuse = found.every(([url]) => url === quota.url)
     if (first && found.every(([, { failure }]) => failure && !(mayRefuse && failure.kind === 'closed'))) {
-      throw new UsageError(`the target does not answer at ${redactUrl(first[0])}: ${first[1].failure?.message}`)
+      const [url, { failure }] = first
+      throw new UsageError(`the target does not answer at ${redactUrl(url)}: ${failure?.message}${unusedProxy(url)}`)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { run } from '../doctor-cli.ts'
+import { withProxy } from './support/with-proxy.ts'
 import { serve } from './support/serve.ts'
 
 async function doctor(...args: readonly string[]) {
@@ -68,6 +69,9 @@ describe('the command doctor', () => {
     expect(nobody).to.include({
       code: 1,
       stdout: '✗ reachable  http://127.0.0.1:1/quota: the connection was refused\n',
+    })
+    await withProxy(async () => {
+      expect((await doctor('http://0.0.0.0:1')).stdout).to.include('the connection was refused (no proxy is used')
     })
     for (const args of [
       ['localhost:3000'],

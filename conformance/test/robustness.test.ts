@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { check, UsageError } from '../index.ts'
 import { renderTerminal } from '../lib/report/terminal.ts'
+import { withProxy } from './support/with-proxy.ts'
 import { serve } from './support/serve.ts'
 import { startProvisionedChain, type ProvisionedChain } from './support/provisioned-chain.ts'
 
@@ -71,6 +72,13 @@ describe('a target that is no relay', function () {
       expect((thrown as Error).message).to.include(`the target does not answer at ${server.url}`)
     })
   }
+
+  it('is not judged where nobody answers, and a proxy that is not used is named', async () => {
+    const judged = withProxy(() => judge('http://0.0.0.0:1'))
+    const thrown: unknown = await judged.catch((error: unknown) => error)
+    expect(thrown).to.be.instanceOf(UsageError)
+    expect((thrown as Error).message).to.include('the connection was refused (no proxy is used')
+  })
 
   it('passes no required check and ends soon when some of its paths never answer', async () => {
     await using server = await serve((request, response) => {
