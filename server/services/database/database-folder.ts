@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import fs from 'node:fs'
+import { chmod, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { OperatorError } from '../../core/errors.ts'
 
@@ -61,7 +62,7 @@ export async function openDatabaseFolder(folder: string): Promise<DatabaseFolder
       isNew,
       finish: async () => {
         if (!isNew) return
-        await secure(path.join(folder, DATA))
+        secure(path.join(folder, DATA))
         await rm(path.join(folder, UNFINISHED))
         // If this file came back after a power failure, the next start would delete the database.
         await sync(folder)
@@ -166,18 +167,23 @@ async function assertWritable(folder: string): Promise<void> {
  * Takes away the rights of others, since initdb leaves files that everybody may write, and waits until the files are on the
  * disk, for which initdb and the copy of an archive do not wait.
  */
-async function secure(folder: string): Promise<void> {
-  for (const name of [folder, ...(await readdir(folder, { recursive: true }))]) {
-    const file = path.resolve(folder, name)
-    const { mode } = await lstat(file)
-    if ((mode & OTHERS) !== 0) await chmod(file, mode & 0o700)
-    await sync(file)
+function secure(folder: string): void {
+  for (const name of [folder, ...fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    // Nobody waits for the event loop yet, and five calls in a thread for each of 450 files take 0.2 s of CPU.
+    const descriptor = fs.openSync(path.resolve(folder, name), 'r')
+    try {
+      const { mode } = fs.fstatSync(descriptor)
+      if ((mode & OTHERS) !== 0) fs.fchmodSync(descriptor, mode & 0o700)
+      fs.fsyncSync(descriptor)
+    } finally {
+      fs.closeSync(descriptor)
+    }
   }
 }
 
-/** Waits until a file, or the names in a folder, are on the disk. */
-async function sync(fileOrFolder: string): Promise<void> {
-  const handle = await open(fileOrFolder)
+/** Waits until the names in a folder are on the disk. */
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder)
   try {
     await handle.sync()
   } finally {

@@ -36,7 +36,7 @@ export function watchDisk(folder: string, { isWrittenEarly = () => false, waitMs
   const names = new Map<number, string>()
   const originals: Partial<Record<keyof typeof fs, unknown>> = {}
   const onDisk = (path: string) => join(copy, relative(folder, path))
-  const isWatched = (path: unknown): path is string => typeof path === 'string' && path.startsWith(folder)
+  const isWatched = (path: unknown): path is string => typeof path === 'string' && path.startsWith(join(folder, '/'))
 
   function watch(name: keyof typeof fs, after: (args: unknown[], result: unknown) => void): void {
     const original = fs[name] as Call
