@@ -92,12 +92,12 @@ export async function openPool({ url, max, name, schema, timeoutMs = TIMEOUT_MS 
   return pool
 }
 
-/** Sends one statement at a time, and ends the connection of one without an answer: the server may be frozen. */
+/** Sends one statement at a time, and cuts off the connection of one without an answer: the server may be frozen. */
 function guardQueries(client: PoolClient, timeoutMs: number): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   let before: Promise<unknown> = Promise.resolve()
   // The server's own limit is shorter, and ends the statement unless the server is frozen.
-  const watch = () => setTimeout(() => void endOf(client), timeoutMs + 1_000)
+  const watch = () => setTimeout(() => cutOff(client), timeoutMs + 1_000)
   const ask = async (args: readonly unknown[]): Promise<unknown> => {
     const timer = watch()
     try {
@@ -124,7 +124,8 @@ function guardQueries(client: PoolClient, timeoutMs: number): void {
   }) as never
 }
 
-const endOf = (client: PoolClient) => (client as unknown as { end(): Promise<void> }).end().catch(() => {})
+/** Breaks a connection at once. Its `end` would wait for a server that may never answer. */
+const cutOff = (client: PoolClient) => client.connection.stream.destroy()
 
 /** The server has ended a session that was idle in a transaction. */
 const IDLE_IN_TRANSACTION = '25P03'

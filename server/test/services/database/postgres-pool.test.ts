@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import pg from 'pg'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseAwayError, openPool } from '../../../services/database/postgres-pool.ts'
 import { startPostgres, type PostgresServer } from '../../../../testbed/postgres.ts'
 import { lasting } from '../../support/lasting.ts'
 import type { Answer, RelayClient } from '../../support/relay-client.ts'
@@ -28,11 +31,10 @@ describe('a PostgreSQL server that goes away', () => {
     client = chain.client(server.url)
   })
   beforeEach(() => (channel += 100n))
-  after(async () => {
-    await server?.close()
-    await chain?.close()
-    await postgres?.close()
-  })
+  // One hook each: the report names what does not close.
+  after(() => server?.close())
+  after(() => chain?.close())
+  after(() => postgres?.close())
 
   interface Refusal extends Answer {
     readonly sentMs: number
@@ -147,4 +149,44 @@ describe('a PostgreSQL server that goes away', () => {
     await callers.stop()
     await assertNothingLostOrDoubled(callers.hashes)
   })
+
+  it('gives up a query behind one whose answer broke off', async () => {
+    const proxy = await startBreakingProxy(url)
+    const pool = await openPool({ url: proxy.url, max: 1, name: 'test', timeoutMs: 100 })
+    const client = await pool.connect()
+    proxy.breakOff()
+    const outcomes = await Promise.allSettled([client.query('select 1/0'), client.query('select 1')])
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected'])
+    expect((outcomes[1] as PromiseRejectedResult).reason).to.be.instanceOf(DatabaseAwayError)
+    client.release()
+    await pool.end()
+    proxy.close()
+  })
 })
+
+/** Lies between a pool and its server. After `breakOff` the next error arrives without what ends its answer, and nothing after it. */
+async function startBreakingProxy(url: string) {
+  const target = new URL(url)
+  let isBreaking = false
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect(Number(target.port), target.hostname)
+    client.pipe(server)
+    client.on('error', () => server.destroy())
+    client.on('close', () => server.destroy())
+    server.on('data', (data) => {
+      const endsAnswer = data.at(-READY_FOR_QUERY.length) === READY_FOR_QUERY[0]
+      client.write(isBreaking && endsAnswer ? data.subarray(0, -READY_FOR_QUERY.length) : data)
+      if (isBreaking) server.removeAllListeners('data').pause()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  return {
+    url: Object.assign(new URL(url), { port: String(port) }).href,
+    breakOff: () => (isBreaking = true),
+    close: () => proxy.close(),
+  }
+}
+
+/** The message with which the server ends its answer to a query outside of a transaction. */
+const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05I')
