@@ -42,12 +42,27 @@ describe('quota()', () => {
     expect(timestamps).to.have.length(2)
   })
 
-  it('tells a refusal that no clock explains at once', async () => {
-    await using relay = await serve((_request, response) => void response.writeHead(401).end('no'))
-    const error = await thrownBy(world.client({ relayUrl: relay.url }).quota())
-    expect(isRelayError(error, 'UNKNOWN')).to.equal(true)
-    expect(relay.requests).to.have.length(1)
-  })
+  for (const sendDate of [true, false]) {
+    it(`tells a refusal that no clock explains at once, ${sendDate ? 'with' : 'without'} the header Date`, async () => {
+      await using relay = await serve((_request, response) => {
+        response.sendDate = sendDate
+        response.writeHead(401).end('no')
+      })
+      const error = await thrownBy(world.client({ relayUrl: relay.url }).quota())
+      expect(isRelayError(error, 'UNKNOWN')).to.equal(true)
+      expect(relay.requests).to.have.length(1)
+    })
+  }
+
+  for (const status of [502, 503, 504]) {
+    it(`asks once more where a proxy answers ${status}`, async () => {
+      await using relay = await serve((_request, response) => {
+        if (relay.requests.length === 1) response.writeHead(status).end()
+        else response.end('{"quota":1,"unit":"gas"}')
+      })
+      expect(await world.client({ relayUrl: relay.url }).quota()).to.deep.equal({ quota: 1n, unit: 'gas' })
+    })
+  }
 
   it('signs anew for each attempt', async () => {
     let first = true
@@ -74,7 +89,7 @@ describe('quota()', () => {
     ['{"quota":2.999,"unit":"gas"}', { quota: 2n, unit: 'gas' }],
     ['{"quota":-3,"unit":"gas"}', { quota: -3n, unit: 'gas' }],
     [
-      '{"quota":7,"note":"not 12 \\" 13","unit":"transactionCount","totalQuota":null}',
+      '{"quota":7,"note":"not 12 \\" 13","unit":"transactionCount","totalQuota":null,"resetDate":null}',
       { quota: 7n, unit: 'transactionCount' },
     ],
   ] as const) {

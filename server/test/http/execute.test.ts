@@ -1,9 +1,17 @@
 import { expect } from 'chai'
 import { Signature, Wallet } from 'ethers'
+import { fileURLToPath } from 'node:url'
 import { deployProfile, keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/targets.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
+import type { Services } from '../../core/define.ts'
+import type { ServiceError } from '../../core/errors.ts'
+import { createRegistry, discoverFolder, type LoadedRelay } from '../../core/registry.ts'
 import { lsp25Form, relayDigest, toHex, type RelayMessage } from '../../ethereum/signature.ts'
+import { executeAnswers } from '../../http/execute.ts'
+import type { Exchange } from '../../http/fast-lane.ts'
+import { createRateLimits } from '../../services/rate-limits.ts'
+import { incoming } from '../support/incoming.ts'
 import {
   postBothWays,
   callTarget,
@@ -503,6 +511,40 @@ describe('POST /execute', () => {
         expect(answer.json.message).to.include(`transaction/${Object.keys(change)[0]}`)
       })
     }
+  })
+})
+
+describe('executeAnswers', () => {
+  it('holds a request to the schema of the plugin that serves it, also where that is not the first of its path', async () => {
+    const registry = createRegistry(await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url))))
+    const [first, second] = registry.relays as [LoadedRelay, LoadedRelay]
+    const services = {
+      profiles: {
+        resolve: async (address: string) => ({
+          address,
+          keyManager: address,
+          interfaceId: second.plugin.keyManagerInterfaceIds[0],
+        }),
+      },
+      relays: { accepted: async () => [] },
+      relayer: { chainId: 1n, submit: async () => ({ transactionHash: `0x${'5e'.repeat(32)}` }) },
+    } as unknown as Services
+    const rateLimits = await createRateLimits({ requestsPerMinute: 0, relaysPerMinute: 0 })
+    const signature = Wallet.createRandom().signMessageSync('')
+    const body = { address: `0x${'11'.repeat(20)}`, transaction: { abi: setSomeData(), signature, nonce: 0 } }
+    const outcomeOf = (relays: readonly LoadedRelay[]) => {
+      const limits = { bodyBytes: 10_000, nestingDepth: 8 }
+      const answers = executeAnswers({ registry: { ...registry, relays }, services, limits, rateLimits })
+      return answers
+        .get('/execute')?.({ request: incoming(JSON.stringify(body)) } as Exchange)
+        .then(
+          () => 'accepted',
+          (error: unknown) => (error as ServiceError).code,
+        )
+    }
+    expect(await outcomeOf([first, second])).to.equal('accepted')
+    const validateRequest = Object.assign(() => false, { errors: null }) as unknown as LoadedRelay['validateRequest']
+    expect(await outcomeOf([first, { ...second, validateRequest }])).to.equal('INVALID_REQUEST')
   })
 })
 

@@ -19,6 +19,9 @@ describe('background work when a clock is set back', () => {
   let database: Database
   let jobs: Jobs
   let looks = 0
+  let sweeps = 0
+  let warnings: string[]
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
 
   const start = async (look: () => void = () => {}) => {
     jobs = await startJobs({
@@ -31,12 +34,15 @@ describe('background work when a clock is set back', () => {
       },
       pauseSeconds: 1,
       isOurs: () => true,
-      accountsWithWork: async () => ['0x01'],
+      accountsWithWork: async () => {
+        sweeps++
+        return ['0x01']
+      },
     })
   }
 
   beforeEach(async () => {
-    looks = 0
+    ;[looks, sweeps, warnings] = [0, 0, []]
     database = await openDatabase({ url: null, folder: null, schema: SCHEMA, poolSize: 1 })
   })
   afterEach(async () => {
@@ -49,6 +55,13 @@ describe('background work when a clock is set back', () => {
     Date.now = () => realNow() + 3_600_000
     await start(() => (Date.now = realNow))
     await soon(() => looks >= 2)
+    await soon(() => warnings.some((line) => line.includes('set back')))
+  })
+
+  it('takes no clock for one that was set back while all of them run on', async () => {
+    await start()
+    await soon(() => sweeps >= 2)
+    expect(warnings).to.deep.equal([])
   })
 
   it('does not wait for what was put off by a clock that was ahead', async () => {

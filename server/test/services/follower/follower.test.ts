@@ -93,6 +93,7 @@ describe('follower', () => {
   it('raises the fees of what is not mined, and knows it by every hash', async () => {
     await chain.node.request('evm_setAutomine', false)
     const hash = await accept({ channel })
+    const first = await chain.node.request<Sent>('eth_getTransactionByHash', hash)
     // An attempt is stored before the node has it.
     await until(async () => {
       const [, second] = (await statusOf(hash)).attempts
@@ -107,12 +108,13 @@ describe('follower', () => {
     for (const attempt of attempts) {
       expect((await statusOf(attempt.transactionHash)).transactionHash).to.equal(transactionHash)
     }
-    const fees = await Promise.all(
-      [hash, transactionHash].map((each) => chain.node.request<Sent>('eth_getTransactionByHash', each)),
-    )
     // The node drops what was replaced.
-    expect(fees[0]).to.equal(null)
-    expect(Number(fees[1]?.nonce)).to.be.greaterThanOrEqual(0)
+    expect(await chain.node.request('eth_getTransactionByHash', hash)).to.equal(null)
+    const mined = await chain.node.request<Sent>('eth_getTransactionByHash', transactionHash)
+    expect(mined).to.include({ type: '0x2', nonce: first.nonce })
+    for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+      expect(Number(mined[fee]), fee).to.be.at.least(Number(first[fee]) * 1.1)
+    }
   })
 
   it('takes another nonce when its own was used by something else, while other signers are followed', async () => {
@@ -201,8 +203,11 @@ describe('follower', () => {
 const transferOf = (valueWei: bigint) => sendWei('0x000000000000000000000000000000000000dEaD', valueWei)
 
 interface Sent {
+  readonly type: string
   readonly from: string
   readonly nonce: string
+  readonly maxFeePerGas: string
+  readonly maxPriorityFeePerGas: string
 }
 
 interface Status {

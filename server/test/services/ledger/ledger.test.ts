@@ -415,6 +415,16 @@ describe('ledger', () => {
         expect((await accept([call()], { identities: [identity] }))[0]?.kind).to.equal('stored')
       })
 
+      it('does not give up what another process has seen mined', async () => {
+        const hash = hashOf((await accept([call()]))[0])
+        const accountNonce = Number((await relayRow(hash)).account_nonce)
+        await settle(database.db, [mined(hash, 100n)], options())
+        const { used } = await account()
+        await abandon(database.db, [{ hash, accountNonce }], BLOCK, options())
+        expect((await relayRow(hash)).status).to.equal('succeeded')
+        expect((await account()).used).to.equal(used)
+      })
+
       it('charges a call that was given up and is mined all the same, beside the one that has its nonce by then', async () => {
         const before = await account()
         const block = { number: 9, hash: hexlify(randomBytes(32)) }
