@@ -206,6 +206,13 @@ describe('ledger', () => {
         expect((await account()).used).to.equal(before.used + GAS_LIMIT)
       })
 
+      it('answers the same call with the same hash when it is twice in one batch, and charges it once', async () => {
+        const before = await account()
+        const [one, other] = await accept([call(), call()], { identities: ['0xaa', '0xaa'] })
+        expect(other).to.deep.equal({ kind: 'known', hash: hashOf(one) })
+        expect((await account()).used).to.equal(before.used + GAS_LIMIT)
+      })
+
       it('refuses another payload under the same nonce, and what follows it in the channel', async () => {
         await accept([call()])
         const outcomes = await accept([
@@ -215,6 +222,14 @@ describe('ledger', () => {
         ])
         expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['refused', 'orphaned', 'stored'])
         expect(outcomes[0]?.kind === 'refused' && outcomes[0].error.code).to.equal('NONCE_CONFLICT')
+      })
+
+      it('takes one of two payloads under one nonce in a batch, and tells the next nonce', async () => {
+        const [one, other] = await accept([call(), call()])
+        expect([one?.kind, other?.kind]).to.deep.equal(['stored', 'refused'])
+        const error = other?.kind === 'refused' ? other.error : undefined
+        expect(error?.code).to.equal('NONCE_CONFLICT')
+        expect(error?.details).to.deep.equal({ expectedNonce: String((channel << 128n) + 1n) })
       })
 
       it('takes one statement while nobody else changes anything', async () => {
@@ -399,7 +414,15 @@ describe('ledger', () => {
         expect((await account()).used).to.equal(before.used + 500n)
         await finalise(database.db, [hash])
         await unsettle(database.db, [hash], options())
+        await settle(database.db, [mined(hash, 900n, { blockHash: '0xd' })], options())
         expect((await relayRow(hash)).status).to.equal('reverted')
+        expect((await account()).used).to.equal(before.used + 500n)
+      })
+
+      it('holds for final what is mined deep enough', async () => {
+        const [deep, young] = [hashOf((await accept([call()]))[0]), hashOf((await accept([call({ nonce: 1n })]))[0])]
+        await settle(database.db, [mined(deep, 1n, { final: true }), mined(young, 1n)], options())
+        expect([(await relayRow(deep)).final, (await relayRow(young)).final]).to.deep.equal([true, false])
       })
 
       it('charges nothing for what is given up, and takes the call anew', async () => {
@@ -444,13 +467,17 @@ describe('ledger', () => {
 
       it('charges what it did cost to use up the nonce of a call that has expired, and of no other', async () => {
         const before = await account()
-        const calls = [call({ validityTimestamps: BigInt(nowSeconds - 1) }), call({ nonce: (channel << 128n) | 1n })]
-        const [expired, other] = (await accept(calls)).map(hashOf)
-        const cancelled = [expired, other].map((hash) => mined(hash ?? '', 210n, { kind: 'cancel' }))
+        const calls = [
+          call({ validityTimestamps: BigInt(nowSeconds - 1) }),
+          call({ nonce: (channel << 128n) | 1n, validityTimestamps: BigInt(nowSeconds) }),
+          call({ nonce: (channel << 128n) | 2n }),
+        ]
+        const hashes = (await accept(calls)).map(hashOf)
+        const cancelled = hashes.map((hash) => mined(hash, 210n, { kind: 'cancel' }))
         const settlements = await settle(database.db, cancelled, options())
         const charged = new Map(settlements.map((settlement) => [settlement.relay, settlement.charged]))
-        expect([charged.get(expired ?? ''), charged.get(other ?? '')]).to.deep.equal([210n, 0n])
-        expect(settlements.map(({ status }) => status)).to.deep.equal(['abandoned', 'abandoned'])
+        expect(hashes.map((hash) => charged.get(hash))).to.deep.equal([210n, 0n, 0n])
+        expect(settlements.map(({ status }) => status)).to.deep.equal(['abandoned', 'abandoned', 'abandoned'])
         expect((await account()).used).to.equal(before.used + 210n)
       })
 
