@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import { Signature, Wallet } from 'ethers'
-import { fileURLToPath } from 'node:url'
 import { deployProfile, keyManagerInterface, profileInterface } from '../../../contracts/deploy/profile.ts'
 import { targetInterface } from '../../../contracts/deploy/targets.ts'
 import { relayCallDigest, relayNonce, signRelayCall, validityWindow } from '../../../contracts/lsp25.ts'
 import type { Services } from '../../core/define.ts'
 import type { ServiceError } from '../../core/errors.ts'
-import { createRegistry, discoverFolder, type LoadedRelay } from '../../core/registry.ts'
+import type { LoadedRelay } from '../../core/registry.ts'
 import { lsp25Form, relayDigest, toHex, type RelayMessage } from '../../ethereum/signature.ts'
 import { executeAnswers } from '../../http/execute.ts'
 import type { Exchange } from '../../http/fast-lane.ts'
 import { createRateLimits } from '../../services/rate-limits.ts'
 import { incoming } from '../support/incoming.ts'
+import { ownRegistry } from '../support/own-registry.ts'
 import {
   postBothWays,
   callTarget,
@@ -516,7 +516,7 @@ describe('POST /execute', () => {
 
 describe('executeAnswers', () => {
   it('holds a request to the schema of the plugin that serves it, also where that is not the first of its path', async () => {
-    const registry = createRegistry(await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url))))
+    const registry = await ownRegistry()
     const [first, second] = registry.relays as [LoadedRelay, LoadedRelay]
     const services = {
       profiles: {

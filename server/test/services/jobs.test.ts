@@ -21,12 +21,11 @@ describe('background work when a clock is set back', () => {
   let looks = 0
   let sweeps = 0
   let warnings: string[]
-  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) })
 
   const start = async (look: () => void = () => {}) => {
     jobs = await startJobs({
       database,
-      log,
+      log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),
       look: async () => {
         looks++
         look()

@@ -1,13 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { pino, type Logger } from 'pino'
 import { Registry as MetricsRegistry } from 'prom-client'
 import { createApp } from '../../app.ts'
 import { parseConfig } from '../../config/load.ts'
 import type { Secrets } from '../../config/environment.ts'
-import { discoverFolder, createRegistry } from '../../core/registry.ts'
 import type { Services } from '../../core/define.ts'
 import { executeAnswers, transactionRoute } from '../../http/execute.ts'
 import { createFastLane } from '../../http/fast-lane.ts'
@@ -22,6 +20,7 @@ import { createRateLimits } from '../../services/rate-limits.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { accountKey } from '../../services/relayer/account-queue.ts'
 import type { Tracing } from '../../telemetry/tracing.ts'
+import { ownRegistry } from './own-registry.ts'
 import type { RelayChain } from './relay-chain.ts'
 import { until } from './until.ts'
 
@@ -63,7 +62,7 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.config,
   }
   const config = parseConfig(tree, 'test', process.cwd())
-  const registry = createRegistry(await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url))))
+  const registry = await ownRegistry()
   const metrics = new MetricsRegistry()
   const secrets = { signerKeys, keystores, ...(databaseUrl !== undefined && { databaseUrl }) }
   const composed = await composeServices({

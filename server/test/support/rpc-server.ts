@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { createApp } from '../../app.ts'
@@ -11,11 +10,12 @@ import type { RpcMethod } from '../../http/json-rpc-call.ts'
 import { jsonRpcEndpoint, type JsonRpcLimits } from '../../http/json-rpc.ts'
 import { createRequestMeter } from '../../telemetry/metrics.ts'
 import type { Services } from '../../core/define.ts'
-import { discoverFolder, createRegistry, servicesFor } from '../../core/registry.ts'
+import { servicesFor } from '../../core/registry.ts'
 import type { Chain } from '../../services/chain/chain.ts'
 import { createChain, type CreateChainOptions } from '../../services/chain/create-chain.ts'
 import { createUpstream } from '../../services/node/create-upstream.ts'
 import type { Upstream, UpstreamOptions } from '../../services/node/upstream.ts'
+import { ownRegistry } from './own-registry.ts'
 
 /** What fetch takes as a body, as far as tests need it. */
 export type Body = string | Uint8Array<ArrayBuffer> | Blob
@@ -150,9 +150,8 @@ export async function startRpcFront(
 }
 
 async function rpcMethods(services: Services): Promise<[string, RpcMethod][]> {
-  const discovered = await discoverFolder(fileURLToPath(new URL('../../plugins/', import.meta.url)))
-  const registry = createRegistry(discovered.filter(({ expectedKind }) => expectedKind === 'rpc-method'))
-  return [...registry.rpcMethods].map(([name, loaded]) => {
+  const { rpcMethods } = await ownRegistry()
+  return [...rpcMethods].map(([name, loaded]) => {
     const { plugin, options, validateParams, validateResult } = loaded
     const picked = servicesFor(loaded, services)
     const handle = (params: readonly unknown[]) => plugin.handle(params, picked, options)

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
-import { fileURLToPath } from 'node:url'
 import { profileInterface } from '../../../../contracts/deploy/profile.ts'
 import { signRelayCall } from '../../../../contracts/lsp25.ts'
 import type { RelayCall, RelayRequest, ResolvedProfile, Services } from '../../../core/define.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { createRegistry, discoverFolder, type Registry } from '../../../core/registry.ts'
+import type { Registry } from '../../../core/registry.ts'
 import type { KnownCall, ProfilePlace } from '../../../services/relay-services.ts'
 import { identityOf } from '../../../services/relayer/identity.ts'
 import { StaleProfileError } from '../../../services/relayer/judge.ts'
 import { relayByKeyManager } from '../../../services/relayer/relay-by-key-manager.ts'
+import { ownRegistry } from '../../support/own-registry.ts'
 
 const controller = new Wallet(`0x${'11'.repeat(32)}`)
 const address = '0x1111111111111111111111111111111111111111'
@@ -43,7 +43,7 @@ const refusal = (code: ConstructorParameters<typeof ServiceError>[0]) => new Ser
 describe('relayByKeyManager', () => {
   let registry: Registry
   before(async () => {
-    registry = createRegistry(await discoverFolder(fileURLToPath(new URL('../../../plugins/', import.meta.url))))
+    registry = await ownRegistry()
   })
 
   /** Services that know one profile, and the hash of the answer that a request gets. */
