@@ -39,6 +39,11 @@ interface Admission {
 /** When a caller is over its limit, a message of at most so many bytes is still read, to answer with its id. */
 const SMALL_BYTES = 4096
 
+/** A batch may hold so many values and keys for each of its calls on average. A call without parameters has nine. */
+const VALUES_PER_CALL = 32
+/** A message may hold so many in any case: 1 MiB of addresses are 23,000. */
+const LEAST_VALUES = 32_000
+
 export interface JsonRpcLimits extends BatchLimits {
   /** The most bytes of a body, unpacked. Default 1 MiB. */
   readonly bodyBytes: number
@@ -125,17 +130,18 @@ function asServiceError(thrown: unknown): ServiceError {
 /** Reads a message as JSON. @throws ServiceError */
 async function readMessage(
   exchange: Exchange,
-  { bodyBytes, depth }: JsonRpcLimits,
+  { bodyBytes, depth, batchLength }: JsonRpcLimits,
   admit: Admission | undefined,
 ): Promise<Json> {
   try {
     const bytes = await readBody(exchange.request, { limitBytes: bodyBytes })
     await admit?.bytes(exchange, bytes.length)
     await turnForLong(bytes.length)
-    return parseJson(bytes, { maxDepth: depth })
+    const maxValues = Math.max(LEAST_VALUES, batchLength * VALUES_PER_CALL)
+    return parseJson(bytes, { maxDepth: depth, maxValues })
   } catch (error) {
     if (error instanceof JsonError) {
-      const isJson = error.fault === 'depth' || error.fault === 'number'
+      const isJson = error.fault !== 'syntax' && error.fault !== 'encoding'
       throw new ServiceError(isJson ? 'RPC_INVALID_REQUEST' : 'RPC_PARSE_ERROR', error.message, { cause: error })
     }
     if (error instanceof ServiceError && error.code === 'INVALID_REQUEST') {

@@ -206,6 +206,14 @@ describe('jsonRpcEndpoint', () => {
     await expectRefusal(nested(400_000), -32600)
   })
 
+  it('takes a list of 20,000, and refuses what holds more than 32,000 values', async () => {
+    const withTopics = (length: number) =>
+      request({ id: 1, method: 'eth_getBalance', params: Array.from({ length }, () => ADDRESS) })
+    await expectRefusal(withTopics(20_000), -32602, 1)
+    await expectRefusal(`{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[${'[],'.repeat(32_000)}0]}`, -32600)
+    await expectRefusal(`{${Array.from({ length: 16_000 }, (_, key) => `"${key}":0`).join(',')}}`, -32600)
+  })
+
   describe('batch', () => {
     it('answers each element, in the order of the input', async () => {
       const { json } = await server.post(

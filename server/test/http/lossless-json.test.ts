@@ -72,6 +72,19 @@ describe('parseJson', () => {
     expect(faultOf('[[1],[2],[[3]]]', 2)).to.equal('depth')
   })
 
+  it('refuses more values and keys than 8,192 before it reads any', () => {
+    const list = (length: number) => `[${Array.from({ length }, () => '","').join(',')}]`
+    const object = (length: number) => `{${Array.from({ length }, (_, index) => `"${index}:":1`).join(',')}}`
+    expect([8_191, 8_192].map((length) => faultOf(list(length)))).to.deep.equal(['none', 'values'])
+    expect([4_095, 4_096].map((length) => faultOf(object(length)))).to.deep.equal(['none', 'values'])
+    for (const dense of ['[[],', '[{},', '{"a":']) {
+      expect(faultOf(dense.repeat(3)), dense).to.equal('syntax')
+      expect(faultOf(`[${dense.slice(1).repeat(30_000)}`), dense).to.equal('values')
+    }
+    expect(parseJson('[1,{"a":2}]', { maxValues: 5 })).to.deep.equal([1, { a: 2 }])
+    expect(() => parseJson('[1,{"a":2}]', { maxValues: 4 })).to.throw('more than 4 values')
+  })
+
   it('refuses a number of more than 100 characters before it is read', () => {
     for (const long of ['9'.repeat(101), `-0.${'1'.repeat(98)}`, `1e${'0'.repeat(99)}`, '1'.repeat(500_000)]) {
       expect(faultOf(`{"a":[${long}]}`), long.slice(0, 5)).to.equal('number')
