@@ -90,8 +90,11 @@ export interface Secrets {
  */
 export function readDatabaseUrl({ DATABASE_URL: url }: Environment, faults: string[]): string | undefined {
   if (url !== undefined && !(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url))) {
+    const isOfSeveral = /^postgres(ql)?:\/\/(?:[^@/]*@)?[^@/?#]*,/.test(url)
     faults.push(
-      'environment: DATABASE_URL is no postgresql:// URL; in a password, # / ? @ and : are %23 %2F %3F %40 and %3A',
+      isOfSeveral
+        ? 'environment: DATABASE_URL names several hosts: it takes one, that of a proxy which leads to the primary'
+        : 'environment: DATABASE_URL is no postgresql:// URL; in a password, # / ? @ and : are %23 %2F %3F %40 and %3A',
     )
   }
   return url

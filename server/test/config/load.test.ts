@@ -118,6 +118,7 @@ describe('config/load', () => {
     ],
     ['another database', chain, 'DATABASE_URL', { ...keys, DATABASE_URL: 'mysql://a' }],
     ['a port that is none', chain, 'DATABASE_URL', { ...keys, DATABASE_URL: 'postgres://a:99999/db' }],
+    ['several hosts', chain, 'several hosts', { ...keys, DATABASE_URL: 'postgresql://user:a@h1:5432,h2:5432/db' }],
     ['a password that is not encoded', chain, '%23', { ...keys, DATABASE_URL: 'postgres://a:b#c@host/db' }],
   ]
   for (const [name, text, says, environment] of refused) {
