@@ -1,4 +1,5 @@
 import { encodeGetNonce, isAddress, isHex, ownerCall, type Hex, word } from './encoding.ts'
+import { endpointsBelow } from './endpoint.ts'
 import { messageOf, RelayError } from './relay-error.ts'
 import { objectOf, post, type Patience, type Fetch } from './post.ts'
 
@@ -120,7 +121,10 @@ export interface Eip1193Provider {
 /** Calls a method of the node. @throws RelayError NODE_FAILED */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>
 
-/** @param node an EIP-1193 provider, or the URL of a node */
+/**
+ * @param node an EIP-1193 provider, or the URL of a node
+ * @throws TypeError the URL is none of http or https
+ */
 export function createRpc(node: string | Eip1193Provider, options: Patience & { readonly fetch: Fetch }): Rpc {
   if (typeof node !== 'string') {
     return async (method, params) => {
@@ -131,9 +135,10 @@ export function createRpc(node: string | Eip1193Provider, options: Patience & { 
       }
     }
   }
+  const endpoint = endpointsBelow(node, 'node')()
   return async (method, params) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-    const { answer, error: cause } = await post(node, { ...options, body })
+    const { answer, error: cause } = await post(endpoint, { ...options, body })
     // Some nodes put an HTTP status beside their errors.
     const said = answer && objectOf(answer.text)
     if (said && 'result' in said) return said['result']

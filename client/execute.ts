@@ -1,5 +1,6 @@
 import { encodeExecutePayload, isHash, type Hex, payloadOf, type Call, relayDigest } from './encoding.ts'
 import { objectOf, post, type Fetch, type Patience, type Reply } from './post.ts'
+import type { Endpoints } from './endpoint.ts'
 import type { Channels, Place } from './channels.ts'
 import type { Signer } from './controller.ts'
 import { fateOf, type Profile, type Rpc } from './chain.ts'
@@ -34,7 +35,7 @@ export interface FallbackTransaction {
 export type Fallback = (transaction: FallbackTransaction) => Promise<string>
 
 export interface ExecuteContext {
-  readonly relayUrl: string
+  readonly relayAt: Endpoints
   readonly profile: Profile
   readonly signer: Signer
   readonly channels: Channels
@@ -86,11 +87,11 @@ const mayFallBack = (error: unknown) =>
  * nonce.
  */
 async function relay(context: ExecuteContext, payload: Hex, place: Place, options: ExecuteOptions) {
-  const { relayUrl, fetch, patience } = context
+  const { fetch, patience } = context
   let { nonce } = place
   for (let isFirst = true; ; isFirst = false) {
     const { body, signature } = await sign(context, payload, nonce, options.validityTimestamps ?? 0n)
-    const reply = await post(`${relayUrl}/execute`, { ...patience, fetch, body, signal: options.signal })
+    const reply = await post(context.relayAt('/execute'), { ...patience, fetch, body, signal: options.signal })
     const transactionHash = hashOf(reply)
     if (transactionHash) return { transactionHash, nonce }
     if (reply.isLost || !isRelayError(reply.error)) return await resolve(context, { reply, nonce, body, signature })

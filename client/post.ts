@@ -1,3 +1,4 @@
+import type { Endpoint } from './endpoint.ts'
 import { isKnownCode, messageOf, RelayError } from './relay-error.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -39,13 +40,13 @@ const GATEWAY_STATUSES: readonly number[] = [502, 503, 504]
  *
  * @throws the reason of the signal
  */
-export async function post(url: string, options: PostOptions): Promise<Reply> {
+export async function post(endpoint: Endpoint, options: PostOptions): Promise<Reply> {
   const { attempts, deadlineMs, signal } = options
   const endMs = performance.now() + deadlineMs
   let isLost = false
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
-    const reply = await send(url, options, endMs)
+    const reply = await send(endpoint, options, endMs)
     signal?.throwIfAborted()
     isLost ||= reply.isLost
     const pauseMs = pauseAfter(reply, attempt)
@@ -55,13 +56,22 @@ export async function post(url: string, options: PostOptions): Promise<Reply> {
   }
 }
 
-async function send(url: string, { fetch, body, signal, timeoutMs }: PostOptions, endMs: number): Promise<Reply> {
+async function send(
+  { url, headers }: Endpoint,
+  { fetch, body, signal, timeoutMs }: PostOptions,
+  endMs: number,
+): Promise<Reply> {
   const text = typeof body === 'function' ? await body() : body
   // Node takes whole milliseconds only.
   const timeout = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(timeoutMs, endMs - performance.now()))))
   const init: RequestInit = {
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    ...(text !== undefined && { method: 'POST', headers: { 'content-type': 'application/json' }, body: text }),
+    headers,
+    ...(text !== undefined && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: text,
+    }),
   }
   try {
     const response = await fetch(url, init)

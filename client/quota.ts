@@ -1,5 +1,6 @@
 import type { QuotaResponse } from '../specs/index.ts'
 import { objectOf, serverTimeMs, type Answer, post, type Fetch, type Patience } from './post.ts'
+import type { Endpoints } from './endpoint.ts'
 import type { Signer } from './controller.ts'
 import { quotaMessage } from './encoding.ts'
 import type { Profile } from './chain.ts'
@@ -16,7 +17,7 @@ export interface Quota {
 }
 
 export interface QuotaContext {
-  readonly relayUrl: string
+  readonly relayAt: Endpoints
   readonly profile: Profile
   readonly signer: Signer
   readonly fetch: Fetch
@@ -31,7 +32,7 @@ const CLOCK_TOLERANCE_MS = 2_000
  * Makes one `POST /quota`. Clause relay.quota.post. Each attempt is signed anew, with the present time. When the relay
  * refuses the time of this machine, the request is repeated once with the relay's time.
  */
-export function createQuota({ relayUrl, profile, signer, fetch, patience }: QuotaContext) {
+export function createQuota({ relayAt, profile, signer, fetch, patience }: QuotaContext) {
   /** Milliseconds by which the relay's clock is ahead of this one. */
   let aheadMs = 0
   const body = async () => {
@@ -41,7 +42,7 @@ export function createQuota({ relayUrl, profile, signer, fetch, patience }: Quot
   }
   return async ({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Quota> => {
     for (let isFirst = true; ; isFirst = false) {
-      const { answer, error } = await post(`${relayUrl}/quota`, { ...patience, fetch, signal, body })
+      const { answer, error } = await post(relayAt('/quota'), { ...patience, fetch, signal, body })
       if (answer && !error) return quotaOf(answer)
       const relayTimeMs = answer && isFirst && answer.status < 500 ? timeOf(answer, error) : undefined
       if (relayTimeMs === undefined || Math.abs(relayTimeMs - (Date.now() + aheadMs)) < CLOCK_TOLERANCE_MS) {

@@ -1,6 +1,7 @@
 import { assertPositive, type Call } from './encoding.ts'
 import { createChannels } from './channels.ts'
 import { signerOf, type Controller } from './controller.ts'
+import { endpointsBelow } from './endpoint.ts'
 import { createExecute, type ExecuteOptions, type Execution, type Fallback } from './execute.ts'
 import type { Fetch, Patience } from './post.ts'
 import { createProfile, createRpc, type Eip1193Provider } from './chain.ts'
@@ -8,7 +9,7 @@ import { createQuota, type Quota } from './quota.ts'
 import { createWait, type Outcome, type WaitOptions } from './wait.ts'
 
 export interface RelayClientOptions extends Partial<Patience> {
-  /** Base URL of `POST /execute` and `POST /quota`. */
+  /** Base URL of `POST /execute` and `POST /quota`; it may have a query, and user and password. */
   readonly relayUrl: string
   /** Address of the profile. */
   readonly profile: string
@@ -64,26 +65,20 @@ const usualPatience: Patience = { attempts: 5, timeoutMs: 20_000, deadlineMs: 60
  */
 export function createRelayClient(options: RelayClientOptions): RelayClient {
   const { node, chainId, nonceForm = 'number', fallback } = options
-  const relayUrl = baseOf(options.relayUrl)
+  const relayAt = endpointsBelow(options.relayUrl, 'relayUrl')
   const patience = patienceOf(options)
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const rpc = createRpc(node, { ...patience, fetch })
   const signer = signerOf(options.controller)
   const profile = createProfile(rpc, options.profile, chainId)
   const channels = createChannels(async (channel) => profile.nonce(await signer.address(), channel))
-  const common = { relayUrl, profile, signer, fetch, patience }
+  const common = { relayAt, profile, signer, fetch, patience }
   return {
     profile: profile.address,
     execute: createExecute({ ...common, channels, rpc, nonceForm, fallback }),
     quota: createQuota(common),
-    wait: createWait(relayUrl, rpc, { ...patience, fetch }),
+    wait: createWait(relayAt, rpc, { ...patience, fetch }),
   }
-}
-
-/** Removes the slashes at the end. @throws TypeError the text is no URL */
-function baseOf(relayUrl: string): string {
-  if (!URL.canParse(relayUrl)) throw new TypeError(`relayUrl is no URL: ${relayUrl}`)
-  return relayUrl.replace(/\/+$/, '')
 }
 
 /** @throws TypeError an option is not a number above 0 */

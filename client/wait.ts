@@ -1,3 +1,4 @@
+import type { Endpoints } from './endpoint.ts'
 import type { TransactionStatus } from '../specs/index.ts'
 import { assertPositive, isHash, type Hex } from './encoding.ts'
 import { objectOf, post, sleep, type Fetch, type Patience } from './post.ts'
@@ -39,13 +40,13 @@ const LONGEST_PAUSE_MS = 2_000
  * Waits for the receipt of a transaction. The reference server names at `GET /transactions/{hash}` the transaction that has
  * replaced it. When a relay has no such path, the client waits for the transaction itself.
  */
-export function createWait(relayUrl: string, rpc: Rpc, options: Patience & { readonly fetch: Fetch }) {
+export function createWait(relayAt: Endpoints, rpc: Rpc, options: Patience & { readonly fetch: Fetch }) {
   const receiptOf = async (hash: Hex) => (await rpc('eth_getTransactionReceipt', [hash])) as Receipt | null
   /** Whether the relay may have the path. A relay that answers in another form does not have it. */
   let isTold = true
   const statusOf = async (hash: Hex, signal?: AbortSignal): Promise<TransactionStatus | undefined> => {
     if (!isTold) return undefined
-    const { answer, error } = await post(`${relayUrl}/transactions/${hash}`, { ...options, attempts: 1, signal })
+    const { answer, error } = await post(relayAt(`/transactions/${hash}`), { ...options, attempts: 1, signal })
     const status = answer && !error ? asStatus(answer.text) : undefined
     if (answer && !status && answer.status < 500) isTold = isRelayError(error) && error.code !== 'UNKNOWN'
     return status

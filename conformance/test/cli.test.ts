@@ -228,7 +228,7 @@ describe('the command check', () => {
     const as = (user: string) => server.url.replace('//', `//${user}@`)
     const file = join(folder, 'report.json')
     const { stdout } = await check(
-      as('somebody:p%40ssw0rd-1'),
+      as('somebody:p%40ssw0rd-ü1'),
       ...['--no-relay', '--only', 'eth-rpc.eth_chainId', '--rpc-url', `${as('another:p%40ssw0rd-2')}/node`],
       ...['--report', `json=${file}`],
     )
@@ -236,13 +236,13 @@ describe('the command check', () => {
     expect(seen).to.deep.equal(
       new Map([
         ['/node', new Set([basic('another:p@ssw0rd-2')])],
-        ['/api/eth-rpc', new Set([basic('somebody:p@ssw0rd-1')])],
+        ['/api/eth-rpc', new Set([basic('somebody:p@ssw0rd-ü1')])],
       ]),
     )
     const shown = `${stdout}${await readFile(file, 'utf8')}`
     expect(shown).to.include('you are Basic (redacted)')
     expect(shown).to.not.match(/ssw0rd/)
-    expect(shown).to.not.include(basic('somebody:p@ssw0rd-1').slice('Basic '.length))
+    expect(shown).to.not.include(basic('somebody:p@ssw0rd-ü1').slice('Basic '.length))
     const two = await check(as('a:b'), '--eth-rpc-url', server.url)
     expect(two.code).to.equal(2)
     expect(two.stderr).to.include('different users').and.include('--header')

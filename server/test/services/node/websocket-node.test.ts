@@ -136,9 +136,9 @@ describe('WebSocketNode', () => {
 
   it('says who asks where the URL names somebody', async () => {
     const one = await node()
-    const webSocketUrl = one.webSocketUrl.replace('//', '//us%er:pass%3Aword@')
+    const webSocketUrl = one.webSocketUrl.replace('//', '//us%er:pass%3Awörd@')
     await connect({ ...one, webSocketUrl }).request('echo', [1])
-    expect(one.webSockets).to.deep.equal([`Basic ${Buffer.from('us%er:pass:word').toString('base64')}`])
+    expect(one.webSockets).to.deep.equal([`Basic ${Buffer.from('us%er:pass:wörd').toString('base64')}`])
   })
 
   it('gives each caller its answer as soon as the node has it, also of calls that are handed over together', async () => {
