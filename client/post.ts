@@ -31,6 +31,8 @@ export interface Reply {
 }
 
 const FIRST_PAUSE_MS = 250
+/** A timer that is set for longer ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** Statuses of a proxy whose server does not answer. */
 const GATEWAY_STATUSES: readonly number[] = [502, 503, 504]
 
@@ -62,8 +64,9 @@ async function send(
   endMs: number,
 ): Promise<Reply> {
   const text = typeof body === 'function' ? await body() : body
+  const limitMs = Math.max(1, Math.min(timeoutMs, endMs - performance.now(), LONGEST_TIMER_MS))
   // Node takes whole milliseconds only.
-  const timeout = AbortSignal.timeout(Math.ceil(Math.max(1, Math.min(timeoutMs, endMs - performance.now()))))
+  const timeout = AbortSignal.timeout(Math.ceil(limitMs))
   const init: RequestInit = {
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     headers,
@@ -100,7 +103,7 @@ function pauseAfter({ answer, error }: Reply, attempt: number): number | undefin
 /** @throws the reason of the signal */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
+  const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))
   const wake = () => resolve()
   signal?.addEventListener('abort', wake)
   await promise

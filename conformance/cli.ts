@@ -11,7 +11,7 @@ import {
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { createTerminalProgress, onInterrupt, planLines } from './lib/report/terminal-progress.ts'
 import { type LoadedSuite, loadSuitesOf, testbedConfigOf } from './lib/suites.ts'
-import { collectHeaders, parsePositiveInteger, readOptionFile } from './lib/options.ts'
+import { collectHeaders, parseMilliseconds, parsePositiveInteger, readOptionFile } from './lib/options.ts'
 import { redactUrl } from './lib/redact.ts'
 import {
   assertWritable,
@@ -94,8 +94,8 @@ interface Flags {
 }
 
 /** @throws InvalidArgumentError */
-function parseWholeNumber(text: string): number {
-  return text === '0' ? 0 : parsePositiveInteger(text)
+function parseLinger(text: string): number {
+  return text === '0' ? 0 : parseMilliseconds(text)
 }
 
 const append = (text: string, before: readonly string[]): readonly string[] => [...before, text]
@@ -130,26 +130,26 @@ function withLimits(command: Command): Command {
       'how many transactions the run may cause (default: 200)',
       parsePositiveInteger,
     )
-    .option('--timeout-ms <ms>', 'how long to wait for each answer (default: 10000)', parsePositiveInteger)
+    .option('--timeout-ms <ms>', 'how long to wait for each answer (default: 10000)', parseMilliseconds)
     .option(
       '--receipt-timeout-ms <ms>',
       'how long to wait until a transaction is mined (default: 60000)',
-      parsePositiveInteger,
+      parseMilliseconds,
     )
     .option(
       '--rate-limit-timeout-ms <ms>',
       'how long to wait for all rate limits together (default: 600000)',
-      parsePositiveInteger,
+      parseMilliseconds,
     )
     .option(
       '--restart-timeout-ms <ms>',
       'how long to wait until a target that died listens again (default: 5000)',
-      parsePositiveInteger,
+      parseMilliseconds,
     )
     .option(
       '--linger-ms <ms>',
       `how long to wait, before the last look, for calls that must not be executed (default: ${defaultLingerMs}; 0 with --only and for its own testbed)`,
-      parseWholeNumber,
+      parseLinger,
     )
     .option(
       '--paging <container[:key]>',

@@ -3,7 +3,7 @@ import { connect } from 'node:tls'
 import { packageVersion } from '../specs/index.ts'
 import type { Answer } from './lib/answer.ts'
 import { createHttpClient, type HttpClient } from './lib/http.ts'
-import { collectHeaders, parsePositiveInteger } from './lib/options.ts'
+import { collectHeaders, parseMilliseconds } from './lib/options.ts'
 import { UsageError } from './lib/outcome.ts'
 import { redactUrl } from './lib/redact.ts'
 import { visibleControls } from './lib/report/escape.ts'
@@ -50,7 +50,7 @@ function createCommand({ stdout, stderr }: Streams): Command {
       collectHeaders,
       {},
     )
-    .option('--timeout-ms <ms>', 'how long to wait for each answer', parsePositiveInteger, 3_000)
+    .option('--timeout-ms <ms>', 'how long to wait for each answer', parseMilliseconds, 3_000)
     .version(packageVersion())
     .addHelpText('after', help)
     .exitOverride()

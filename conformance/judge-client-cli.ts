@@ -11,7 +11,7 @@ import { provocations, type Step } from './clients/recording.ts'
 import { exitCodeOf, readExpectedFailures } from './lib/verdict.ts'
 import { type Fixture, readFixture } from './lib/fixture.ts'
 import { createTerminalProgress, onInterrupt } from './lib/report/terminal-progress.ts'
-import { parsePositiveInteger } from './lib/options.ts'
+import { parseMilliseconds } from './lib/options.ts'
 import { editions, type Edition, type Report } from './lib/report-types.ts'
 import {
   assertWritable,
@@ -92,7 +92,7 @@ function createCommand(): Command {
     .option('--only <clause>', 'a clause id, or the beginning of one; repeatable', append, [])
     .addOption(new Option('--edition <name>', 'the edition of the documents').choices(editions).default('documents'))
     .option('--expected-failures <file>', 'a file with the clauses that are known to fail: a list of id, reason, link')
-    .option('--timeout-ms <ms>', 'how long the command may take', parsePositiveInteger, 120_000)
+    .option('--timeout-ms <ms>', 'how long the command may take', parseMilliseconds, 120_000)
     .option('--verbose', 'also show the observations')
     .option('--quiet', 'show only failures and the verdict')
     .option('--report <format=file>', `${reportFormats.join(', ')}; "-" is standard output; repeatable`, outputs, [])

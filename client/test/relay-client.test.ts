@@ -381,6 +381,14 @@ describe('a relay client', () => {
       expect(transactionHash).to.match(/^0x/)
     })
 
+    for (const ms of [3e9, Infinity]) {
+      it(`may have limits that no timer has, such as ${ms} ms`, async () => {
+        const client = world.client({ attempts: ms, timeoutMs: ms, deadlineMs: ms })
+        const { transactionHash } = await client.execute(succeed(world.target))
+        expect(await client.wait(transactionHash, { timeoutMs: ms })).to.include({ status: 'executed' })
+      })
+    }
+
     it('ends with the signal, though the relay answers', async () => {
       const abort = new AbortController()
       const client = world.client({

@@ -1,5 +1,7 @@
 /** The time is counted in so many parts. */
 const parts = 4
+/** A timer that is set for longer ends at once. */
+export const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Does some work that has so much time, by an AbortSignal with a TimeoutError. A part of the time in which this process
@@ -9,7 +11,7 @@ const parts = 4
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const end = () => controller.abort(new DOMException(`not within ${ms} ms`, 'TimeoutError'))
-  const partMs = ms / parts
+  const partMs = Math.min(ms / parts, longestTimerMs)
   let timer: NodeJS.Timeout
   const wait = (left: number) => {
     const dueMs = performance.now() + partMs

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { longestTimerMs } from './deadline.ts'
 import { UsageError } from './outcome.ts'
 import { readYamlFile } from './yaml-file.ts'
 
@@ -7,6 +8,13 @@ export function parsePositiveInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('a whole number above zero is expected')
   return value
+}
+
+/** Parses the time of a command line. @throws InvalidArgumentError */
+export function parseMilliseconds(text: string): number {
+  const ms = parsePositiveInteger(text)
+  if (ms > longestTimerMs) throw new InvalidArgumentError(`at most ${longestTimerMs} ms are possible`)
+  return ms
 }
 
 /** The HTTP client sets these headers for each request or connection. */

@@ -73,6 +73,10 @@ describe('the command check', () => {
       expect(stderr.trim().split('\n'), stderr).to.have.length(1)
     }
     expect((await check('http://127.0.0.1:1', '--record')).stderr).to.include('add --report json=<file>')
+    for (const option of ['--timeout-ms', '--receipt-timeout-ms', '--linger-ms']) {
+      const { stderr } = await check('http://127.0.0.1:1', option, '2147483648')
+      expect(stderr, option).to.include('at most 2147483647 ms')
+    }
   })
 
   it('asks nothing when the URL of the node is none', async () => {

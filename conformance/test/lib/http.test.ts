@@ -70,6 +70,17 @@ describe('the recorded HTTP client', () => {
     }
   })
 
+  it('waits for an answer for longer than any timer takes', async () => {
+    await using server = await serve((_request, response) => setTimeout(() => response.end('{}'), 100))
+    const patient = createHttpClient(1e12)
+    try {
+      const request = { url: server.url, method: 'POST', headers: {}, body: '{}' }
+      expect(await patient.send(request)).to.include({ text: '{}', failure: undefined })
+    } finally {
+      await patient.close()
+    }
+  })
+
   it('names a timeout: no answer, and an answer that never ends', async () => {
     await using silent = await serve(() => undefined)
     await using endless = await serve((_request, response) => {
