@@ -17,7 +17,8 @@ export interface Profile {
 
 /** @throws TypeError the profile's address is not an address */
 export function createProfile(rpc: Rpc, address: string, chainId?: number | bigint): Profile {
-  if (!isAddress(address)) throw new TypeError(`the profile's address is no address: ${String(address)}`)
+  if (!isAddress(address))
+    throw new TypeError(`the profile's address is none, or its checksum is wrong: ${String(address)}`)
   const call = async (to: Hex, data: Hex) => rpc('eth_call', [{ to, data }, 'latest'])
   const notFound = (reason: string, cause?: unknown) =>
     new RelayError('PROFILE_NOT_FOUND', `${address} is no profile with a key manager: ${reason}`, {
@@ -144,7 +145,7 @@ export function createRpc(node: string | Eip1193Provider, options: Patience & { 
     if (said && 'result' in said) return said['result']
     const rpcError = said?.['error']
     if (rpcError !== undefined) throw nodeFailed(method, JSON.stringify(rpcError), { rpcError })
-    throw nodeFailed(method, cause?.message ?? 'no JSON-RPC answer', { cause })
+    throw nodeFailed(method, cause ? messageOf(cause) : 'no JSON-RPC answer', { cause })
   }
 }
 

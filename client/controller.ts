@@ -34,6 +34,8 @@ export interface Signer {
 
 /** @throws TypeError the value is none of the kinds of {@link Controller} */
 export function signerOf(controller: Controller): Signer {
+  // A private key may stand here by mistake: no error may hold it.
+  if (Object(controller) !== controller) throw noController(` is a value of type ${typeof controller}, and`)
   const sign = digestSigner(controller)
   if (sign) {
     const address = checkedAddress('address' in controller ? controller.address : addressOfKey(controller))
@@ -53,11 +55,13 @@ export function signerOf(controller: Controller): Signer {
       signPersonal: async (message) => normalise(await controller.signMessage(bytesOf(message))),
     }
   }
-  const has = typeof controller === 'object' && 'type' in controller ? ` of type ${String(controller['type'])}` : ''
-  throw new TypeError(
-    `the controller${has} cannot sign: give a local account of viem, a Wallet of ethers, { address, signDigest } or a wallet (EIP-1193)`,
-  )
+  throw noController('type' in controller ? ` of type ${String(controller['type'])}` : '')
 }
+
+const noController = (what: string) =>
+  new TypeError(
+    `the controller${what} cannot sign: give a local account of viem, a Wallet of ethers, { address, signDigest } or a wallet (EIP-1193)`,
+  )
 
 type SignDigest = (digest: Hex) => Promise<string> | string
 
@@ -119,7 +123,7 @@ function cannotSign(controller: string): RelayError {
 
 function checkedAddress(address: unknown): Hex {
   if (isAddress(address)) return address
-  throw new TypeError(`the controller's address is no address: ${String(address)}`)
+  throw new TypeError(`the controller's address is none, or its checksum is wrong: ${String(address)}`)
 }
 
 /** Writes v as 27 or 28, which the key manager requires: some signers write 0 or 1. @throws TypeError not 65 bytes */

@@ -30,7 +30,7 @@ export function payloadOf(call: Call, profile: Hex): Hex {
     if (data === '0x') throw new TypeError('the call has neither `to` nor data')
     return encodeExecute(operations.create, '0x0', valueWei, data)
   }
-  if (!isAddress(to)) throw new TypeError(`the call goes to no address: ${String(to)}`)
+  if (!isAddress(to)) throw new TypeError(`the call goes to no address, or its checksum is wrong: ${String(to)}`)
   if (to.toLowerCase() !== profile.toLowerCase()) return encodeExecute(operations.call, to, valueWei, data)
   if (valueWei !== 0n) throw new TypeError('the profile cannot send coins to itself')
   return payloadOf(data, profile)
@@ -116,7 +116,19 @@ function bytes(hex: string): string {
 
 export const isHex = (text: unknown): text is Hex => typeof text === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(text)
 
-export const isAddress = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{40}$/.test(text)
+/** Whether a text is an address. One with letters of both cases must have the right checksum (EIP-55). */
+export const isAddress = (text: unknown): text is Hex =>
+  typeof text === 'string' &&
+  /^0x[0-9a-fA-F]{40}$/.test(text) &&
+  (isOfOneCase(text.slice(2)) || text === checksummed(text))
+
+const isOfOneCase = (digits: string) => digits === digits.toLowerCase() || digits === digits.toUpperCase()
+
+function checksummed(address: string): Hex {
+  const digits = address.slice(2).toLowerCase()
+  const hash = keccak(bytesToHex(new TextEncoder().encode(digits)))
+  return `0x${digits.replace(/[a-f]/g, (letter, index: number) => ((hash[index + 2] ?? '') >= '8' ? letter.toUpperCase() : letter))}`
+}
 
 export const isHash = (text: unknown): text is Hex => typeof text === 'string' && /^0x[0-9a-fA-F]{64}$/.test(text)
 

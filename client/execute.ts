@@ -4,7 +4,7 @@ import type { Endpoints } from './endpoint.ts'
 import type { Channels, Place } from './channels.ts'
 import type { Signer } from './controller.ts'
 import { fateOf, type Profile, type Rpc } from './chain.ts'
-import { isRelayError, RelayError, remedyOf } from './relay-error.ts'
+import { isRelayError, messageOf, RelayError, remedyOf } from './relay-error.ts'
 
 export interface ExecuteOptions {
   /** Calls with the same name are relayed one after the other, in the order of their `execute`. */
@@ -116,7 +116,7 @@ async function resolve(
   const cause = reply.error
   // The relay knows its calls by their signature. A call that it refuses for good, it has not accepted before.
   if (isExecuted === false && isRelayError(cause) && isForGood(cause)) throw withoutWord(cause)
-  const reason = cause?.message ?? `the relay answers ${reply.answer?.status} without a transactionHash`
+  const reason = cause ? messageOf(cause) : `the relay answers ${reply.answer?.status} without a transactionHash`
   throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${fate}: ${reason}`, {
     details: { isExecuted, nonce, body },
     status: reply.answer?.status,

@@ -155,6 +155,10 @@ export function isRelayError<Code extends RelayErrorCode>(thrown: unknown, code?
 
 /** What was thrown, in words. Wallets throw plain objects as well: `{ code: 4001, message }`. */
 export function messageOf(thrown: unknown): string {
-  const { message } = Object(thrown) as { readonly message?: unknown }
-  return typeof message === 'string' ? message : String(thrown)
+  const { message, cause } = Object(thrown) as { readonly message?: unknown; readonly cause?: unknown }
+  const text = typeof message === 'string' ? message : String(thrown)
+  if (text !== 'fetch failed') return text
+  // Node's `fetch` gives the reason in the cause alone; of a host with two addresses, by its code.
+  const { code, message: reason } = Object(cause) as { readonly code?: string; readonly message?: string }
+  return `${text}: ${reason || code}`
 }

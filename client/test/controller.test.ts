@@ -91,6 +91,20 @@ describe('a controller', () => {
     expect(await thrownBy(client.execute(succeed(world.target)))).to.be.instanceOf(TypeError)
   })
 
+  it('is no private key, and no error repeats one', async () => {
+    for (const [controller, type] of [
+      [key, 'string'],
+      [undefined, 'undefined'],
+    ] as const) {
+      const words = `the controller is a value of type ${type}, and cannot sign: `
+      const error = await thrownBy((async () => world.client({ controller: controller as never }))())
+      expect(error).to.be.instanceOf(TypeError)
+      expect((error as TypeError).message)
+        .to.match(new RegExp(`^${words}`))
+        .and.not.include(key.slice(2))
+    }
+  })
+
   it('is no JSON-RPC account of viem, which signs nothing', () => {
     const account = { address: world.target, type: 'json-rpc' }
     expect(() => world.client({ controller: account as never })).to.throw(TypeError, 'of type json-rpc')

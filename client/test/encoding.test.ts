@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import {
   computeAddress,
+  getAddress,
   hashMessage,
   hexlify,
   Interface,
@@ -13,6 +14,7 @@ import {
   encodeExecute,
   encodeExecutePayload,
   encodeGetNonce,
+  isAddress,
   ownerCall,
   addressOf,
   personalDigest,
@@ -34,6 +36,8 @@ const payloads = [
   hexlify(randomBytes(32)),
   hexlify(randomBytes(1000)),
 ] as const
+
+const swapCase = (letter: string) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())
 
 describe('what the client encodes and hashes', () => {
   it('is what ethers encodes', () => {
@@ -67,6 +71,20 @@ describe('what the client encodes and hashes', () => {
     const hash = solidityPackedKeccak256(['address', 'uint256'], [address, 1767225600])
     expect(quotaMessage(address, 1767225600)).to.equal(hash)
     expect(personalDigest(quotaMessage(address, 1767225600))).to.equal(hashMessage(Buffer.from(hash.slice(2), 'hex')))
+  })
+
+  it('goes to an address in letters of one case, or with its checksum', () => {
+    for (let round = 0; round < 50; round++) {
+      const checksummed = getAddress(hexlify(randomBytes(20)))
+      const lower = checksummed.toLowerCase()
+      for (const right of [checksummed, lower, `0x${lower.slice(2).toUpperCase()}`])
+        expect(isAddress(right), right).to.equal(true)
+      const typo = checksummed.replace(/[a-f]/i, (letter) => swapCase(letter))
+      const isOfOneCase = [typo.toLowerCase(), `0x${typo.slice(2).toUpperCase()}`].includes(typo)
+      expect(isAddress(typo), typo).to.equal(isOfOneCase || typo === checksummed)
+    }
+    for (const none of ['', '0x', `${address}00`, address.slice(2), 5, undefined])
+      expect(isAddress(none)).to.equal(false)
   })
 
   it('is the address of a key', () => {

@@ -115,6 +115,10 @@ describe('quota()', () => {
 
   it('says when nobody answers', async () => {
     const client = world.client({ relayUrl: 'http://127.0.0.1:9', attempts: 1 })
-    expect(isRelayError(await thrownBy(client.quota()), 'UNKNOWN')).to.equal(true)
+    const error = await thrownBy(client.quota())
+    expect(isRelayError(error, 'UNKNOWN')).to.equal(true)
+    expect(error)
+      .to.have.property('message')
+      .that.matches(/fetch failed: \S/)
   })
 })

@@ -85,6 +85,7 @@ describe('a relay client', () => {
         'hello',
         {},
         { to: '0x12' },
+        { to: '0x5fbDB2315678afecb367f032d93F642f64180aa3' },
         { to: world.target, data: '0x1' },
         { to: address, value: 1n, data: '0x12345678' },
       ]) {
