@@ -123,7 +123,7 @@ function cannotSign(controller: string): RelayError {
 
 function checkedAddress(address: unknown): Hex {
   if (isAddress(address)) return address
-  throw new TypeError(`the controller's address is none, or its checksum is wrong: ${String(address)}`)
+  throw new TypeError("the controller's address is none, or its checksum is wrong")
 }
 
 /** Writes v as 27 or 28, which the key manager requires: some signers write 0 or 1. @throws TypeError not 65 bytes */

@@ -103,6 +103,8 @@ describe('a controller', () => {
         .to.match(new RegExp(`^${words}`))
         .and.not.include(key.slice(2))
     }
+    const misplaced = { address: key, signDigest: () => '0x' }
+    expect(() => world.client({ controller: misplaced })).to.throw(TypeError, /^the controller's address is none[^0]*$/)
   })
 
   it('is no JSON-RPC account of viem, which signs nothing', () => {
