@@ -69,12 +69,9 @@ async function send(
   const timeout = AbortSignal.timeout(Math.ceil(limitMs))
   const init: RequestInit = {
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    headers,
-    ...(text !== undefined && {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: text,
-    }),
+    ...(text === undefined
+      ? { headers }
+      : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text }),
   }
   try {
     const response = await fetch(url, init)

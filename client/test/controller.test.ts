@@ -91,20 +91,14 @@ describe('a controller', () => {
     expect(await thrownBy(client.execute(succeed(world.target)))).to.be.instanceOf(TypeError)
   })
 
-  it('is no private key, and no error repeats one', async () => {
-    for (const [controller, type] of [
-      [key, 'string'],
-      [undefined, 'undefined'],
-    ] as const) {
-      const words = `the controller is a value of type ${type}, and cannot sign: `
-      const error = await thrownBy((async () => world.client({ controller: controller as never }))())
-      expect(error).to.be.instanceOf(TypeError)
-      expect((error as TypeError).message)
-        .to.match(new RegExp(`^${words}`))
-        .and.not.include(key.slice(2))
+  it('is no private key, and no error repeats one', () => {
+    const make = (controller: unknown) => () => world.client({ controller: controller as never })
+    for (const controller of [key, undefined]) {
+      const words = `the controller is a value of type ${typeof controller}, and cannot sign: `
+      expect(make(controller)).to.throw(TypeError, new RegExp(`^${words}[^0]*$`))
     }
     const misplaced = { address: key, signDigest: () => '0x' }
-    expect(() => world.client({ controller: misplaced })).to.throw(TypeError, /^the controller's address is none[^0]*$/)
+    expect(make(misplaced)).to.throw(TypeError, /^the controller's address is none[^0]*$/)
   })
 
   it('is no JSON-RPC account of viem, which signs nothing', () => {

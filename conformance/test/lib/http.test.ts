@@ -72,13 +72,7 @@ describe('the recorded HTTP client', () => {
 
   it('waits for an answer for longer than any timer takes', async () => {
     await using server = await serve((_request, response) => setTimeout(() => response.end('{}'), 100))
-    const patient = createHttpClient(1e12)
-    try {
-      const request = { url: server.url, method: 'POST', headers: {}, body: '{}' }
-      expect(await patient.send(request)).to.include({ text: '{}', failure: undefined })
-    } finally {
-      await patient.close()
-    }
+    expect(await createAndSend(server.url, 1e12)).to.include({ text: '{}', failure: undefined })
   })
 
   it('names a timeout: no answer, and an answer that never ends', async () => {
@@ -108,8 +102,8 @@ describe('the recorded HTTP client', () => {
     expect(answer.exchange.response?.truncated).to.equal(true)
   })
 
-  async function createAndSend(url: string) {
-    const patient = createHttpClient(10_000)
+  async function createAndSend(url: string, timeoutMs = 10_000) {
+    const patient = createHttpClient(timeoutMs)
     try {
       return await patient.send({ url, method: 'POST', headers: {}, body: '{}' })
     } finally {
