@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './assert-runtime.ts'
 import { packageVersion } from '../specs/index.ts'
 import { Command, CommanderError } from 'commander'
 import { UsageError } from '../conformance/lib/outcome.ts'

@@ -53,6 +53,19 @@ describe('touchstone', () => {
     expect(touchstone()).to.include({ status: 2 })
   })
 
+  for (const [versions, reason] of [
+    ["node:{value:'20.20.2'}", 'this is Node 20.20.2'],
+    ["node:{value:'22.17.1'}", 'this is Node 22.17.1'],
+    ["bun:{value:'1.4.5'}", 'this is Bun 1.4.5, which has other HTTP clients'],
+  ] as const) {
+    it(`says in one line where it does not run: ${reason}`, () => {
+      const pretended = `--import=data:text/javascript,Object.defineProperties(process.versions,{${versions}})`
+      const { status, stdout, stderr } = touchstoneWith({ NODE_OPTIONS: pretended }, '--version')
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
+      expect(stderr).to.equal(`touchstone needs Node 22.18 or newer: ${reason}\n`)
+    })
+  }
+
   for (const word of words) {
     it(`${word} explains itself, and refuses an option that it does not know`, () => {
       const help = touchstone(word, '--help')
