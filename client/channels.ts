@@ -70,12 +70,14 @@ export function createChannels(
       const turn = turns.get(channel) ?? { last: Promise.resolve() }
       turns.set(channel, turn)
       const before = turn.last
-      const { promise, resolve } = Promise.withResolvers<void>()
-      turn.last = promise
+      let end = () => {}
+      turn.last = new Promise((resolve) => {
+        end = resolve
+      })
       await before
       const release = (next?: bigint) => {
         turn.next = next
-        resolve()
+        end()
       }
       try {
         const onChain = await readNonce(channel)

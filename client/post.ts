@@ -99,13 +99,15 @@ function pauseAfter({ answer, error }: Reply, attempt: number): number | undefin
 
 /** @throws the reason of the signal */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS))
-  const wake = () => resolve()
-  signal?.addEventListener('abort', wake)
-  await promise
-  clearTimeout(timer)
-  signal?.removeEventListener('abort', wake)
+  await new Promise<void>((resolve) => {
+    const wake = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, Math.min(ms, LONGEST_TIMER_MS))
+    signal?.addEventListener('abort', wake)
+  })
   signal?.throwIfAborted()
 }
 
