@@ -23,6 +23,7 @@ export function payloadOf(call: Call, profile: Hex): Hex {
     if (isHex(call) && call.length >= SELECTOR_LENGTH) return call
     throw new TypeError(`the payload has not four bytes of hex at least: ${call}`)
   }
+  if (!call) throw new TypeError(`there is no call: ${String(call)}`)
   const { to, value = 0n, data = '0x' } = call
   const valueWei = BigInt(value)
   if (!isHex(data)) throw new TypeError(`the data of the call is not hex: ${String(data)}`)
@@ -81,6 +82,8 @@ export type Hex = `0x${string}`
 const EXECUTE = '44c028fe'
 /** `execute(bytes)` of a key manager (LSP6). */
 const EXECUTE_PAYLOAD = '09c5eabe'
+/** `executeRelayCall(bytes,uint256,uint256,bytes)` of a key manager (LSP25). */
+const EXECUTE_RELAY_CALL = '4c8a4e74'
 /** `getNonce(address,uint128)` of a key manager (LSP25). */
 const GET_NONCE = 'b44581d9'
 
@@ -97,6 +100,14 @@ export function encodeExecute(operation: bigint, to: string, valueWei: bigint, d
 
 /** Call data for a key manager: `execute(payload)`, which its controller sends as a transaction. */
 export const encodeExecutePayload = (payload: string): Hex => `0x${EXECUTE_PAYLOAD}${word(0x20n)}${bytes(payload)}`
+
+/** Call data for a key manager: the relay call, which anybody may send as a transaction. */
+export function encodeExecuteRelayCall({ nonce, validityTimestamps, payload }: RelayMessage, signature: string): Hex {
+  const signatureBytes = bytes(signature)
+  const payloadAt = 0x80n + BigInt(signatureBytes.length / 2)
+  const words = [0x80n, nonce, validityTimestamps, payloadAt].map(word).join('')
+  return `0x${EXECUTE_RELAY_CALL}${words}${signatureBytes}${bytes(payload)}`
+}
 
 /** Call data for a key manager: the next nonce of a controller in a channel. */
 export const encodeGetNonce = (controller: string, channel: bigint): Hex =>

@@ -1,4 +1,13 @@
-import { encodeExecutePayload, isHash, type Hex, payloadOf, type Call, relayDigest } from './encoding.ts'
+import {
+  encodeExecutePayload,
+  encodeExecuteRelayCall,
+  isHash,
+  type Hex,
+  payloadOf,
+  type Call,
+  relayDigest,
+  type RelayMessage,
+} from './encoding.ts'
 import { objectOf, post, type Fetch, type Patience, type Reply } from './post.ts'
 import type { Endpoints } from './endpoint.ts'
 import type { Channels, Place } from './channels.ts'
@@ -10,7 +19,7 @@ export interface ExecuteOptions {
   /** Calls with the same name are relayed one after the other, in the order of their `execute`. */
   readonly order?: string
   /** As above, with the number of a channel (LSP25), which stays the same when another client continues. */
-  readonly channel?: bigint
+  readonly channel?: bigint | number
   /** `start << 128 | end` in Unix seconds; absent: always valid. */
   readonly validityTimestamps?: bigint
   /** Stops waiting. A call that was sent before may still be executed. */
@@ -19,7 +28,7 @@ export interface ExecuteOptions {
 
 export interface Execution {
   readonly transactionHash: Hex
-  /** `transaction`: the relay refused the call, and `fallback` sent it. */
+  /** `transaction`: the relay refused the call or did not answer, and `fallback` sent it. */
   readonly via: 'relay' | 'transaction'
 }
 
@@ -48,9 +57,10 @@ export interface ExecuteContext {
 
 /** Makes one `POST /execute`, from the call to the hash of its transaction. Clause relay.execute.post. */
 export function createExecute(context: ExecuteContext) {
-  const { profile, channels, fallback, signer } = context
+  const { profile, channels, fallback } = context
   return async (call: Call, options: ExecuteOptions = {}): Promise<Execution> => {
-    const { order, channel } = options
+    const { order } = options
+    const channel = options.channel === undefined ? undefined : BigInt(options.channel)
     if (order !== undefined && channel !== undefined) throw new TypeError('give an order or a channel, not both')
     if (channel !== undefined && (channel < 0n || channel >> 128n !== 0n)) {
       throw new RangeError(`a channel has 128 bits: ${channel}`)
@@ -58,43 +68,74 @@ export function createExecute(context: ExecuteContext) {
     const payload = payloadOf(call, profile.address)
     const name = order ?? channel
     const place = await (name === undefined ? channels.free() : channels.inTurn(name))
+    let signed: SignedCall | undefined
+    const signWith = async (nonce: bigint) => (signed = await sign(context, payload, nonce, options.validityTimestamps))
     let next: bigint | undefined
     try {
-      const { transactionHash, nonce } = await relay(context, payload, place, options)
+      const { transactionHash, nonce } = await relay(context, place, signWith, options.signal)
       next = nonce + 1n
       return { transactionHash, via: 'relay' }
     } catch (error) {
       if (isRelayError(error, 'INVALID_SIGNATURE')) profile.forget()
-      if (!fallback || !mayFallBack(error)) throw error
-      const transaction = {
-        from: await signer.address(),
-        to: await profile.keyManager(),
-        data: encodeExecutePayload(payload),
+      // After a revert, a transaction of the controller would revert as well.
+      if (!fallback || !isRelayError(error) || error.code === 'RELAY_CALL_REVERTS') throw error
+      if (error.broadcast === false) {
+        const transactionHash = await send(context, fallback, encodeExecutePayload(payload))
+        return { transactionHash, via: 'transaction' }
       }
-      return { transactionHash: checkedHash(await fallback(transaction)), via: 'transaction' }
+      if (!signed || !mayBeUnsent(error)) throw error
+      const execution = await relayItself(context, fallback, signed)
+      next = signed.nonce + 1n
+      return execution
     } finally {
       place.release(next)
     }
   }
 }
 
-/** Not after a revert: a transaction of the controller would revert as well. */
-const mayFallBack = (error: unknown) =>
-  isRelayError(error) && error.broadcast === false && error.code !== 'RELAY_CALL_REVERTS'
+const mayBeUnsent = (error: RelayError) =>
+  isRelayError(error, 'ANSWER_LOST') && error.details.isExecuted !== true && error.broadcast !== true
 
 /**
- * Relays the payload. When the relay refuses the nonce and sent nothing, the call is signed once more with the expected
+ * Sends a relay call that the relay may have sent as well. Its nonce is used once, whoever comes first.
+ *
+ * @throws what the fallback throws, unless the relay has executed the call meanwhile
+ */
+async function relayItself(context: ExecuteContext, fallback: Fallback, signed: SignedCall): Promise<Execution> {
+  try {
+    const data = encodeExecuteRelayCall(signed, signed.signature)
+    return { transactionHash: await send(context, fallback, data), via: 'transaction' }
+  } catch (error) {
+    const { transactionHash } = await fate(context, signed)
+    if (!transactionHash) throw error
+    return { transactionHash, via: 'relay' }
+  }
+}
+
+async function send({ profile, signer }: ExecuteContext, fallback: Fallback, data: Hex): Promise<Hex> {
+  const hash = await fallback({ from: await signer.address(), to: await profile.keyManager(), data })
+  if (isHash(hash)) return hash
+  throw new TypeError(`fallback answers no transaction hash: ${String(hash)}`)
+}
+
+/**
+ * Relays a call. When the relay refuses the nonce and sent nothing, the call is signed once more with the expected
  * nonce.
  */
-async function relay(context: ExecuteContext, payload: Hex, place: Place, options: ExecuteOptions) {
+async function relay(
+  context: ExecuteContext,
+  place: Place,
+  signWith: (nonce: bigint) => Promise<SignedCall>,
+  signal: AbortSignal | undefined,
+) {
   const { fetch, patience } = context
   let { nonce } = place
   for (let isFirst = true; ; isFirst = false) {
-    const { body, signature } = await sign(context, payload, nonce, options.validityTimestamps ?? 0n)
-    const reply = await post(context.relayAt('/execute'), { ...patience, fetch, body, signal: options.signal })
+    const signed = await signWith(nonce)
+    const reply = await post(context.relayAt('/execute'), { ...patience, fetch, body: signed.body, signal })
     const transactionHash = hashOf(reply)
     if (transactionHash) return { transactionHash, nonce }
-    if (reply.isLost || !isRelayError(reply.error)) return await resolve(context, { reply, nonce, body, signature })
+    if (reply.isLost || !isRelayError(reply.error)) return await resolve(context, reply, signed)
     const expected = isFirst ? await expectedNonce(context, reply.error, place.channel) : undefined
     if (expected === undefined || expected === nonce) throw reply.error
     nonce = expected
@@ -102,13 +143,11 @@ async function relay(context: ExecuteContext, payload: Hex, place: Place, option
 }
 
 /** Asks the chain what became of a call without an answer. @throws RelayError the relay's refusal, or ANSWER_LOST */
-async function resolve(
-  { profile, signer, rpc }: ExecuteContext,
-  { reply, nonce, body, signature }: { reply: Reply; nonce: bigint; body: string; signature: Hex },
-) {
-  const { isExecuted, transactionHash } = await fateOf(rpc, profile, await signer.address(), { nonce, signature })
+async function resolve(context: ExecuteContext, reply: Reply, signed: SignedCall) {
+  const { nonce, body } = signed
+  const { isExecuted, transactionHash } = await fate(context, signed)
   if (transactionHash) return { transactionHash, nonce }
-  const fate = {
+  const inWords = {
     true: 'was most likely executed',
     false: 'is not executed so far',
     undefined: 'may have been executed',
@@ -117,12 +156,16 @@ async function resolve(
   // The relay knows its calls by their signature. A call that it refuses for good, it has not accepted before.
   if (isExecuted === false && isRelayError(cause) && isForGood(cause)) throw withoutWord(cause)
   const reason = cause ? messageOf(cause) : `the relay answers ${reply.answer?.status} without a transactionHash`
-  throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${fate}: ${reason}`, {
+  throw new RelayError('ANSWER_LOST', `no answer says what became of the call, which ${inWords}: ${reason}`, {
     details: { isExecuted, nonce, body },
     status: reply.answer?.status,
+    broadcast: isRelayError(cause) && cause.broadcast ? true : undefined,
     cause,
   })
 }
+
+const fate = async ({ rpc, profile, signer }: ExecuteContext, signed: SignedCall) =>
+  fateOf(rpc, profile, await signer.address(), signed)
 
 const isForGood = ({ code, status = 0, broadcast }: RelayError) =>
   remedyOf(code) === 'none' && status < 500 && broadcast === false
@@ -156,22 +199,23 @@ async function expectedNonce(
     : profile.nonce(await signer.address(), channel)
 }
 
-/** The body of `POST /execute` (LSP15). The nonce has all of its digits. */
+/** A relay call with its signature, and as the body of `POST /execute` (LSP15), in which the nonce has all of its digits. */
+interface SignedCall extends RelayMessage {
+  readonly signature: Hex
+  readonly body: string
+}
+
 async function sign(
   { profile, signer, nonceForm }: ExecuteContext,
   payload: Hex,
   nonce: bigint,
-  validityTimestamps: bigint,
-) {
+  validityTimestamps = 0n,
+): Promise<SignedCall> {
   const [keyManager, chainId] = await Promise.all([profile.keyManager(), profile.chainId()])
-  const signature = await signer.signDigest(relayDigest({ keyManager, chainId, nonce, validityTimestamps, payload }))
+  const message = { keyManager, chainId, nonce, validityTimestamps, payload }
+  const signature = await signer.signDigest(relayDigest(message))
   const validity = validityTimestamps === 0n ? '' : `,"validityTimestamps":"0x${validityTimestamps.toString(16)}"`
   const digits = nonceForm === 'string' ? `"${nonce}"` : String(nonce)
   const transaction = `{"abi":"${payload}","signature":"${signature}","nonce":${digits}${validity}}`
-  return { signature, body: `{"address":"${profile.address}","transaction":${transaction}}` }
-}
-
-function checkedHash(hash: unknown): Hex {
-  if (isHash(hash)) return hash
-  throw new TypeError(`fallback answers no transaction hash: ${String(hash)}`)
+  return { ...message, signature, body: `{"address":"${profile.address}","transaction":${transaction}}` }
 }

@@ -28,7 +28,7 @@ export interface RelayClientOptions extends Partial<Patience> {
   readonly nonceForm?: 'number' | 'string'
   /**
    * Sends a transaction of the controller, who pays for it. It is used when the relay refuses the call and says that it
-   * sent nothing. Default: none.
+   * sent nothing, and when it does not answer. Default: none.
    */
   readonly fallback?: Fallback
 }

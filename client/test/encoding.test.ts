@@ -13,6 +13,7 @@ import { relayCallDigest } from '../../contracts/lsp25.ts'
 import {
   encodeExecute,
   encodeExecutePayload,
+  encodeExecuteRelayCall,
   encodeGetNonce,
   isAddress,
   ownerCall,
@@ -25,6 +26,7 @@ import {
 const contract = new Interface([
   'function execute(uint256,address,uint256,bytes)',
   'function execute(bytes)',
+  'function executeRelayCall(bytes,uint256,uint256,bytes)',
   'function getNonce(address,uint128)',
   'function owner()',
 ])
@@ -47,6 +49,11 @@ describe('what the client encodes and hashes', () => {
         contract.encodeFunctionData('execute(uint256,address,uint256,bytes)', values),
       )
       expect(encodeExecutePayload(data)).to.equal(contract.encodeFunctionData('execute(bytes)', [data]))
+      const signature = hexlify(randomBytes(65))
+      const call = { keyManager: address, chainId: 42n, nonce: 2n ** 200n, validityTimestamps: 5n, payload: data }
+      expect(encodeExecuteRelayCall(call, signature)).to.equal(
+        contract.encodeFunctionData('executeRelayCall', [signature, call.nonce, call.validityTimestamps, data]),
+      )
     }
     expect(encodeGetNonce(address, 2n ** 127n)).to.equal(contract.encodeFunctionData('getNonce', [address, 2n ** 127n]))
     expect(ownerCall).to.equal(contract.encodeFunctionData('owner', []))

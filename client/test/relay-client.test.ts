@@ -94,9 +94,10 @@ describe('a relay client', () => {
           JSON.stringify(call, (_, v: unknown) => String(v)),
         ).to.be.instanceOf(TypeError)
       }
+      expect(await thrownBy(client.execute(undefined as never))).to.include({ message: 'there is no call: undefined' })
       const both = thrownBy(client.execute('0x12345678', { order: 'a', channel: 1n }))
       expect(await both).to.be.instanceOf(TypeError)
-      for (const channel of [-1n, 2n ** 128n]) {
+      for (const channel of [-1n, -1, 1.5, 2n ** 128n]) {
         expect(await thrownBy(client.execute('0x12345678', { channel }))).to.be.instanceOf(RangeError)
       }
     })
@@ -204,6 +205,15 @@ describe('a relay client', () => {
       const next = client.execute(succeed(world.target), { order: 'a' })
       expect(isRelayError(await thrownBy(refused), 'RELAY_CALL_REVERTS')).to.equal(true)
       await client.wait((await next).transactionHash)
+    })
+
+    it('may be given as a number', async () => {
+      await using front = await startFront(world.relayUrl, () => undefined)
+      const { transactionHash } = await world
+        .client({ relayUrl: front.url })
+        .execute(succeed(world.target), { channel: 3 })
+      await world.client().wait(transactionHash)
+      expect(bodiesOf(front).map(channelOf)).to.deep.equal([3n])
     })
 
     it('of a given number are shared by two clients: a nonce that the other used is taken anew', async () => {
@@ -472,6 +482,78 @@ describe('a relay client', () => {
       expect(via).to.equal('transaction')
       expect((await client.wait(transactionHash)).status).to.equal('executed')
       expect((await world.calls()) - before).to.equal(1)
+    })
+
+    describe('when the relay does not answer', () => {
+      const absent = { relayUrl: 'http://127.0.0.1:1', attempts: 2 }
+
+      it('sends the relay call itself, and what follows in its order', async () => {
+        const client = world.client({ ...absent, fallback: send })
+        const before = await world.calls()
+        await world.setBlockTime(3600)
+        try {
+          for (const value of [1, 2]) {
+            const { via } = await client.execute(succeed(world.target, value), { order: 'a' })
+            expect(via).to.equal('transaction')
+          }
+          await world.mine(1)
+        } finally {
+          await world.setBlockTime(null)
+        }
+        expect((await world.calls()) - before).to.equal(2)
+      })
+
+      it('goes on in the same order by the relay', async () => {
+        let isAway = true
+        await using front = await startFront(world.relayUrl, () => (isAway ? 'cut before' : undefined))
+        const client = world.client({ relayUrl: front.url, attempts: 2, fallback: send })
+        expect(await client.execute(succeed(world.target), { channel: 77 })).to.include({ via: 'transaction' })
+        isAway = false
+        expect(await client.execute(succeed(world.target), { channel: 77 })).to.include({ via: 'relay' })
+        expect(bodiesOf(front).map(idOf)).to.deep.equal([0n, 0n, 1n])
+      })
+
+      it('is not executed twice, though the relay has the call as well', async () => {
+        await using front = await startFront(world.relayUrl, () => 'cut before')
+        const relayed = async () => {
+          const headers = { 'content-type': 'application/json' }
+          const body = front.requests[0]?.body ?? ''
+          const answer = await fetch(`${world.relayUrl}/execute`, { method: 'POST', headers, body })
+          return ((await answer.json()) as { transactionHash: string }).transactionHash
+        }
+        let byRelay: string | undefined
+        const client = world.client({
+          relayUrl: front.url,
+          attempts: 2,
+          fallback: async (transaction) => {
+            byRelay = await relayed()
+            await world.client().wait(byRelay)
+            return send(transaction)
+          },
+        })
+        const before = await world.calls()
+        expect(await client.execute(succeed(world.target))).to.deep.equal({ transactionHash: byRelay, via: 'relay' })
+        expect((await world.calls()) - before).to.equal(1)
+      })
+
+      it('tells why the transaction was not sent', async () => {
+        const client = world.client({ ...absent, fallback: () => Promise.reject(new Error('the user says no')) })
+        expect(await thrownBy(client.execute(succeed(world.target)))).to.include({ message: 'the user says no' })
+      })
+
+      it('is not asked where the nonce is used', async () => {
+        await using front = await startFront(world.relayUrl, () => 'cut after')
+        const provider: Eip1193Provider = world.provider
+        const node: Eip1193Provider = {
+          request: (call) =>
+            call.method === 'eth_getLogs' ? Promise.reject(new Error('no logs')) : provider.request(call),
+        }
+        const fallback = () => Promise.reject(new Error('sent twice'))
+        const client = world.client({ relayUrl: front.url, attempts: 1, node, fallback })
+        const error = await thrownBy(client.execute(succeed(world.target)))
+        if (!isRelayError(error, 'ANSWER_LOST')) throw error as Error
+        expect(error.details.isExecuted).to.equal(true)
+      })
     })
 
     for (const [name, status, text] of [
