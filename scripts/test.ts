@@ -42,6 +42,12 @@ const SET_V8_FLAGS = `--import=data:text/javascript,import{setFlagsFromString}fr
  */
 const INITIAL_HEAP = `--initial-heap-size=${Math.round(totalmem() / 2 ** 20 / 25)}`
 
+/**
+ * Programs print the same on every machine, and the tests read it: in no colours, which a workflow may ask for, and without
+ * the warning that a locale, which ssh has handed on, is not installed.
+ */
+const SAME_OUTPUT = { LC_ALL: 'C', FORCE_COLOR: undefined }
+
 /** A file system in memory, where there is one: a new file costs a fiftieth of the system time that it costs on a disk. */
 const MEMORY = '/dev/shm'
 
@@ -144,7 +150,11 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
       `counts=${counts}`,
     ]
     const { NODE_OPTIONS = '' } = process.env
-    const environment = { NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(), TMPDIR: folder }
+    const environment = {
+      ...SAME_OUTPUT,
+      NODE_OPTIONS: `${NODE_OPTIONS} ${SET_V8_FLAGS}`.trim(),
+      TMPDIR: folder,
+    }
     const handOn = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
     const options = { output: 'inherit', environment, flags: [INITIAL_HEAP], handOn } as const
     const { code } = await runScript('mocha/bin/mocha.js', [...reporter, ...args], options)

@@ -51,6 +51,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     persistent: true,
     // PostgreSQL does not run as root, which containers often are.
     createPostgresUser: userInfo().uid === 0,
+    // The environment may name a locale that this machine does not have, as ssh hands it on.
+    initdbFlags: ['--locale=C', '--encoding=UTF8'],
     postgresFlags: ['-c', 'max_connections=100'],
     onLog: (message) => (said = `${said}${message}`.slice(-SAID_CHARACTERS)),
     onError: () => {},

@@ -14,11 +14,12 @@ describe('the command test', () => {
 
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  async function testFile(source: string, ...args: string[]) {
+  async function testFile(source: string, args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) {
     const file = join(folder, 'some.test.mjs')
     await writeFile(file, source)
     const script = join(import.meta.dirname, '..', 'touchstone.ts')
-    const { status, stdout } = spawnSync(process.execPath, [script, 'test', file, ...args], { encoding: 'utf8' })
+    const env = { ...process.env, ...environment }
+    const { status, stdout } = spawnSync(process.execPath, [script, 'test', file, ...args], { encoding: 'utf8', env })
     return { status, lastLine: stdout.trimEnd().split('\n').at(-1) }
   }
 
@@ -60,8 +61,19 @@ describe('the command test', () => {
     })
   }
 
+  it('lets programs print the same on every machine', async () => {
+    const source = `import { execSync } from 'node:child_process'
+      const print = (program) => execSync(program + ' 2>&1', { encoding: 'utf8' })
+      it('a', () => { if (print('node -p 1') !== '1\\n') throw new Error() })
+      it('b', () => { if (print('locale -a').includes('Cannot')) throw new Error() })`
+    const environment = { FORCE_COLOR: '1', LC_ALL: 'xx_XX.UTF-8' }
+    expect(await testFile(source, [], environment)).to.include({ lastLine: '2 passed, 0 failed' })
+  })
+
   it('runs only the tests whose titles match', async () => {
-    expect(await testFile(`it('a', () => {}); it('b', () => { throw new Error('no') })`, '--grep', 'a')).to.deep.equal({
+    expect(
+      await testFile(`it('a', () => {}); it('b', () => { throw new Error('no') })`, ['--grep', 'a']),
+    ).to.deep.equal({
       status: 0,
       lastLine: '1 passed, 0 failed',
     })

@@ -4,15 +4,24 @@ import { OperatorError } from '../../server/core/errors.ts'
 import { startPostgres } from '../postgres.ts'
 
 describe('startPostgres', () => {
-  it('leaves the exit code of the process alone', () => {
+  /** A process that starts and closes a server. */
+  function startAndClose(environment: NodeJS.ProcessEnv = {}) {
     const script = `
       import { startPostgres } from '${import.meta.resolve('../postgres.ts')}'
       const postgres = await startPostgres()
       await postgres.close()
       process.exitCode = 3`
-    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
-    expect(stderr).to.equal('')
-    expect(status).to.equal(3)
+    const env = { ...process.env, ...environment }
+    return spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env })
+  }
+
+  it('leaves the exit code of the process alone', () => {
+    expect(startAndClose()).to.include({ status: 3, stderr: '' })
+  })
+
+  it('starts where the environment names a locale that this machine lacks', () => {
+    const { status, stderr } = startAndClose({ LC_ALL: 'xx_XX.UTF-8' })
+    expect(status, stderr).to.equal(3)
   })
 
   it('says why the server does not start', async () => {
