@@ -214,6 +214,21 @@ describe('jsonRpcEndpoint', () => {
     await expectRefusal(`{${Array.from({ length: 16_000 }, (_, key) => `"${key}":0`).join(',')}}`, -32600)
   })
 
+  for (const [batchLength, most] of [
+    [10, 32_000],
+    [2_000, 64_000],
+  ] as const) {
+    it(`takes ${most} values where a batch may have ${batchLength} calls`, async () => {
+      const other = await startRpcServer([rpcMethod('eth_chainId', () => '0x7a69')], { batchLength })
+      const withValues = (values: number) => request({ params: Array<number>(values).fill(1) })
+      const refusal = async (values: number) => ((await other.post(withValues(values))).json as Answer).error?.message
+      const told = [await refusal(most - 100), await refusal(most)]
+      await other.close()
+      expect(told[0]).not.to.include('values')
+      expect(told[1]).to.include(`more than ${most} values`)
+    })
+  }
+
   describe('batch', () => {
     it('answers each element, in the order of the input', async () => {
       const { json } = await server.post(
