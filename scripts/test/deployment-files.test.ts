@@ -5,12 +5,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import { ConfigMap, type IConfigMap } from 'kubernetes-models/v1/ConfigMap'
-import { Service } from 'kubernetes-models/v1/Service'
+import { Service, type IService } from 'kubernetes-models/v1/Service'
 import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import { parse, parseAllDocuments } from 'yaml'
 import type { Config } from '../../specs/index.ts'
-import { environmentVariables } from '../../server/config/environment.ts'
+import { environmentMembers, environmentVariables } from '../../server/config/environment.ts'
 import { parseConfig } from '../../server/config/load.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -207,6 +207,24 @@ describe('docs/kubernetes.yaml', () => {
     }
     const { readinessProbe, livenessProbe } = container ?? {}
     expect([livenessProbe?.httpGet?.path, readinessProbe?.httpGet?.path]).to.deep.equal(['/healthz', '/readyz'])
+  })
+
+  it('starts beside what Kubernetes says of its Service in the environment', () => {
+    const { metadata, spec } = find<IService>('Service') ?? {}
+    const service = metadata?.name?.toUpperCase()
+    const [{ name = '', port = 0 } = {}] = spec?.ports ?? []
+    const environment = {
+      [`${service}_SERVICE_HOST`]: '10.96.0.7',
+      [`${service}_SERVICE_PORT`]: `${port}`,
+      [`${service}_SERVICE_PORT_${name.toUpperCase()}`]: `${port}`,
+      [`${service}_PORT`]: `tcp://10.96.0.7:${port}`,
+      [`${service}_PORT_${port}_TCP`]: `tcp://10.96.0.7:${port}`,
+      [`${service}_PORT_${port}_TCP_PROTO`]: 'tcp',
+      [`${service}_PORT_${port}_TCP_PORT`]: `${port}`,
+      [`${service}_PORT_${port}_TCP_ADDR`]: '10.96.0.7',
+      TOUCHSTONE_LISTEN_PORT: '3000',
+    }
+    expect(environmentMembers(environment).map((member) => member.name)).to.deep.equal(['TOUCHSTONE_LISTEN_PORT'])
   })
 
   it('stops a process when nobody sends it anything any more, and no sooner than it may end', () => {

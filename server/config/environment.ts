@@ -39,16 +39,26 @@ interface EnvironmentMember {
 export function environmentMembers(environment: Environment): EnvironmentMember[] {
   const known = new Map(environmentVariables().map((variable) => [variable.name, variable]))
   const secrets = [...secretNames, environment['TOUCHSTONE_SIGNERS_PRIVATE_KEYS_FROM_ENV']]
+  const ofServices = serviceVariables(environment)
   const faults: string[] = []
   const members: EnvironmentMember[] = []
   for (const [name, text] of Object.entries(environment)) {
     if (!name.startsWith(prefix) || text === undefined || secrets.includes(name)) continue
     const variable = known.get(name)
-    if (variable === undefined) faults.push(`environment: ${name} sets nothing`)
-    else members.push({ name, path: variable.path, value: valueOf(text, variable.schema) })
+    if (variable !== undefined) members.push({ name, path: variable.path, value: valueOf(text, variable.schema) })
+    else if (!ofServices.some((start) => name.startsWith(start))) faults.push(`environment: ${name} sets nothing`)
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return members
+}
+
+/**
+ * How the variables start by which Kubernetes tells a container where the Services of its namespace are. Those of a
+ * Service named `touchstone`, or `touchstone-relay`, have our prefix: `TOUCHSTONE_SERVICE_HOST`, `TOUCHSTONE_PORT_80_TCP`.
+ */
+function serviceVariables(environment: Environment): string[] {
+  const hosts = Object.keys(environment).filter((name) => name.endsWith('SERVICE_HOST'))
+  return hosts.map((name) => name.slice(0, -'SERVICE_HOST'.length)).flatMap((of) => [`${of}SERVICE_`, `${of}PORT`])
 }
 
 function leaves(schema: JsonSchema, path: readonly string[]): EnvironmentVariable[] {

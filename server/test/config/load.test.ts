@@ -105,6 +105,12 @@ describe('config/load', () => {
     ['a list', '[]', 'relay.yaml'],
     ['an environment variable that sets nothing', chain, 'TOUCHSTONE_PORT', { ...keys, TOUCHSTONE_PORT: '1' }],
     [
+      'one beside those that Kubernetes sets',
+      chain,
+      'TOUCHSTONE_PORT sets nothing',
+      { ...keys, TOUCHSTONE_RELAY_SERVICE_HOST: '10.0.0.1', TOUCHSTONE_PORT: '1' },
+    ],
+    [
       'a wrong type in the environment',
       chain,
       'environment: TOUCHSTONE_LISTEN_PORT: listen.port must be integer',
