@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import path from 'node:path'
 import type { Config } from '../../specs/index.ts'
-import { validatorOf } from '../core/validate.ts'
+import { brokenRuleOf, validatorOf } from '../core/validate.ts'
 import { ConfigError } from '../core/errors.ts'
 import { environmentMembers, type Environment, resolveSecrets, type Secrets } from './environment.ts'
 
@@ -162,7 +162,8 @@ const MAX_EDITS = 3
  * What is wrong with a configuration, in the words of whoever wrote it: `unknown member chain.rpcUrl; did you mean
  * chain.rpcUrls?`
  */
-function configFault({ keyword, instancePath, params, message, parentSchema }: ErrorObject): string {
+function configFault(error: ErrorObject): string {
+  const { keyword, instancePath, params, parentSchema } = error
   const path = instancePath.slice(1).replaceAll('/', '.')
   const member = (name: string) => (path === '' ? name : `${path}.${name}`)
   if (keyword === 'required') return `${member(String(params['missingProperty']))} is missing`
@@ -175,7 +176,7 @@ function configFault({ keyword, instancePath, params, message, parentSchema }: E
       .sort((one, next) => one.distance - next.distance)
     return `unknown member ${member(name)}${meant ? `; did you mean ${member(meant.other)}?` : ''}`
   }
-  return `${path || 'configuration'} ${message ?? keyword}`
+  return `${path || 'configuration'} ${brokenRuleOf(error)}`
 }
 
 /** Letters to change, add or leave out that make one text of the other (Levenshtein). */

@@ -85,7 +85,13 @@ function whenUsed(compile: () => Validate): Validate {
 /** Where and what, in one line: `transaction/nonce must be integer`; `fallback` names the root. */
 export function describeError(error: ErrorObject, fallback = 'body'): string {
   const extra = error.keyword === 'additionalProperties' ? ` '${String(error.params['additionalProperty'])}'` : ''
-  return `${fieldOf(error, fallback)} ${error.message ?? error.keyword}${extra}`
+  return `${fieldOf(error, fallback)} ${brokenRuleOf(error)}${extra}`
+}
+
+/** What Ajv says, with the values of an enumeration, which it leaves out: `must be one of open, registered`. */
+export function brokenRuleOf({ keyword, message = keyword, params }: ErrorObject): string {
+  if (keyword !== 'enum') return message
+  return `must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
 }
 
 /** The path of the faulty member, `/`-separated; for a missing one, its own path. */

@@ -94,6 +94,11 @@ describe('config/load', () => {
       'relay.yaml:1: chain.requestTimeoutMs must be integer',
     ],
     ['a wrong type', `${chain}\nlisten: { port: "many" }`, 'relay.yaml:2: listen.port must be integer'],
+    [
+      'a value that is none of those that there are',
+      `${chain}\nregistration: anyone`,
+      'relay.yaml:2: registration must be one of open, registered',
+    ],
     ['no node', 'listen: {}', 'relay.yaml: chain is missing'],
     ['a default plan that is not there', `${chain}\nquota: { defaultPlan: gold }`, "'gold'"],
     [
