@@ -169,6 +169,17 @@ describe('docs/deployment.md', () => {
     const [, script = ''] = /ExecStart=\S+ (\S+) serve/.exec(page) ?? []
     expect(existsSync(join(root, script)), script).to.equal(true)
   })
+
+  it('starts the service again however long what it needs is away, and writes where it may', () => {
+    const unit = /```ini\n([^]*?)```/.exec(page)?.[1] ?? ''
+    expect(unit)
+      .to.match(/^Restart=on-failure$/m)
+      .and.match(/^StartLimitIntervalSec=0$/m)
+    const [, state] = /^StateDirectory=(.*)$/m.exec(unit) ?? []
+    const [, name = '', folder] = /^Environment=(\w+)=(.*)$/m.exec(unit) ?? []
+    const members = environmentMembers({ [name]: folder })
+    expect(members).to.deep.include({ name, path: ['database', 'folder'], value: `/var/lib/${state}/database` })
+  })
 })
 
 describe('docs/kubernetes.yaml', () => {
