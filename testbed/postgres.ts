@@ -53,7 +53,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     createPostgresUser: userInfo().uid === 0,
     // The environment may name a locale that this machine does not have, as ssh hands it on.
     initdbFlags: ['--locale=C', '--encoding=UTF8'],
-    postgresFlags: ['-c', 'max_connections=100'],
+    // Without a socket: one that is killed would leave it in the folder for temporary files.
+    postgresFlags: ['-c', 'max_connections=100', '-c', 'unix_socket_directories='],
     onLog: (message) => (said = `${said}${message}`.slice(-SAID_CHARACTERS)),
     onError: () => {},
   })
