@@ -99,7 +99,8 @@ export interface Secrets {
  * @param faults gets a line when it is no URL of PostgreSQL
  */
 export function readDatabaseUrl({ DATABASE_URL: url }: Environment, faults: string[]): string | undefined {
-  if (url !== undefined && !(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url))) {
+  // The driver takes a socket's URL with a user and no host: `postgresql://user:password@/database?host=/run/postgresql`.
+  if (url !== undefined && !(/^postgres(ql)?:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/')))) {
     const isOfSeveral = /^postgres(ql)?:\/\/(?:[^@/]*@)?[^@/?#]*,/.test(url)
     faults.push(
       isOfSeveral

@@ -139,6 +139,13 @@ describe('config/load', () => {
     })
   }
 
+  it('takes the URL of a database behind a socket, which needs no host', async () => {
+    const url = 'postgresql://relay:hunter2@/db?host=/run/postgresql'
+    const loaded = await load(chain, { ...keys, DATABASE_URL: url })
+    expect(loaded.secrets.databaseUrl).to.equal(url)
+    expect(JSON.stringify(redactConfig(loaded))).not.to.include('hunter2')
+  })
+
   it('never quotes a secret', async () => {
     const secret = '22'.repeat(31)
     const lines = await faults(chain, { TOUCHSTONE_SIGNER_KEYS: `${key},${secret}` })
