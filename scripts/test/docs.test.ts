@@ -32,6 +32,16 @@ describe('the documentation', () => {
     })
   }
 
+  it('installs the package from an archive of this version, since it is not on the npm registry', () => {
+    const { version } = JSON.parse(read('package.json')) as { version: string }
+    const installed = pages.flatMap((page) => {
+      const words = [...read(page).matchAll(/npm install ([^`#\n]+)/g)].flatMap(([, names = '']) => names.split(' '))
+      return words.map((word) => path.basename(word)).filter((name) => /^touchstone(?!-plugin)/.test(name))
+    })
+    expect(installed).to.have.length.above(2)
+    expect([...new Set(installed)]).to.deep.equal([`touchstone-${version}.tgz`])
+  })
+
   it('tells the way of a call by files that are there', () => {
     const named = [...read('docs/architecture.md').matchAll(/`([a-z-]+\/[^`{}]*)`/g)].map(([, file = '']) => file)
     expect(named).to.have.length.above(30)
