@@ -65,10 +65,14 @@ async function send(
 ): Promise<Reply> {
   const text = typeof body === 'function' ? await body() : body
   const limitMs = Math.max(1, Math.min(timeoutMs, endMs - performance.now(), LONGEST_TIMER_MS))
-  // Node takes whole milliseconds only.
-  const timeout = AbortSignal.timeout(Math.ceil(limitMs))
+  // Not by AbortSignal.timeout and AbortSignal.any, which browsers of 2022 do not have.
+  const ending = new AbortController()
+  const timer = setTimeout(() => ending.abort(new Error(`no answer after ${Math.ceil(limitMs)} ms`)), limitMs)
+  const stop = () => ending.abort(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
   const init: RequestInit = {
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    signal: ending.signal,
     ...(text === undefined
       ? { headers }
       : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: text }),
@@ -81,6 +85,9 @@ async function send(
     return { answer, error, isLost: answer.status >= 500 && error.broadcast !== false }
   } catch (error) {
     return { error: error instanceof Error ? error : new Error(messageOf(error), { cause: error }), isLost: true }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
   }
 }
 

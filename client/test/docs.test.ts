@@ -37,7 +37,9 @@ describe('the programs of README.md and docs/client.md', () => {
       const answer = await fetch('${testbed.rpcUrl}', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       return (await answer.json()).result
     } } }`
-    await writeFile(join(folder, 'wallet.mjs'), wallet)
+    // Nor what Node 20 and browsers of 2022 lack.
+    const older = 'delete Promise.withResolvers; delete AbortSignal.any; delete AbortSignal.timeout'
+    await writeFile(join(folder, 'environment.mjs'), `${wallet}\n${older}`)
   })
   after(async () => {
     await testbed?.close()
@@ -55,7 +57,7 @@ describe('the programs of README.md and docs/client.md', () => {
         .replace('http://127.0.0.1:3000', testbed.relayUrl)
         .replace('http://127.0.0.1:8545', testbed.rpcUrl)
       await writeFile(join(folder, name), code)
-      const args = ['--import', pathToFileURL(join(folder, 'wallet.mjs')).href, join(folder, name)]
+      const args = ['--import', pathToFileURL(join(folder, 'environment.mjs')).href, join(folder, name)]
       const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder })
       expect(stdout).to.match(expected)
     })

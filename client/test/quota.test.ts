@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Wallet } from 'ethers'
 import { serve } from '../../conformance/test/support/serve.ts'
 import { isRelayError } from '../index.ts'
 import { startFront, startWorld, thrownBy, type World } from './support/world.ts'
@@ -112,6 +113,27 @@ describe('quota()', () => {
       expect(isRelayError(await thrownBy(told(text)), 'UNKNOWN')).to.equal(true)
     })
   }
+
+  it('ends with the signal while the relay says nothing', async () => {
+    const abort = new AbortController()
+    await using relay = await serve(() => abort.abort(new Error('enough')))
+    const client = world.client({ relayUrl: relay.url, timeoutMs: Infinity, deadlineMs: Infinity })
+    expect(await thrownBy(client.quota({ signal: abort.signal }))).to.include({ message: 'enough' })
+    expect(relay.requests).to.have.length(1)
+  })
+
+  it('is not asked for when the signal comes while the controller signs', async () => {
+    const abort = new AbortController()
+    await using relay = await serve((_request, response) => void response.end('{}'))
+    const { address } = new Wallet(world.fixture.controllers.full.privateKey)
+    const signDigest = async () => {
+      abort.abort(new Error('enough'))
+      return `0x${'11'.repeat(64)}1b`
+    }
+    const client = world.client({ relayUrl: relay.url, controller: { address, signDigest } })
+    expect(await thrownBy(client.quota({ signal: abort.signal }))).to.include({ message: 'enough' })
+    expect(relay.requests).to.have.length(0)
+  })
 
   it('says when nobody answers', async () => {
     const client = world.client({ relayUrl: 'http://127.0.0.1:9', attempts: 1 })
