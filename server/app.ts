@@ -41,12 +41,13 @@ export function createApp(options: AppOptions): Koa {
 
   const router = new Router()
   const exact = new Map<string, Middleware>()
-  for (const { method, path, handle } of routes) {
+  for (const route of routes) {
+    const { method, path, handle } = route
     const named: Middleware = (ctx, next) => {
       ctx.state.route = path
       return handle(ctx, next) as unknown
     }
-    const paths = below(basePaths, path)
+    const paths = pathsOf(route, basePaths)
     router.register(paths, [method], named)
     if (!path.includes(':')) for (const one of paths) exact.set(`${method} ${one}`, named)
   }
@@ -67,9 +68,10 @@ const collapseSlashes: Middleware = (ctx, next) => {
   return next()
 }
 
-/** A path below each of the base paths. */
-const below = (basePaths: readonly string[], path: string): string[] =>
-  basePaths.map((base) => (base === '/' ? path : `${base}${path}`))
+/** A route's path below each of the base paths. */
+const pathsOf = ({ path, isProbe }: Route, basePaths: readonly string[]): string[] => [
+  ...new Set([...(isProbe ? ['/'] : []), ...basePaths].map((base) => (base === '/' ? path : `${base}${path}`))),
+]
 
 /** Counts every request but these against the rate limit, also one for a path that does not exist. */
 function countAllBut(
@@ -80,7 +82,7 @@ function countAllBut(
   const uncounted = new Set(
     routes
       .filter(({ isUncounted }) => isUncounted)
-      .flatMap(({ method, path }) => below(basePaths, path).map((one) => `${method} ${one}`)),
+      .flatMap((route) => pathsOf(route, basePaths).map((one) => `${route.method} ${one}`)),
   )
   return async (ctx, next) => {
     if (!uncounted.has(`${ctx.method} ${ctx.path}`)) await admit(ctx)

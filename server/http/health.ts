@@ -56,6 +56,7 @@ export function healthRoutes(look: (log: Logger) => Promise<Findings>, isDrainin
       method: 'GET',
       path: '/healthz',
       isUncounted: true,
+      isProbe: true,
       handle: (ctx) => {
         ctx.body = { status: 'ok' }
       },
@@ -64,6 +65,7 @@ export function healthRoutes(look: (log: Logger) => Promise<Findings>, isDrainin
       method: 'GET',
       path: '/readyz',
       isUncounted: true,
+      isProbe: true,
       handle: async (ctx) => {
         // A load balancer must learn this at once, so no check is begun, and none that is under way says otherwise.
         const outcomes = isDraining() ? [] : await look(ctx.state.log)

@@ -12,6 +12,8 @@ export interface Route {
   readonly path: string
   /** The route counts its requests itself, or they cost next to nothing. Requests of all other routes are counted. */
   readonly isUncounted?: true
+  /** Also served at the root: a container's health check asks the process itself, and knows no base path. */
+  readonly isProbe?: true
   /** Throws a ServiceError for every refusal. */
   readonly handle: Middleware
 }

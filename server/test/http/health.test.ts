@@ -19,7 +19,8 @@ describe('healthRoutes', () => {
     check = async () => {}
     const look = createReadinessLook([{ name: 'node', check: () => (looks++, check()) }])
     const routes = healthRoutes(look, () => isDraining)
-    const handle = createApp({ routes, log: silent }).callback()
+    const admit = () => Promise.reject(new Error('counted'))
+    const handle = createApp({ routes, log: silent, admit, basePaths: ['/relay'] }).callback()
     server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1')
     await once(server, 'listening')
   })
@@ -29,10 +30,18 @@ describe('healthRoutes', () => {
     await once(server, 'close')
   })
 
+  const get = (path: string) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)
+
   async function readiness(): Promise<object> {
-    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz`)
+    const response = await get('/readyz')
     return { status: response.status, ...((await response.json()) as object) }
   }
+
+  it('are below the base path, and at the root as well, where probes look; nobody counts them', async () => {
+    for (const path of ['/healthz', '/readyz', '/relay/healthz', '/relay/readyz']) {
+      expect((await get(path)).status, path).to.equal(200)
+    }
+  })
 
   it('is ready when every check passes', async () => {
     expect(await readiness()).to.deep.equal({ status: 200, ready: true, checks: { node: 'ok' } })
