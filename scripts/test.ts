@@ -149,6 +149,8 @@ async function runMocha(args: readonly string[]): Promise<TestCounts> {
       '--reporter-option',
       `counts=${counts}`,
     ]
+    // Where this user is root, PostgreSQL runs as another one, and reads what is written for it.
+    process.umask(0o022)
     const { NODE_OPTIONS = '' } = process.env
     const environment = {
       ...SAME_OUTPUT,

@@ -70,6 +70,16 @@ describe('the command test', () => {
     expect(await testFile(source, [], environment)).to.include({ lastLine: '2 passed, 0 failed' })
   })
 
+  it('lets other users read what the tests write', async () => {
+    const before = process.umask(0o077)
+    try {
+      const source = `it('a', () => { if (process.umask() !== 0o022) throw new Error() })`
+      expect(await testFile(source)).to.include({ lastLine: '1 passed, 0 failed' })
+    } finally {
+      process.umask(before)
+    }
+  })
+
   it('runs only the tests whose titles match', async () => {
     expect(
       await testFile(`it('a', () => {}); it('b', () => { throw new Error('no') })`, ['--grep', 'a']),
