@@ -1,6 +1,7 @@
 import { packageVersion } from '../../specs/index.ts'
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const words = [
@@ -53,14 +54,26 @@ describe('touchstone', () => {
     expect(touchstone()).to.include({ status: 2 })
   })
 
+  /** Makes the running Node pass for another runtime. */
+  const pretend = (versions: string) => ({
+    NODE_OPTIONS: `--import=data:text/javascript,Object.defineProperties(process.versions,{${versions}})`,
+  })
+
+  it('runs on the oldest Node that the package asks for', () => {
+    const { engines } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+      engines: { node: string }
+    }
+    const oldest = engines.node.replace('>=', '')
+    expect(touchstoneWith(pretend(`node:{value:'${oldest}.0'}`), '--version')).to.include({ status: 0, stderr: '' })
+  })
+
   for (const [versions, reason] of [
     ["node:{value:'20.20.2'}", 'this is Node 20.20.2'],
     ["node:{value:'22.17.1'}", 'this is Node 22.17.1'],
     ["bun:{value:'1.4.5'}", 'this is Bun 1.4.5, which has other HTTP clients'],
   ] as const) {
     it(`says in one line where it does not run: ${reason}`, () => {
-      const pretended = `--import=data:text/javascript,Object.defineProperties(process.versions,{${versions}})`
-      const { status, stdout, stderr } = touchstoneWith({ NODE_OPTIONS: pretended }, '--version')
+      const { status, stdout, stderr } = touchstoneWith(pretend(versions), '--version')
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' })
       expect(stderr).to.equal(`touchstone needs Node 22.18 or newer: ${reason}\n`)
     })
