@@ -306,6 +306,23 @@ describe('ledger', () => {
         })
       })
 
+      it('finds the pending calls of each channel that is asked for, and of no channel beside it', async () => {
+        const keyManager = Wallet.createRandom().address
+        const [signer, other] = [Wallet.createRandom().address, Wallet.createRandom().address]
+        const [below, asked, above] = [channel + 2_000n, channel + 2_001n, channel + 2_002n]
+        const nonces = [below, asked, above].flatMap((one) => [one << 128n, (one << 128n) + 1n])
+        await accept(nonces.map((nonce) => call({ keyManager, signer, nonce })))
+        await accept([call({ keyManager, signer: other, nonce: asked << 128n })])
+        const question = (one: bigint, sequence = 0n) => ({
+          key: { keyManager, signer, channel: one },
+          from: (one << 128n) + sequence,
+          identities: [],
+        })
+        const found = await lookUp(database.db, [question(asked), question(asked, 1n), question(above)])
+        const pending = found.map((state) => state.pending.map(({ nonce }) => nonce))
+        expect(pending).to.deep.equal([nonces.slice(2, 4), nonces.slice(3, 4), nonces.slice(4)])
+      })
+
       it('takes the nonces behind those that another process has taken', async () => {
         const mine = Wallet.createRandom().address
         const nonceOf = async (outcome: Committed | undefined) =>
@@ -598,6 +615,18 @@ describe('ledger', () => {
           expect(codeOf((await accept([fresh()], more))[0])).to.equal('stored')
         })
 
+        it('may use it once in the hour that a clock a second ahead has begun', async () => {
+          nowSeconds += 3_600 - (nowSeconds % 3_600) - 1
+          const outcomes: (string | undefined)[] = []
+          for (const aheadSeconds of [1, 0, 1, 0, 1, 0]) {
+            nowSeconds += aheadSeconds
+            const more = { unregistered, code: 'a code', memory: createLedgerMemory() }
+            outcomes.push(codeOf((await accept([fresh()], more))[0]))
+            nowSeconds -= aheadSeconds
+          }
+          expect(outcomes).to.deep.equal([...Array<string>(4).fill('stored'), 'RATE_LIMITED', 'RATE_LIMITED'])
+        })
+
         it('may use less with the same code, and leave the rest to others', async () => {
           nowSeconds += 3_600
           const outcomes = await accept(Array.from({ length: 6 }, fresh), { unregistered, code: '0xc0de' })
@@ -700,6 +729,19 @@ describe('ledger', () => {
         expect(outcome.error.code).to.equal('QUOTA_EXCEEDED')
         expect(outcome.error.retryAfterSeconds).to.be.within(1, PERIOD_SECONDS)
         expect(outcome.error.details).to.deep.include({ needed: String(GAS_LIMIT), available: '10' })
+      })
+
+      it('lets a quota be used to its last unit', async () => {
+        const own = { profile: Wallet.createRandom().address }
+        const next = (id: bigint) => call({ ...own, nonce: (channel << 128n) | id })
+        const kinds = async (ids: readonly bigint[]) => (await accept(ids.map(next))).map(({ kind }) => kind)
+        expect(await kinds([0n])).to.deep.equal(['stored'])
+        await database.db
+          .updateTable('profiles')
+          .set({ allowance: String(3n * GAS_LIMIT) })
+          .where('address', '=', own.profile)
+          .execute()
+        expect(await kinds([1n, 2n, 3n])).to.deep.equal(['stored', 'stored', 'refused'])
       })
 
       it('keeps total = available + used at every instant, under load and across a reset', async () => {

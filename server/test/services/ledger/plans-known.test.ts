@@ -37,7 +37,7 @@ describe('assertPlansKnown', () => {
     await start({ basic: 'gas' })
     await register('basic')
     const refusal = await start({ other: 'gas' })
-    expect(refusal).to.be.instanceOf(OperatorError).with.property('message').that.includes('basic')
+    expect(refusal).to.be.instanceOf(OperatorError).with.property('message').that.includes('lacks: basic')
     expect(await start({ basic: 'gas', other: 'gas' })).to.equal(undefined)
   })
 
