@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import path from 'node:path'
 import type { Config } from '../../specs/index.ts'
+import { insteadOf } from '../core/instead-of.ts'
 import { brokenRuleOf, validatorOf } from '../core/validate.ts'
 import { ConfigError } from '../core/errors.ts'
 import { environmentMembers, type Environment, resolveSecrets, type Secrets } from './environment.ts'
@@ -68,7 +69,7 @@ export function parseConfig(
   const filled = structuredClone(tree)
   const validate = validatorOf('all-errors').compileKey('config')
   if (!validate(filled)) {
-    const lines = (validate.errors ?? []).map((error) => `${nameAt(pathOf(error))}: ${configFault(error)}`)
+    const lines = told(validate.errors ?? []).map((error) => `${nameAt(pathOf(error))}: ${configFault(error)}`)
     throw new ConfigError(lines)
   }
   const config = filled as Config
@@ -78,9 +79,12 @@ export function parseConfig(
     const index = String(noUrl)
     throw new ConfigError([`${nameAt(['chain', 'rpcUrls', index])}: chain.rpcUrls.${index} is no URL`])
   }
-  if (config.quota.plans[config.quota.defaultPlan] === undefined) {
+  const { defaultPlan, plans } = config.quota
+  if (plans[defaultPlan] === undefined) {
     const line = nameAt(['quota', 'defaultPlan'])
-    throw new ConfigError([`${line}: quota.defaultPlan: there is no plan '${config.quota.defaultPlan}'`])
+    throw new ConfigError([
+      `${line}: quota.defaultPlan: there is no plan '${defaultPlan}'${insteadOf(defaultPlan, Object.keys(plans))}`,
+    ])
   }
   return withAbsolutePaths(config, baseFolder)
 }
@@ -119,9 +123,14 @@ async function readTree(file: string): Promise<ReadTree> {
   }
 }
 
+/** Without what only says that others have found a fault, or that a text might have been null as well. */
+const told = (errors: readonly ErrorObject[]) =>
+  errors.filter(({ keyword, params }) => !['anyOf', 'propertyNames'].includes(keyword) && params['type'] !== 'null')
+
 /** The path of the faulty member. A missing member has no line; the object around it may be long. */
-function pathOf({ keyword, instancePath, params }: ErrorObject): string[] {
+function pathOf({ keyword, instancePath, params, propertyName }: ErrorObject): string[] {
   const path = instancePath.split('/').slice(1)
+  if (propertyName !== undefined) return [...path, propertyName]
   if (keyword === 'additionalProperties') return [...path, String(params['additionalProperty'])]
   return keyword === 'required' ? [...path, String(params['missingProperty'])] : path
 }
@@ -155,42 +164,22 @@ function withAbsolutePaths(config: Config, baseFolder: string): Config {
   }
 }
 
-/** Letters that may be wrong, missing or too many in a name that is meant. */
-const MAX_EDITS = 3
-
 /**
  * What is wrong with a configuration, in the words of whoever wrote it: `unknown member chain.rpcUrl; did you mean
  * chain.rpcUrls?`
  */
 function configFault(error: ErrorObject): string {
-  const { keyword, instancePath, params, parentSchema } = error
+  const { keyword, instancePath, params, parentSchema, propertyName } = error
   const path = instancePath.slice(1).replaceAll('/', '.')
   const member = (name: string) => (path === '' ? name : `${path}.${name}`)
+  if (propertyName !== undefined) return `the name ${member(propertyName)} ${brokenRuleOf(error)}`
   if (keyword === 'required') return `${member(String(params['missingProperty']))} is missing`
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty'])
     const known = Object.keys((parentSchema?.['properties'] ?? {}) as object)
-    const [meant] = known
-      .map((other) => ({ other, distance: editDistance(name.toLowerCase(), other.toLowerCase()) }))
-      .filter(({ distance }) => distance <= MAX_EDITS)
-      .sort((one, next) => one.distance - next.distance)
-    return `unknown member ${member(name)}${meant ? `; did you mean ${member(meant.other)}?` : ''}`
+    return `unknown member ${member(name)}${insteadOf(member(name), known.map(member))}`
   }
   return `${path || 'configuration'} ${brokenRuleOf(error)}`
-}
-
-/** Letters to change, add or leave out that make one text of the other (Levenshtein). */
-function editDistance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...one].entries()) {
-    const next = [at + 1]
-    for (const [index, otherLetter] of [...other].entries()) {
-      const [left = 0, above = 0, diagonal = 0] = [next[index], row[index + 1], row[index]]
-      next.push(Math.min(left + 1, above + 1, diagonal + (letter === otherLetter ? 0 : 1)))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }
 
 const REDACTED = '(redacted)'

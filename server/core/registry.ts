@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { clauses } from '../../specs/index.ts'
 import type { Plugin, PluginKind, QuotaPlugin, RelayPlugin, RpcMethodPlugin, Services } from './define.ts'
 import { PluginError } from './errors.ts'
-import { describeError, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
+import { insteadOf } from './instead-of.ts'
+import { brokenRuleOf, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
 
 /** A plugin that passed every check, with its validators and its options; `needs` is handed over by `servicesFor`. */
 interface Loaded<P> {
@@ -87,7 +88,9 @@ export function createRegistry(discovered: readonly DiscoveredPlugin[], options:
 
   for (const key of Object.keys(options)) {
     if (key.startsWith('quota/')) throw new PluginError(key, 'options', 'a quota model takes them from its plans')
-    if (!seen.has(key)) throw new PluginError(key, 'options', 'there is no such plugin to take them')
+    if (!seen.has(key)) {
+      throw new PluginError(key, 'options', `there is no such plugin to take them${insteadOf(key, [...seen.keys()])}`)
+    }
   }
   return { rpcMethods, relays, quotas }
 }
@@ -101,7 +104,11 @@ export function servicesFor(loaded: Loaded<Plugin>, services: Services): Pick<Se
   const picked: Partial<Record<string, unknown>> = {}
   for (const [index, name] of (loaded.plugin.needs as readonly string[]).entries()) {
     if (!Object.hasOwn(services, name)) {
-      throw new PluginError(loaded.file, `needs/${index}`, `there is no service '${name}'`)
+      throw new PluginError(
+        loaded.file,
+        `needs/${index}`,
+        `there is no service '${name}'${insteadOf(name, Object.keys(services))}`,
+      )
     }
     picked[name] = services[name as keyof Services]
   }
@@ -122,7 +129,7 @@ function checkManifest(found: DiscoveredPlugin, forms: Validator): Plugin {
   // A copy: defaults must not be written into somebody's module.
   if (!validate(structuredClone(Object.fromEntries(manifest)))) {
     const error = validate.errors?.[0]
-    if (error) throw new PluginError(file, fieldOf(error, 'manifest'), describeError(error, 'manifest'))
+    if (error) throw new PluginError(file, fieldOf(error, 'manifest'), brokenRuleOf(error))
   }
   return exported as Plugin
 }
@@ -137,7 +144,11 @@ function checkNames(found: DiscoveredPlugin, plugin: Plugin, id: string): void {
   }
   for (const [index, clause] of plugin.clauses.entries()) {
     if (!Object.hasOwn(clauses, clause)) {
-      throw new PluginError(file, `clauses/${index}`, `there is no clause '${clause}'`)
+      throw new PluginError(
+        file,
+        `clauses/${index}`,
+        `there is no clause '${clause}'${insteadOf(clause, Object.keys(clauses))}`,
+      )
     }
   }
 }
@@ -176,7 +187,7 @@ function optionsParser(file: string, plugin: Plugin, forms: Validator): (options
     throw new PluginError(
       file,
       `options/${error ? fieldOf(error, '') : ''}`.replace(/\/$/, ''),
-      error ? describeError(error, 'options') : 'invalid',
+      error ? brokenRuleOf(error) : 'invalid',
     )
   }
 }

@@ -1,6 +1,7 @@
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { schemas } from '../../specs/index.ts'
+import { insteadOf } from './instead-of.ts'
 
 /** Which Ajv compiles: a request stops at its first error, a form that a person fills in hears of all of them. */
 export type ValidationMode = 'first-error' | 'all-errors'
@@ -82,16 +83,20 @@ function whenUsed(compile: () => Validate): Validate {
   return Object.defineProperty(validate, 'errors', { get: () => compiled?.errors })
 }
 
-/** Where and what, in one line: `transaction/nonce must be integer`; `fallback` names the root. */
-export function describeError(error: ErrorObject, fallback = 'body'): string {
-  const extra = error.keyword === 'additionalProperties' ? ` '${String(error.params['additionalProperty'])}'` : ''
-  return `${fieldOf(error, fallback)} ${brokenRuleOf(error)}${extra}`
-}
-
-/** What Ajv says, with the values of an enumeration, which it leaves out: `must be one of open, registered`. */
-export function brokenRuleOf({ keyword, message = keyword, params }: ErrorObject): string {
-  if (keyword !== 'enum') return message
-  return `must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
+/**
+ * What Ajv says, with the names that it leaves out: `must be one of open, registered`, `has no member 'prot'; did you mean
+ * port?`; where a schema has examples, `must be like "/relay"`.
+ */
+export function brokenRuleOf({ keyword, message = keyword, params, parentSchema }: ErrorObject): string {
+  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
+  const { examples } = (parentSchema ?? {}) as { examples?: readonly unknown[] }
+  if (examples && (keyword === 'pattern' || keyword === 'type')) {
+    const like = examples.map((one) => JSON.stringify(one)).join(' or ')
+    return `${keyword === 'type' ? message : 'must be'} like ${like}`
+  }
+  if (keyword !== 'additionalProperties') return message
+  const name = String(params['additionalProperty'])
+  return `has no member '${name}'${insteadOf(name, Object.keys((parentSchema?.['properties'] ?? {}) as object))}`
 }
 
 /** The path of the faulty member, `/`-separated; for a missing one, its own path. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
-import { describeError, type Validate } from '../core/validate.ts'
+import { brokenRuleOf, fieldOf, type Validate } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { type JsonPart, type JsonText, partOf } from './json-text.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
@@ -130,7 +130,7 @@ function resultPart(name: string, method: PreparedMethod, result: unknown, conte
 
   const text = method.validateResult(result) ? (JSON.stringify(result) as string | undefined) : undefined
   if (text === undefined) {
-    const faults = method.validateResult.errors?.map((error) => describeError(error, 'result'))
+    const faults = method.validateResult.errors?.map((error) => `${fieldOf(error, 'result')} ${brokenRuleOf(error)}`)
     context.log.error({ method: name, faults }, 'a result breaks its schema and was not sent')
     throw new ServiceError('RPC_SERVER_ERROR', 'the result is not valid')
   }

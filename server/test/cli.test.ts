@@ -135,7 +135,10 @@ describe('the command serve', () => {
       ['EADDRINUSE', { ...working(), listen: { port } }],
       ['unknown member lisen; did you mean listen?', { ...working(), lisen: {} }],
       ['no-such-plugin', { ...working(), plugins: { external: ['no-such-plugin'] } }],
-      ['quota/plans/gold', { ...working(), quota: { defaultPlan: 'gold', plans: { gold: { model: 'gold' } } } }],
+      [
+        "quota/plans/gold: there is no quota model 'transactions-count'; did you mean transaction-count?",
+        { ...working(), quota: { defaultPlan: 'gold', plans: { gold: { model: 'transactions-count' } } } },
+      ],
       [
         'no node of chain.rpcUrls answers: 127.0.0.1:9 (',
         { ...working(), chain: { rpcUrls: ['http://user:secret@127.0.0.1:9/key'] } },

@@ -125,6 +125,7 @@ export interface components {
                 /**
                  * @description Name of the environment variable that holds the private keys in hex, separated by commas.
                  * @default TOUCHSTONE_SIGNER_KEYS
+                 * @example TOUCHSTONE_SIGNER_KEYS
                  */
                 readonly privateKeysFromEnv: string;
                 /**
@@ -140,6 +141,7 @@ export interface components {
                 /**
                  * @description Balance of an account in wei below which the server warns.
                  * @default 100000000000000000
+                 * @example 1000000000000000000
                  */
                 readonly lowBalanceWei: string;
             };
@@ -166,6 +168,7 @@ export interface components {
                 /**
                  * @description Ceiling for the fee per gas, in wei.
                  * @default 500000000000
+                 * @example 50000000000
                  */
                 readonly maxFeePerGasWei: string;
                 /**
@@ -222,7 +225,11 @@ export interface components {
                  */
                 readonly plans: {
                     readonly [key: string]: {
-                        /** @description Id of the quota plugin. */
+                        /**
+                         * @description Id of the quota plugin.
+                         * @example gas
+                         * @example transaction-count
+                         */
                         readonly model: string;
                         /**
                          * @description Options of that plugin.

@@ -13,7 +13,8 @@ import {
   whenOpened,
   type Plan,
 } from '../quotas/plans.ts'
-import { ServiceError, OperatorError } from '../../core/errors.ts'
+import { OperatorError, ServiceError } from '../../core/errors.ts'
+import { insteadOf } from '../../core/instead-of.ts'
 import type { Clock } from '../clock.ts'
 
 /** Whom the service relays for. */
@@ -296,7 +297,7 @@ async function changeAccount(
 function planIn({ byName }: Plans, name: string): Plan {
   const plan = byName.get(name)
   if (plan) return plan
-  throw new OperatorError(`there is no plan '${name}'; there are ${[...byName.keys()].join(', ')}`)
+  throw new OperatorError(`there is no plan '${name}'${insteadOf(name, [...byName.keys()])}`)
 }
 
 /** @throws OperatorError the text is no address, or its checksum is wrong */

@@ -1,6 +1,7 @@
 import { ZeroAddress } from 'ethers'
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
 import { ConfigError, ServiceError } from '../../core/errors.ts'
+import { insteadOf } from '../../core/instead-of.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
 import { withinTime } from '../../concurrency/within-time.ts'
 
@@ -54,7 +55,8 @@ export function createPlans(
   const byName = new Map<string, Plan>()
   for (const [name, { model, options, gasCap }] of Object.entries(plans)) {
     const loaded = models.get(model)
-    if (loaded === undefined) throw planError(name, `there is no quota model '${model}'`)
+    if (loaded === undefined)
+      throw planError(name, `there is no quota model '${model}'${insteadOf(model, [...models.keys()])}`)
     byName.set(name, bindPlan(name, loaded, { options, gasCap }, services))
   }
   const found = byName.get(defaultPlan)

@@ -87,7 +87,11 @@ describe('config/load', () => {
       `${chain}\nlisten: { prot: 1 }`,
       'relay.yaml:2: unknown member listen.prot; did you mean listen.port?',
     ],
-    ['an unknown key that is like none', `${chain}\nwhatever: 1`, 'unknown member whatever'],
+    [
+      'an unknown key that is like none',
+      `${chain}\nlimits: { everything: 1 }`,
+      'unknown member limits.everything; there are limits.',
+    ],
     [
       'a wrong unit',
       'chain: { rpcUrls: ["http://a"], requestTimeoutMs: 5s }',
@@ -99,8 +103,32 @@ describe('config/load', () => {
       `${chain}\nregistration: anyone`,
       'relay.yaml:2: registration must be one of open, registered',
     ],
+    [
+      'a value of another form',
+      `${chain}\nquota: { plans: { default: { model: transactionCount } } }`,
+      'relay.yaml:2: quota.plans.default.model must be like "gas" or "transaction-count"',
+    ],
+    [
+      'an amount in wei without quotes',
+      `${chain}\nsigners: { lowBalanceWei: 5 }`,
+      'relay.yaml:2: signers.lowBalanceWei must be string like "1000000000000000000"',
+    ],
+    [
+      'a name of another form',
+      `${chain}\nquota: { plans: { Gold: { model: gas } } }`,
+      'the name quota.plans.Gold must be like "basic"',
+    ],
+    [
+      'an address that is none',
+      `${chain}\nrelay: { bundle: { contract: '0x12' } }`,
+      'relay.bundle.contract must match',
+    ],
     ['no node', 'listen: {}', 'relay.yaml: chain is missing'],
-    ['a default plan that is not there', `${chain}\nquota: { defaultPlan: gold }`, "'gold'"],
+    [
+      'a default plan that is not there',
+      `${chain}\nquota: { defaultPlan: gold }`,
+      "there is no plan 'gold'; there are default",
+    ],
     [
       'a node whose URL is none',
       'chain: { rpcUrls: [http://a, http://b:99999/key] }',
@@ -138,6 +166,14 @@ describe('config/load', () => {
       expect(lines[0]).to.include(says).and.not.include('\n')
     })
   }
+
+  it('says each fault once', async () => {
+    const relay = `relay: { bundle: { contract: '0x12' }, minValiditySeconds: soon }`
+    const lines = await faults(
+      `${chain}\ndatabase: { folder: 5 }\n${relay}\nquota: { plans: { Gold: { model: gas } } }`,
+    )
+    expect(lines).to.have.length(4)
+  })
 
   it('takes the URL of a database behind a socket, which needs no host', async () => {
     const url = 'postgresql://relay:hunter2@/db?host=/run/postgresql'

@@ -117,6 +117,36 @@ describe('core/registry', () => {
     })
   }
 
+  const misspelt: [name: string, source: string, says: string, options?: PluginOptions][] = [
+    ['a member', method('x_new', `${ownSchema}, need: []`), "manifest: has no member 'need'; did you mean needs?"],
+    [
+      'a clause',
+      method('x_new', `${ownSchema}, clauses: ['relay.quota.units']`),
+      "there is no clause 'relay.quota.units'; did you mean relay.quota.unit?",
+    ],
+    [
+      'an option',
+      method(
+        'x_new',
+        `${ownSchema}, options: { type: 'object', additionalProperties: false, properties: { limit: {} } }`,
+      ),
+      "options: has no member 'allowance'; there are limit",
+      { 'rpc-method/x_new': { allowance: 1 } },
+    ],
+    [
+      'the plugin that takes options',
+      method('x_new', ownSchema),
+      'there is no such plugin to take them; did you mean rpc-method/x_new?',
+      { 'rpc-method/x_mew': {} },
+    ],
+  ]
+  for (const [name, source, says, options] of misspelt) {
+    it(`says what is meant where ${name} is misspelt`, async () => {
+      const error = await failure(load({ 'rpc-method/x_new.js': source }, options))
+      expect(error.message).to.include(says)
+    })
+  }
+
   it('stops at a duplicate id and names both files', async () => {
     await write('rpc-method/eth_chainId.js', method('eth_chainId'))
     await write('external/eth_chainId.js', method('eth_chainId'))
@@ -154,7 +184,7 @@ describe('core/registry', () => {
     const none: unknown = {}
     expect(Object.keys(servicesFor(loaded, services as Services))).to.deep.equal(['clock'])
     expect(() => servicesFor(loaded, none as Services))
-      .to.throw(PluginError)
+      .to.throw(PluginError, "there is no service 'clock'")
       .with.property('field', 'needs/0')
   })
 })
