@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type ClauseId, clauses } from '../specs/index.ts'
+import { type ClauseId, clauses, insteadOf } from '../specs/index.ts'
 import { loadLawful, loadMutants } from './altered/load.ts'
 import { clientClauses } from './clients/judge.ts'
 import { lawfulClients } from './clients/lawful.ts'
@@ -47,7 +47,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     .filter((id) => isSelected(id, only))
     .map((id) => ({ id, ...clauses[id], checks: (suites.get(id) ?? []).map(({ title }) => title) }))
   if (rows.length === 0) {
-    process.stderr.write(`no clause begins with ${only}\n${usage}`)
+    process.stderr.write(
+      `no clause begins with ${only}${only === null ? '' : insteadOf(only, Object.keys(clauses))}\n${usage}`,
+    )
     return 2
   }
   if (flags.json) {
@@ -117,7 +119,7 @@ export async function explainClause(name: string): Promise<string> {
   const id = ids.find((one) => one === name)
   if (id === undefined) {
     const alike = ids.filter((one) => isSelected(one, name) || one.includes(name))
-    const hint = alike.length > 0 ? `; there are ${alike.slice(0, 8).join(', ')}` : ''
+    const hint = alike.length > 0 ? `; there are ${alike.slice(0, 8).join(', ')}` : insteadOf(name, ids)
     throw new UsageError(`explain: no clause and no file is named '${name}'${hint}`)
   }
   const { level, section, document, text, needs, untested } = clauses[id]

@@ -1,4 +1,4 @@
-import { type ClauseId, currentRequirements, packageVersion } from '../specs/index.ts'
+import { type ClauseId, currentRequirements, insteadOf, packageVersion } from '../specs/index.ts'
 import { type ChainTruth } from './lib/chain-truth.ts'
 import type { CheckDefinition, ClauseSuite } from './lib/clause.ts'
 import { endpointsOf, normaliseTarget, parseHttpUrl, relayBaseOf, withoutUser } from './lib/target.ts'
@@ -198,7 +198,14 @@ async function select(options: CheckOptions): Promise<Selection> {
   const extensions = (options.suites ?? []).map((loaded) => extensionOf(loaded, options))
   const all = [...suites, ...extensions.flatMap((loaded) => loaded.clauses)]
   const unknown = only?.split(',').find((name) => !all.some(({ id }) => isSelected(id, name)))
-  if (unknown !== undefined) throw new UsageError(`no clause of the target is named ${unknown}`)
+  if (unknown !== undefined) {
+    const known = [loaded, ...(options.suites ?? []).map((suite) => suite.clauses)].flat()
+    const meant = insteadOf(
+      unknown,
+      known.map(({ id }) => id),
+    )
+    throw new UsageError(`no clause of the target is named ${unknown}${meant}`)
+  }
   const target = { relayUrl: base && redactUrl(base), ethRpcUrl: ethRpcUrl && redactUrl(ethRpcUrl) }
   const spends = options.fixture !== undefined && !readOnly
   return {

@@ -13,6 +13,7 @@ export {
   requirementSets,
 } from './clauses.ts'
 export { errorCatalogue, type ErrorCode, type ErrorEntry, type HttpErrorCode } from './errors.ts'
+export { insteadOf } from './instead-of.ts'
 export { schemas, type JsonSchema } from './schemas.ts'
 export type {
   BlockParam,

@@ -20,6 +20,7 @@ describe('explainClause', () => {
   it('names clauses that are alike when there is none of the name', async () => {
     const refusalOf = (name: string) => explainClause(name).catch((error: Error) => error.message)
     expect(await refusalOf('relay.quota.uni')).to.include('there are relay.quota.unit')
+    expect(await refusalOf('relay.quta.unit')).to.include('; did you mean relay.quota.unit?')
     expect(await refusalOf('nothing')).to.equal("explain: no clause and no file is named 'nothing'")
   })
 })

@@ -91,6 +91,7 @@ describe('the command check', () => {
     const startTestbed = () => Promise.reject(new Error('a testbed is started'))
     const cases: readonly (readonly [args: string[], message: string])[] = [
       [['--only', 'relay.nothing'], 'relay.nothing'],
+      [['--only', 'relay.quota.unit,relay.quta.unit'], 'relay.quta.unit; did you mean relay.quota.unit?'],
       [['--requirements', '1999-01'], '1999-01'],
       [['--no-relay', '--no-eth-rpc'], 'nothing to judge'],
       [['--record'], '--report json=<file>'],

@@ -3,10 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { clauses } from '../../specs/index.ts'
+import { clauses, insteadOf } from '../../specs/index.ts'
 import type { Plugin, PluginKind, QuotaPlugin, RelayPlugin, RpcMethodPlugin, Services } from './define.ts'
 import { PluginError } from './errors.ts'
-import { insteadOf } from './instead-of.ts'
 import { brokenRuleOf, fieldOf, validatorOf, type Validate, type Validator } from './validate.ts'
 
 /** A plugin that passed every check, with its validators and its options; `needs` is handed over by `servicesFor`. */

@@ -1,7 +1,6 @@
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { schemas } from '../../specs/index.ts'
-import { insteadOf } from './instead-of.ts'
+import { insteadOf, schemas } from '../../specs/index.ts'
 
 /** Which Ajv compiles: a request stops at its first error, a form that a person fills in hears of all of them. */
 export type ValidationMode = 'first-error' | 'all-errors'

@@ -1,5 +1,6 @@
 import { sql, type QueryCreator, type Selectable } from 'kysely'
 import { getAddress } from 'ethers'
+import { insteadOf } from '../../../specs/index.ts'
 import { anyOf, type ProfilesTable, type Tables } from '../database/tables.ts'
 import type { Queries } from '../database/database.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type Plan,
 } from '../quotas/plans.ts'
 import { OperatorError, ServiceError } from '../../core/errors.ts'
-import { insteadOf } from '../../core/instead-of.ts'
 import type { Clock } from '../clock.ts'
 
 /** Whom the service relays for. */

@@ -1,7 +1,7 @@
 import { ZeroAddress } from 'ethers'
+import { insteadOf } from '../../../specs/index.ts'
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
 import { ConfigError, ServiceError } from '../../core/errors.ts'
-import { insteadOf } from '../../core/instead-of.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
 import { withinTime } from '../../concurrency/within-time.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { insteadOf } from '../../core/instead-of.ts'
+import { insteadOf } from '../instead-of.ts'
 
 describe('a name that is not known', () => {
   it('is answered with the one that is meant', () => {
