@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { schemas, type JsonSchema, type Config } from '../../specs/index.ts'
+import { insteadOf, schemas, type JsonSchema, type Config } from '../../specs/index.ts'
 import { ConfigError } from '../core/errors.ts'
 
 /** Variables by name, as in `process.env`. */
@@ -46,7 +46,9 @@ export function environmentMembers(environment: Environment): EnvironmentMember[
     if (!name.startsWith(prefix) || text === undefined || secrets.includes(name)) continue
     const variable = known.get(name)
     if (variable !== undefined) members.push({ name, path: variable.path, value: valueOf(text, variable.schema) })
-    else if (!ofServices.some((start) => name.startsWith(start))) faults.push(`environment: ${name} sets nothing`)
+    else if (!ofServices.some((start) => name.startsWith(start))) {
+      faults.push(`environment: ${name} sets nothing${insteadOf(name, [...known.keys(), ...secretNames])}`)
+    }
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return members

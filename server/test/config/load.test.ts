@@ -138,6 +138,12 @@ describe('config/load', () => {
     ['a list', '[]', 'relay.yaml'],
     ['an environment variable that sets nothing', chain, 'TOUCHSTONE_PORT', { ...keys, TOUCHSTONE_PORT: '1' }],
     [
+      'an environment variable that is misspelt',
+      chain,
+      'TOUCHSTONE_CHAIN_RPC_URL sets nothing; did you mean TOUCHSTONE_CHAIN_RPC_URLS?',
+      { ...keys, TOUCHSTONE_CHAIN_RPC_URL: 'http://b' },
+    ],
+    [
       'one beside those that Kubernetes sets',
       chain,
       'TOUCHSTONE_PORT sets nothing',
