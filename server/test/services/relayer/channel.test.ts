@@ -137,6 +137,15 @@ describe('a channel', () => {
     expect(world.dispatched).to.deep.equal([{ nonces: [2n], account }])
   })
 
+  it('asks nobody while a call waits for its predecessor, and goes on when it comes', async () => {
+    const world = new World()
+    world.patienceMs = 600_000
+    const later = world.ask(1n)
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(world.runs).to.have.length(1)
+    expect(await Promise.all([world.ask(0n), later])).to.deep.equal(['hash of call 0', 'hash of call 1'])
+  })
+
   it('refuses a call whose predecessor does not come, one whose nonce is used, and one whose nonce is promised', async () => {
     const world = new World()
     world.chainNonce = 5n
