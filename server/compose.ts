@@ -10,6 +10,7 @@ import { checkResults } from './services/node/pool/answers.ts'
 import { createChain, type CachedChain } from './services/chain/create-chain.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import type { NodeConnection } from './services/node/node-connection.ts'
+import { aboutProxy } from './services/node/environment-proxy.ts'
 import { fillOmissions } from './services/node/omissions.ts'
 import { type Upstream, budgetUpstream, translateErrors } from './services/node/upstream.ts'
 import type { Clock } from './services/clock.ts'
@@ -383,7 +384,11 @@ function unreachable(rpcUrls: readonly string[]) {
   return (cause: unknown): never => {
     const hosts = rpcUrls.map((url) => new URL(url).host).join(', ')
     const reason = cause instanceof Error ? cause.message.replace(/^Upstream unavailable: /, '') : String(cause)
-    throw new ServiceError('UPSTREAM_UNAVAILABLE', `no node of chain.rpcUrls answers: ${hosts} (${reason})`, { cause })
+    throw new ServiceError(
+      'UPSTREAM_UNAVAILABLE',
+      `no node of chain.rpcUrls answers: ${hosts} (${reason}${aboutProxy()})`,
+      { cause },
+    )
   }
 }
 

@@ -1,6 +1,7 @@
 import { errors, Pool, type Dispatcher } from 'undici'
 import { Semaphore } from '../../concurrency/semaphore.ts'
 import { microBatch } from '../../concurrency/micro-batch.ts'
+import { environmentProxy, proxyRefusal } from './environment-proxy.ts'
 import {
   authorization,
   LOG_CALLS_AT_A_TIME,
@@ -16,6 +17,7 @@ import { UpstreamRpcError, type UpstreamCall } from './upstream.ts'
 
 /** HTTP requests at a time. Calls beyond them wait, and are sent together. */
 const REQUESTS_AT_A_TIME = 8
+const POOL = { connections: 2 * REQUESTS_AT_A_TIME, maxResponseSize: RESPONSE_BYTES }
 /** The most calls in one HTTP request. It is halved whenever the node refuses a batch. */
 const BATCH_LENGTH = 50
 /** The most groups of calls that share a request. */
@@ -51,7 +53,8 @@ interface Group {
 export class HttpNode implements NodeConnection {
   readonly name: string
   onOpen: () => void = () => {}
-  readonly #pool: Pool
+  readonly #dispatcher: Dispatcher
+  readonly #origin: string
   readonly #path: string
   readonly #headers: Record<string, string>
   readonly #waiting: Call[] = []
@@ -75,11 +78,17 @@ export class HttpNode implements NodeConnection {
     this.name = url.host
     this.#path = `${url.pathname}${url.search}`
     this.#headers = { 'content-type': 'application/json', ...authorization(url) }
-    this.#pool = new Pool(url.origin, { connections: 2 * REQUESTS_AT_A_TIME, maxResponseSize: RESPONSE_BYTES })
-    this.#pool.on('connect', () => {
+    this.#origin = url.origin
+    const poolOf = (origin: string, options: Pool.Options) => this.#watched(new Pool(origin, { ...options, ...POOL }))
+    this.#dispatcher = environmentProxy(poolOf) ?? poolOf(url.origin, {})
+  }
+
+  #watched(pool: Pool): Pool {
+    pool.on('connect', () => {
       if (this.#connections++ === 0) this.onOpen()
     })
-    this.#pool.on('disconnect', () => void this.#connections--)
+    pool.on('disconnect', () => void this.#connections--)
+    return pool
   }
 
   get isOpen(): boolean {
@@ -118,7 +127,7 @@ export class HttpNode implements NodeConnection {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#dispatcher.destroy()
   }
 
   async #postGroups(groups: readonly Group[]): Promise<PromiseSettledResult<unknown>[]> {
@@ -220,7 +229,13 @@ export class HttpNode implements NodeConnection {
   ): Promise<unknown> {
     try {
       const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent }
-      const answer = await postText(this.#pool, { path: this.#path, headers, body, timeoutMs })
+      const answer = await postText(this.#dispatcher, {
+        origin: this.#origin,
+        path: this.#path,
+        headers,
+        body,
+        timeoutMs,
+      })
       return readAnswer(answer, mayBeTooMuch)
     } catch (error) {
       throw error instanceof TimeoutError ? new NodeFailure(error.message) : translate(error)
@@ -273,14 +288,20 @@ function translate(error: unknown): Error {
   if (error instanceof errors.ResponseExceededMaxSizeError) {
     return new UpstreamRpcError({ code: TOO_LARGE, message: 'the response is too large' })
   }
+  const refusal = proxyRefusal(error)
+  if (refusal !== undefined) return new NodeFailure(`the proxy answers HTTP ${refusal}`, 'unreached', { cause: error })
   const code = (error as NodeJS.ErrnoException).code ?? ''
-  const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)
+  const unreached = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_PRX_CONN'].includes(
+    code,
+  )
   return new NodeFailure(code || 'the connection failed', unreached ? 'unreached' : 'lost', { cause: error })
 }
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))
 
 interface Post {
+  /** Absent: the one that the pool is for. */
+  readonly origin?: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -306,7 +327,10 @@ export class TimeoutError extends Error {}
  *
  * @throws TimeoutError; undici's errors
  */
-export function postText(dispatcher: Dispatcher, { path, headers, body, timeoutMs }: Post): Promise<TextAnswer> {
+export function postText(
+  dispatcher: Dispatcher,
+  { origin, path, headers, body, timeoutMs }: Post,
+): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let status = 0
@@ -323,7 +347,15 @@ export function postText(dispatcher: Dispatcher, { path, headers, body, timeoutM
       reject(error)
     }
     dispatcher.dispatch(
-      { method: 'POST', path, headers, body, headersTimeout: 0, bodyTimeout: 0 },
+      {
+        method: 'POST',
+        ...(origin !== undefined && { origin }),
+        path,
+        headers,
+        body,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
       {
         onRequestStart: (controller) => {
           running = controller
