@@ -26,7 +26,9 @@ const STALLED_MS = 120_000
  * The most bytes that are kept in memory for one address: of bodies that have not come to their end, and of answers that it does
  * not read. 190 of the largest pages of logs.
  */
-const HELD_BYTES = 128 * 1024 * 1024
+const HELD_BYTES_PER_ADDRESS = 128 * 1024 * 1024
+/** The same for all addresses together, and behind a proxy, where all connections come from the proxy's address. */
+const HELD_BYTES = 512 * 1024 * 1024
 /** TCP probes an idle connection after this time, since the client may have vanished without closing it. */
 const PROBE_MS = 30_000
 
@@ -48,11 +50,9 @@ export function createHttpServer({
   server.timeout = STALLED_MS
   server.maxConnections = limits.connections
   const sockets = new Set<Socket>()
-  // Behind a proxy all connections come from the proxy's address.
-  if (listen.trustedProxies === 0) {
-    boundConnectionsPerAddress(server, limits.connectionsPerAddress)
-    boundHeldBytes(server, sockets)
-  }
+  const isBehindProxy = listen.trustedProxies > 0
+  if (!isBehindProxy) boundConnectionsPerAddress(server, limits.connectionsPerAddress)
+  boundHeldBytes(server, sockets, isBehindProxy ? Infinity : HELD_BYTES_PER_ADDRESS)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -92,8 +92,11 @@ export function createHttpServer({
   }
 }
 
-/** Cuts off the newest connections of an address for which more than {@link HELD_BYTES} are kept. */
-function boundHeldBytes(server: Server, sockets: ReadonlySet<Socket>): void {
+/**
+ * Cuts off connections for which too much is kept: of an address the newest, of all together those for which most is kept,
+ * so that a short request gets through.
+ */
+function boundHeldBytes(server: Server, sockets: ReadonlySet<Socket>, bytesPerAddress: number): void {
   const bodies = new WeakMap<Socket, { readonly request: IncomingMessage; readonly begunAt: number }>()
   server.on('request', (request) => bodies.set(request.socket, { request, begunAt: request.socket.bytesRead }))
   const heldBy = (socket: Socket) => {
@@ -101,14 +104,27 @@ function boundHeldBytes(server: Server, sockets: ReadonlySet<Socket>): void {
     return socket.writableLength + (body && !body.request.complete ? socket.bytesRead - body.begunAt : 0)
   }
   const look = setInterval(() => {
-    const held = new Map<string, number>()
+    const byAddress = new Map<string, number>()
+    const kept: { readonly socket: Socket; readonly bytes: number }[] = []
+    let together = 0
     for (const socket of sockets) {
       const bytes = heldBy(socket)
       if (bytes === 0) continue
       const address = addressOf(socket.remoteAddress ?? '') ?? ''
-      const sum = (held.get(address) ?? 0) + bytes
-      if (sum > HELD_BYTES) socket.destroy()
-      else held.set(address, sum)
+      const sum = (byAddress.get(address) ?? 0) + bytes
+      if (sum > bytesPerAddress) {
+        socket.destroy()
+        continue
+      }
+      byAddress.set(address, sum)
+      kept.push({ socket, bytes })
+      together += bytes
+    }
+    if (together <= HELD_BYTES) return
+    for (const { socket, bytes } of kept.sort((one, other) => other.bytes - one.bytes)) {
+      socket.destroy()
+      together -= bytes
+      if (together <= HELD_BYTES) return
     }
   }, CHECK_MS).unref()
   server.once('close', () => clearInterval(look))

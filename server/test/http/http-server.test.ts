@@ -146,6 +146,24 @@ describe('createHttpServer', () => {
     })
   }
 
+  it('keeps 512 MiB for all at most, also behind a proxy, and cuts off those for which most is kept', async () => {
+    await start({ listen: { trustedProxies: 1 }, limits: { requestSeconds: 120 } })
+    const body = Buffer.alloc(90 * MIB, 'x')
+    /** Sends all but the last byte. */
+    const sendPart = (bytes: number) => {
+      const socket = open()
+      socket.write(`POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${bytes + 1}\r\n\r\n`)
+      socket.write(body.subarray(0, bytes))
+      return socket
+    }
+    for (let times = 0; times < 8; times++) sendPart(body.length)
+    const short = sendPart(MIB)
+    await until(() => cutOff >= 3)
+    short.end('y')
+    expect(await untilClosed(short)).to.include('xy')
+    expect(cutOff).to.equal(3)
+  })
+
   it('serves on while it drains, says goodbye on every connection, and then takes no more', async () => {
     await start({ shutdown: { drainSeconds: 1, graceSeconds: 1 } })
     expect(server.isDraining()).to.equal(false)
