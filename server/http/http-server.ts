@@ -57,6 +57,7 @@ export function createHttpServer({
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
+  makeRoom(server, sockets, limits.connections)
   const inFlight = new Set<ServerResponse>()
   /** The server is about to close this connection, so the client must not send its next request over it. */
   const sayGoodbye = (response: ServerResponse) => response.setHeader('Connection', 'close')
@@ -90,6 +91,30 @@ export function createHttpServer({
       clearTimeout(timer)
     },
   }
+}
+
+/**
+ * Closes the connection that has been idle for longest whenever there are as many as there may be. Clients keep their
+ * connections for a minute after a request, and thousands of them must not shut out the next one.
+ */
+function makeRoom(server: Server, sockets: ReadonlySet<Socket>, most: number): void {
+  const idle = new Set<Socket>()
+  const answering = new WeakMap<Socket, number>()
+  const change = (socket: Socket, by: number) => {
+    const left = (answering.get(socket) ?? 0) + by
+    answering.set(socket, left)
+    if (left === 0 && !socket.destroyed) idle.add(socket)
+    else idle.delete(socket)
+  }
+  server.on('request', ({ socket }, response) => {
+    change(socket, 1)
+    response.once('close', () => change(socket, -1))
+  })
+  server.on('connection', (socket: Socket) => {
+    socket.once('close', () => idle.delete(socket))
+    const [longest] = idle
+    if (sockets.size >= most) longest?.destroy()
+  })
 }
 
 /**

@@ -347,7 +347,7 @@ export interface components {
                  */
                 readonly upstreamCalls: number;
                 /**
-                 * @description Most connections at a time; further ones are closed at once.
+                 * @description Most connections at a time. The one that has been idle for longest makes room for a new one; where none is idle, further ones are closed at once.
                  * @default 2000
                  */
                 readonly connections: number;

@@ -111,6 +111,30 @@ describe('createHttpServer', () => {
     expect(await ask('again')).to.equal('again')
   })
 
+  it('closes the connection that has been idle for longest when there are as many as there may be', async () => {
+    const released = Promise.withResolvers<void>()
+    await start({ limits: { connections: 4, keepAliveSeconds: 3_600 } }, released.promise)
+    const ended: string[] = []
+    const keep = async (name: string, path = '/', requests = 1): Promise<Socket> => {
+      const socket = open().on('close', () => ended.push(name))
+      const request = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi`
+      socket.write(request.replace(path, '/') + request.repeat(requests - 1))
+      await once(socket, 'data')
+      return socket
+    }
+    // Of two requests at once, the first is answered.
+    const busy = await keep('busy', '/slow', 2)
+    const first = await keep('first')
+    await keep('second')
+    first.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi')
+    await once(first, 'data')
+    for (const name of ['third', 'fourth', 'fifth']) await keep(name)
+    await until(() => ended.length >= 3)
+    expect(ended).to.deep.equal(['second', 'first', 'third'])
+    released.resolve()
+    expect(String(await once(busy, 'data'))).to.include('hi')
+  })
+
   it('closes connections of one address beyond the most that it may have, except behind a proxy', async () => {
     await start({ limits: { connectionsPerAddress: 2 } })
     const kept = [open(), open()]
