@@ -3,6 +3,7 @@ import { insteadOf } from '../../../specs/index.ts'
 import type { OpenedAccount, QuotaAccount, QuotaPlugin, Quota, Services } from '../../core/define.ts'
 import { ConfigError, ServiceError } from '../../core/errors.ts'
 import { servicesFor, type LoadedQuota } from '../../core/registry.ts'
+import { min } from '../../ethereum/bigint.ts'
 import { withinTime } from '../../concurrency/within-time.ts'
 
 /** A quota model with the options of one plan. Amounts are exact, in the unit of the model. */
@@ -279,8 +280,7 @@ export function nextPeriod(account: Account, plan: Plan, nowSeconds: number): Ac
  * @returns the account, and the amount that the relay takes now
  */
 export function moveReservation(account: Account, from: bigint, to: bigint): { account: Account; taken: bigint } {
-  const available = account.allowance - account.used
-  const taken = to - from <= available ? to : from + (available > 0n ? available : 0n)
+  const taken = min(to, from + availableIn(account))
   return { account: { ...account, used: account.used + taken - from }, taken }
 }
 

@@ -75,6 +75,14 @@ describe('quotas', () => {
       expect({ taken: settled.taken, used: settled.account.used }).to.deep.equal({ taken: 20n, used: 20n })
     })
 
+    it('give back what a relay did not use, also where more is used than the allowance', () => {
+      const lowered = { ...moveReservation(opened, 0n, 100n).account, allowance: 50n }
+      const settled = moveReservation(lowered, 100n, 90n)
+      expect({ taken: settled.taken, used: settled.account.used }).to.deep.equal({ taken: 90n, used: 90n })
+      const grown = moveReservation(lowered, 100n, 110n)
+      expect({ taken: grown.taken, used: grown.account.used }).to.deep.equal({ taken: 100n, used: 100n })
+    })
+
     it('begin anew when the reset is due, and not before', () => {
       const { account } = moveReservation(opened, 0n, 70n)
       expect(accountNow(account, plans, 1009)).to.equal(account)
