@@ -102,6 +102,14 @@ describe('core/registry', () => {
       { 'rpc-method/x_new': { limit: 'many' } },
     ],
     [
+      'options of a quota model, which its plans have',
+      'quota/calls.js',
+      `export default { kind: 'quota', id: 'calls', unit: 'transactionCount', clauses: [], needs: [],
+        open() {}, reserve() {}, settle() {}, remaining() {} }`,
+      'options',
+      { 'quota/calls': {} },
+    ],
+    [
       'options for a plugin that is not there',
       'rpc-method/eth_chainId.js',
       method('eth_chainId'),

@@ -183,6 +183,15 @@ describe('signers', () => {
       expect((await signers.choose(1n)).account.address).to.equal(third)
     })
 
+    it('is not able to work while nobody has a balance', async () => {
+      const { signers, balances, now } = create(all(0n))
+      const error: unknown = await signers.assertAble().catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(ServiceError).with.property('code', 'SIGNERS_UNAVAILABLE')
+      balances[second ?? ''] = ETHER
+      now.ms += 60_000
+      expect(await signers.assertAble()).to.equal('ok')
+    })
+
     it('warns once when a balance is low', async () => {
       const { signers, lines } = create({ ...all(10n * ETHER), [first ?? '']: ETHER - 1n })
       await signers.refresh()
