@@ -1,6 +1,11 @@
 import { expect } from 'chai'
-import type { IncomingMessage } from 'node:http'
-import { addressOf, clientAddress } from '../../http/rate-limit.ts'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createApp } from '../../app.ts'
+import { addressOf, clientAddress, countRequests } from '../../http/rate-limit.ts'
+import { createRateLimits } from '../../services/rate-limits.ts'
+import { silent } from '../support/rpc-server.ts'
 
 describe('addressOf', () => {
   const sames: readonly [address: string, ...spellings: string[]][] = [
@@ -61,5 +66,38 @@ describe('clientAddress', () => {
     for (const garbage of ['unknown', '', 'a1', 'a2', '192.0.2.1, x', ',', '203.0.113.7, ', '<script>']) {
       expect(from(garbage, 1), garbage).to.equal('10.0.0.1')
     }
+  })
+})
+
+describe('countRequests', () => {
+  /** @returns the statuses of three requests, each in the name of another caller, where two a minute are allowed */
+  async function statuses(trustedProxies: number): Promise<number[]> {
+    const limits = await createRateLimits({ requestsPerMinute: 2, relaysPerMinute: 0 })
+    const app = createApp({
+      routes: [],
+      log: silent,
+      trustedProxies,
+      admit: (ctx) => countRequests({ context: () => ctx }, limits),
+    })
+    const handle = app.callback()
+    const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const answers: number[] = []
+    for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
+      answers.push((await fetch(url, { headers: { 'X-Forwarded-For': address } })).status)
+    }
+    server.closeAllConnections()
+    server.close()
+    await limits.close()
+    return answers
+  }
+
+  it('believes no caller who names another address, where no proxy is trusted', async () => {
+    expect(await statuses(0)).to.deep.equal([404, 404, 429])
+  })
+
+  it('counts for the address that a trusted proxy tells', async () => {
+    expect(await statuses(1)).to.deep.equal([404, 404, 404])
   })
 })
