@@ -135,6 +135,20 @@ describe('createHttpServer', () => {
     expect(String(await once(busy, 'data'))).to.include('hi')
   })
 
+  it('makes no room for a connection that its address may not have', async () => {
+    await start({ limits: { connections: 3, connectionsPerAddress: 2 } })
+    const kept = [open(), open()]
+    for (const socket of kept) {
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi')
+      await once(socket, 'data')
+    }
+    expect(await untilClosed(open())).to.equal('')
+    for (const socket of kept) {
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi')
+      expect(String(await once(socket, 'data'))).to.include('hi')
+    }
+  })
+
   it('closes connections of one address beyond the most that it may have, except behind a proxy', async () => {
     await start({ limits: { connectionsPerAddress: 2 } })
     const kept = [open(), open()]
