@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Fixture } from '../contracts/deploy/fixture.ts'
 import { ServiceError } from '../server/core/errors.ts'
+import { noIcon } from '../server/http/html.ts'
 import type { Route } from '../server/http/route.ts'
 
 const client = join(import.meta.dirname, '../client')
@@ -132,6 +133,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   `script-src 'self' ${sourceOf(importMap)}`,
   `style-src ${sourceOf(style)}`,
+  'img-src data:',
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -143,6 +145,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Try the relay</title>
+${noIcon.text}
 <style>${style}</style>
 <script type="importmap">${importMap}</script>
 <script type="module" src="try/client/try/page.${extension}"></script>

@@ -56,6 +56,9 @@ export function htmlTable(
   </table>`
 }
 
+/** Without it, a browser asks for `/favicon.ico`. A page needs `img-src data:` in its policy for it. */
+export const noIcon = new Markup('<link rel="icon" href="data:," />')
+
 /** A whole page in the look of this server; `style` comes after the common one. */
 export function htmlPage(title: string, body: Markup, { style = '', scripts = [] as readonly string[] } = {}): string {
   const loaded = scripts.map((path) => html`<script src="${path}" defer></script> `)
@@ -65,6 +68,7 @@ export function htmlPage(title: string, body: Markup, { style = '', scripts = []
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
+        ${noIcon}
         <style>
           ${new Markup(commonStyle + style)}
         </style>

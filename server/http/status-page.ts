@@ -19,7 +19,10 @@ export function statusRoute(readStatus: (log: Logger) => Promise<ServiceStatus>)
     handle: async (ctx) => {
       const status = await readStatus(ctx.state.log)
       ctx.type = 'html'
-      ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+      ctx.set(
+        'Content-Security-Policy',
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+      )
       ctx.set('Cache-Control', 'no-store')
       ctx.body = page(status)
     },

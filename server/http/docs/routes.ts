@@ -11,7 +11,7 @@ const specs = new URL('../../../specs/', import.meta.url)
 
 /** The page's own script sends the requests; its style stands in the page. */
 const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
 /**
  * `GET /docs`: both interfaces on one page, where one can send each request. Links are relative, so that the page works

@@ -49,6 +49,14 @@ describe('the pages of the server in a browser', function () {
     await page.waitForURL('**/docs')
   })
 
+  it('spares a browser the request for an icon, and lets the policy of each page allow that', async () => {
+    for (const path of ['/', '/docs', '/try']) {
+      const response = await fetch(`${testbed.relayUrl}${path}`)
+      expect(await response.text(), path).to.match(/<link rel="icon" href="data:,"/)
+      expect(response.headers.get('Content-Security-Policy'), path).to.include('img-src data:;')
+    }
+  })
+
   it('shows both interfaces, without a fault that axe knows', async () => {
     await page.goto(`${testbed.relayUrl}/docs`)
     const requests = ['POST /execute', 'POST /quota', 'GET /transactions/{hash}', ...Object.keys(methods)]
