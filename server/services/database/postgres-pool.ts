@@ -82,10 +82,14 @@ export async function openPool({ url, max, name, schema, timeoutMs = TIMEOUT_MS 
     guardQueries(client, timeoutMs)
   })
   const connect = pool.connect.bind(pool) as () => Promise<PoolClient>
-  const guarded = () =>
-    connect().catch((cause: unknown) => {
+  const guarded = async () => {
+    const client = await connect().catch((cause: unknown) => {
       throw new DatabaseAwayError(cause, false)
     })
+    const release = client.release.bind(client)
+    client.release = (destroy) => release(destroy || readOnly.has(client))
+    return client
+  }
   // The pool itself calls it with a callback.
   pool.connect = ((callback?: never) =>
     callback ? pg.Pool.prototype.connect.call(pool, callback) : guarded()) as never
@@ -103,6 +107,7 @@ function guardQueries(client: PoolClient, timeoutMs: number): void {
     try {
       return await query(...args)
     } catch (error) {
+      if (sqlStateOf(error) === READ_ONLY) readOnly.add(client)
       throw translated(error)
     } finally {
       clearTimeout(timer)
@@ -124,13 +129,20 @@ function guardQueries(client: PoolClient, timeoutMs: number): void {
   }) as never
 }
 
+/**
+ * Sessions that may not write. After a failover they lead to the former primary, and would stay so while they are in use: a
+ * new session may lead to the new one.
+ */
+const readOnly = new WeakSet<PoolClient>()
+
 /** Breaks a connection at once. Its `end` would wait for a server that may never answer. */
 const cutOff = (client: PoolClient) => client.connection.stream.destroy()
 
 /** The server has ended a session that was idle in a transaction. */
 const IDLE_IN_TRANSACTION = '25P03'
+const READ_ONLY = '25006'
 /** SQLSTATEs of statements that were refused before anything was done. */
-const NOTHING_DONE = new Set(['55P03', '25006', '57014', '57P03', '53300', '53100', '53200'])
+const NOTHING_DONE = new Set(['55P03', READ_ONLY, '57014', '57P03', '53300', '53100', '53200'])
 
 /** @returns the SQLSTATE of an error of the server, or of one that it has caused; undefined for others */
 export function sqlStateOf(error: unknown): string | undefined {
@@ -149,7 +161,7 @@ function translated(error: unknown): unknown {
 
 /** By class of SQLSTATE: connection, resources (a full disk), operator intervention, system, damaged data. */
 const CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58'])
-const CODES: ReadonlySet<string> = new Set(['25006', '55P03', 'XX001', 'XX002'])
+const CODES: ReadonlySet<string> = new Set([READ_ONLY, '55P03', 'XX001', 'XX002'])
 
 /**
  * Recognises the errors in which PostgreSQL speaks of itself and not of a statement: it is full, read-only, stopping or

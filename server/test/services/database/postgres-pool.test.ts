@@ -150,6 +150,25 @@ describe('a PostgreSQL server that goes away', () => {
     await assertNothingLostOrDoubled(callers.hashes)
   })
 
+  it('is asked by new sessions when those from before may not write', async () => {
+    const name = new URL(url).pathname.slice(1)
+    const operator = new pg.Client({ connectionString: url })
+    await operator.connect()
+    // As after a failover: sessions that lead to the former primary stay open, and read on.
+    await operator.query(`alter database ${name} set default_transaction_read_only = on`)
+    await operator.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    )
+    const callers = startCallers()
+    await until(() => callers.refusals.length > 8)
+    await operator.query(`alter database ${name} reset default_transaction_read_only`)
+    await operator.end()
+    await assertBack(callers)
+    await callers.stop()
+    assertRefusedWell(callers.refusals)
+    await assertNothingLostOrDoubled(callers.hashes)
+  })
+
   it('gives up a query behind one whose answer broke off', async () => {
     const proxy = await startBreakingProxy(url)
     const pool = await openPool({ url: proxy.url, max: 1, name: 'test', timeoutMs: 2_000 })
