@@ -6,6 +6,7 @@ import { packageVersion, type Config } from '../../specs/index.ts'
 import { shared } from '../concurrency/shared.ts'
 import type { Services } from '../core/define.ts'
 import type { Registry } from '../core/registry.ts'
+import { readLatestBlock } from '../services/chain/latest-block.ts'
 import { amountInUnit, lyxFromWei } from '../services/quotas/models.ts'
 import type { Plans } from '../services/quotas/plans.ts'
 import type { Signers } from '../services/signers/signers.ts'
@@ -129,7 +130,7 @@ interface ServiceStatus {
   /** The checks of `GET /readyz`. */
   readonly findings: Findings
   readonly chainId: string | undefined
-  readonly latestBlock: { readonly number: string; readonly ageSeconds: number } | undefined
+  readonly latestBlock: Awaited<ReturnType<typeof readLatestBlock>> | undefined
   readonly signers: readonly {
     readonly address: string
     /** The account's balance, in the native coin. */
@@ -172,21 +173,12 @@ export function createServiceStatus(sources: ServiceStatusSources): (log: Logger
   const { chain, relays, upstream, clock } = services
   const version = packageVersion()
 
-  async function latestBlock(): Promise<ServiceStatus['latestBlock']> {
-    const block = await upstream.request<{ number: string; timestamp: string }>('eth_getBlockByNumber', [
-      'latest',
-      false,
-    ])
-    const ageSeconds = Math.max(0, Math.floor(clock.nowMs() / 1000) - Number(block.timestamp))
-    return { number: String(BigInt(block.number)), ageSeconds }
-  }
-
   return shared(KEPT_MS, async (log: Logger) => {
     // The checks read the balances, which are used below.
     const findings = await look(log)
     const [chainId, block, pending, lastDay] = await Promise.all([
       readable(chain.id()),
-      readable(latestBlock()),
+      readable(readLatestBlock(upstream, clock.nowMs())),
       readable(relays.countPending()),
       readable(relays.countSince(clock.nowMs() - DAY_MS)),
     ])

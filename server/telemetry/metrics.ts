@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Middleware } from 'koa'
 import { UpstreamRpcError, type Upstream, type UpstreamCall } from '../services/node/upstream.ts'
 import type { Settlement } from '../services/ledger/settle.ts'
+import { readLatestBlock } from '../services/chain/latest-block.ts'
 import type { CachedChain } from '../services/chain/create-chain.ts'
 import type { Queries } from '../services/database/database.ts'
 import type { Jobs } from '../services/jobs/jobs.ts'
@@ -106,6 +107,7 @@ type Reading = readonly [labels: Readonly<Record<string, string>>, value: number
 export function gaugeState(registry: Registry, sources: GaugeSources): void {
   const gauge = gaugeIn(registry, sources.log)
   countReads(registry, sources)
+  gaugeChain(gauge, sources)
   gaugeSigners(gauge, sources)
   gaugeWork(gauge, sources)
   gaugeSpending(gauge, sources)
@@ -125,6 +127,8 @@ function gaugeIn(registry: Registry, log: Logger): MakeGauge {
       aggregator: 'max',
       async collect() {
         this.reset()
+        // To a gauge without labels, the reset has given a 0.
+        if (labelNames.length === 0) this.remove()
         try {
           for (const [labels, value] of await inTime(read())) this.set(labels, value)
         } catch (err) {
@@ -149,6 +153,15 @@ function countReads(registry: Registry, { chain }: GaugeSources): void {
       this.inc({ source: 'shared' }, shared)
     },
   })
+}
+
+function gaugeChain(gauge: MakeGauge, { upstream, nowMs }: GaugeSources): void {
+  gauge(
+    'touchstone_latest_block_age_seconds',
+    'Age of the latest block that the node has. It grows while the node does not follow its chain.',
+    [],
+    async () => [[{}, (await readLatestBlock(upstream, nowMs())).ageSeconds]],
+  )
 }
 
 function gaugeSigners(gauge: MakeGauge, { db, upstream, signers }: GaugeSources): void {

@@ -99,10 +99,16 @@ describe('gaugeState', () => {
     expect(asked).to.have.property('source="shared"')
   })
 
+  it('shows how old the latest block is', async () => {
+    await chain.node.request('anvil_mine', 1)
+    expect((await read('touchstone_latest_block_age_seconds'))['']).to.be.within(0, 60)
+  })
+
   it('leaves out what cannot be read, and shows the rest', async () => {
     node.goDown()
     try {
       expect(await read('touchstone_signer_nonce')).to.deep.equal({})
+      expect(await read('touchstone_latest_block_age_seconds')).to.deep.equal({})
       expect(await read('touchstone_relays_last_day')).to.include({ 'status="succeeded"': 2 })
     } finally {
       node.comeBack()
