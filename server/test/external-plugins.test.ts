@@ -117,6 +117,9 @@ describe('plugins of another package', () => {
       async (started) => (server = started),
       (reason: unknown) => reason,
     )
-    expect(error).to.have.property('message', `plugin ${name}: needs/0: there is no service 'profile'`)
+    expect(error).to.have.property(
+      'message',
+      `plugin ${name}: needs/0: there is no service 'profile'; did you mean profiles?`,
+    )
   })
 })

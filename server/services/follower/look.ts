@@ -66,6 +66,8 @@ export interface Waiting {
    * more.
    */
   readonly ageMs: (relay: TriedRelay) => number
+  /** How many blocks have come while this process has seen a relay's latest transaction; below 0 after a reorganisation. */
+  readonly ageBlocks: (relay: TriedRelay) => number
 }
 
 /** Whether the call has expired: the key manager would refuse it in the next block. */
@@ -77,9 +79,10 @@ export interface Ages {
   /**
    * @param about what is looked at, an account for example
    * @param names what this look has found; a name that it has not found is forgotten
-   * @returns a function that tells for how long a name has been found at every look, in milliseconds
+   * @param now what the age is counted by. Default: milliseconds of the monotonic clock
+   * @returns a function that tells for how long a name has been found at every look
    */
-  see(about: string, names: Iterable<string>): (name: string) => number
+  see(about: string, names: Iterable<string>, now?: number): (name: string) => number
 }
 
 /**
@@ -87,15 +90,14 @@ export interface Ages {
  * late for that hour.
  */
 export function createAges(clock: Clock): Ages {
-  const seenAtMs = new Map<string, ReadonlyMap<string, number>>()
+  const firstSeen = new Map<string, ReadonlyMap<string, number>>()
   return {
-    see: (about, names) => {
-      const nowMs = clock.monotonicMs()
-      const before = seenAtMs.get(about)
-      const now = new Map(Array.from(names, (name) => [name, before?.get(name) ?? nowMs]))
-      if (now.size === 0) seenAtMs.delete(about)
-      else seenAtMs.set(about, now)
-      return (name) => nowMs - (now.get(name) ?? nowMs)
+    see: (about, names, now = clock.monotonicMs()) => {
+      const before = firstSeen.get(about)
+      const since = new Map(Array.from(names, (name) => [name, before?.get(name) ?? now]))
+      if (since.size === 0) firstSeen.delete(about)
+      else firstSeen.set(about, since)
+      return (name) => now - (since.get(name) ?? now)
     },
   }
 }

@@ -35,6 +35,7 @@ export function createRepairs(options: FollowerOptions & { readonly ages: Ages }
     repairWaiting: async (account, relays, at) => {
       const hashes = relays.map((relay) => latest(relay).hash)
       const seenForMs = ages.see(`waiting: ${account}`, hashes)
+      const seenForBlocks = ages.see(`waiting for a block: ${account}`, hashes, at.head.number)
       const refusedMs = refusedForMs(account, at.refusal)
       if (relays.length === 0) return
       const waiting = {
@@ -47,6 +48,7 @@ export function createRepairs(options: FollowerOptions & { readonly ages: Ages }
           const { hash, createdAtMs } = latest(relay)
           return Math.max(clock.nowMs() - createdAtMs, seenForMs(hash))
         },
+        ageBlocks: (relay: TriedRelay) => seenForBlocks(latest(relay).hash),
       }
       await sendMissing(waiting, options)
       await replaceStuck(waiting, attempts, options)
@@ -102,7 +104,8 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
   const stuck = groupsOf(relays).filter((group) => {
     const isDoomed = group.some((relay) => latest(relay).kind === 'call' && doomed.has(relay.hash))
     const [relay] = group
-    return waiting.ageMs(relay) >= replaceAfterMs || isDoomed || isRefused(relay, waiting)
+    const isLate = waiting.ageMs(relay) >= replaceAfterMs && !isUseless(relay, waiting)
+    return isLate || isDoomed || isRefused(relay, waiting)
   })
   for (const group of stuck.slice(0, MAX_REPLACEMENTS)) {
     const [relay] = group
@@ -118,6 +121,9 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
     }
   }
 }
+
+/** While the chain stands still, higher fees would help nobody, and be paid when it goes on. They are raised once at most. */
+const isUseless = (relay: TriedRelay, { ageBlocks }: Waiting) => relay.attempts.length > 1 && ageBlocks(relay) < 1
 
 /** The node has no transaction with the relay's nonce and refuses ours, so there is nothing to outbid. */
 const isRefused = ({ accountNonce }: TriedRelay, { refusal, knownNonce }: Waiting) =>

@@ -40,6 +40,10 @@ describe('a clock that is set back by an hour', () => {
     try {
       const hash = await accept(0n)
       aheadMs = 0
+      await until(async () => (await attemptsOf(hash)) >= 2)
+      // A block that leaves the transaction out: while none comes, the fees are raised once.
+      await chain.node.request('anvil_setNextBlockBaseFeePerGas', 100_000_000_000)
+      await chain.node.request('anvil_mine', 1)
       await until(async () => (await attemptsOf(hash)) >= 3)
       await chain.node.request('anvil_mine', 1)
       await until(async () => (await client.status(hash)).json['status'] === 'succeeded')

@@ -117,6 +117,21 @@ describe('follower', () => {
     }
   })
 
+  it('raises the fees once while the chain stands still', async () => {
+    await chain.node.request('evm_setAutomine', false)
+    const countOf = async (hash: string) => (await statusOf(hash)).attempts.length
+    const hashes: string[] = []
+    // The first call would be raised again before the last one is raised at all.
+    for (const offset of [800n, 801n, 802n]) {
+      const hash = await accept({ channel: channel + offset })
+      hashes.push(hash)
+      await until(async () => (await countOf(hash)) >= 2)
+    }
+    expect(await Promise.all(hashes.map(countOf))).to.deep.equal([2, 2, 2])
+    await mine()
+    for (const hash of hashes) await becomes(hash, ({ status }) => status === 'succeeded')
+  })
+
   it('takes another nonce when its own was used by something else, while other signers are followed', async () => {
     // Not final yet: each of these accounts is looked at again and again.
     const others = Array.from({ length: 3 }, (_, index) => accept({ channel: channel + 700n + BigInt(index) }))

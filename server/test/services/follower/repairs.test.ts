@@ -58,6 +58,7 @@ describe('repairs', () => {
     refusal: undefined,
     refusedForMs: 0,
     ageMs: () => 60_000,
+    ageBlocks: () => 1,
     ...altered,
   })
 
@@ -97,6 +98,17 @@ describe('repairs', () => {
     it('raises the fees of what has waited for too long, and of nothing else', async () => {
       const ageMs = ({ accountNonce }: TriedRelay) => (accountNonce === 4 ? 30_000 : 29_999)
       expect(await replaced(waitingOf([relay(3), relay(4)], { knownNonce: 5, ageMs }))).to.deep.equal([
+        [4, 'call', 125n],
+      ])
+    })
+
+    it('raises the fees once while no block comes, and again when one has come', async () => {
+      const [sent, raised] = [relay(3), relay(4)]
+      const again = { ...raised, attempts: [...raised.attempts, ...raised.attempts] }
+      const waiting = waitingOf([sent, again], { knownNonce: 5, ageBlocks: () => 0 })
+      expect(await replaced(waiting)).to.deep.equal([[3, 'call', 125n]])
+      expect(await replaced({ ...waiting, ageBlocks: () => 1 })).to.deep.equal([
+        [3, 'call', 125n],
         [4, 'call', 125n],
       ])
     })
