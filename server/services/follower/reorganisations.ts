@@ -163,16 +163,26 @@ export function createDeepReorganisations(options: DeepReorganisationsOptions): 
   }
 }
 
+/** What was offered last for the first missing nonce of an account. */
+interface Offer {
+  readonly nonce: number
+  readonly fees: Fees
+  readonly atMs: number
+  readonly isRaised: boolean
+  /** Of the latest block then. */
+  readonly height: number
+}
+
 /**
  * Something that is not in the ledger had used these nonces, and a reorganisation has dropped it. Every later transaction of
  * the account waits for them. So each nonce is used up by a transaction that does nothing else, unless a node has a
  * transaction with it already. That one may offer too little: then the first missing nonce is signed again, for higher
- * fees each time.
+ * fees each time, but once at most while no block comes.
  */
 function createUseUp(options: DeepReorganisationsOptions): (account: string, nonces: NonceRange) => Promise<void> {
   const { chainId, database, upstream, broadcaster, signerOf, clock, replaceAfterMs } = options
   /** By account: the first missing nonce, and the fees that were offered for it last. */
-  const offered = new Map<string, { readonly nonce: number; readonly fees: Fees; readonly atMs: number }>()
+  const offered = new Map<string, Offer>()
 
   return async (account, { from, below }) => {
     const signer = signerOf(account)
@@ -181,9 +191,11 @@ function createUseUp(options: DeepReorganisationsOptions): (account: string, non
     const last = offered.get(account)
     const isNew = known < below || last?.nonce !== from
     if (!isNew && clock.monotonicMs() - last.atMs < replaceAfterMs) return
+    const height = Number(await upstream.request<string>('eth_blockNumber', []))
+    if (!isNew && last.isRaised && height <= last.height) return
     const fees = isNew ? await options.fees.current() : await options.fees.raised(last.fees)
     if (fees === null) return
-    offered.set(account, { nonce: from, fees, atMs: clock.monotonicMs() })
+    offered.set(account, { nonce: from, fees, atMs: clock.monotonicMs(), isRaised: !isNew, height })
     const first = isNew ? known : from
     const end = isNew ? below : from + 1
     const what = { chainId, to: account, gasLimit: CANCEL_GAS, data: '0x', fees }

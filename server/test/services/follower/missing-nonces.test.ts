@@ -19,6 +19,7 @@ describe('a nonce that the chain has lost', () => {
   let nowMs: number
   /** The node has transactions for the nonces below. */
   let pendingBelow: number
+  let height: number
   let isOurs: boolean
   let reorganisations: ReturnType<typeof createDeepReorganisations>
 
@@ -27,13 +28,17 @@ describe('a nonce that the chain has lost', () => {
   })
   after(() => database.close())
   beforeEach(async () => {
-    ;[sent, nowMs, pendingBelow, isOurs] = [[], 0, 5, true]
+    ;[sent, nowMs, pendingBelow, height, isOurs] = [[], 0, 5, 1, true]
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
     reorganisations = createDeepReorganisations({
       chainId: 1n,
       clock,
       database,
-      upstream: { request: async <Result>() => `0x${pendingBelow.toString(16)}` as Result, close: async () => {} },
+      upstream: {
+        request: async <Result>(method: string) =>
+          `0x${(method === 'eth_blockNumber' ? height : pendingBelow).toString(16)}` as Result,
+        close: async () => {},
+      },
       broadcaster: {
         send: async (transactions) => {
           sent.push(...transactions)
@@ -122,6 +127,22 @@ describe('a nonce that the chain has lost', () => {
     await look(7)
     expect(sentNonces()).to.deep.equal([5, 6, 5])
     expect(sent.map(({ raw }) => Transaction.from(raw).maxFeePerGas)).to.deep.equal([10n, 10n, 20n])
+  })
+
+  it('is offered more once while no block comes, and again when one has come', async () => {
+    await store(6, false)
+    const lookLater = () => {
+      nowMs += REPLACE_AFTER_MS
+      return look(6)
+    }
+    await look(6)
+    pendingBelow = 6
+    await lookLater()
+    await lookLater()
+    expect(sentNonces()).to.deep.equal([5, 5])
+    height++
+    await lookLater()
+    expect(sentNonces()).to.deep.equal([5, 5, 5])
   })
 
   it('is left to a process that has the key of its account', async () => {
