@@ -24,6 +24,9 @@ export interface AppOptions {
 /** Headers of an answer that scripts of other pages may read. */
 const exposeHeaders = ['X-Request-Id', 'Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
+/** How long a browser may go without another preflight, in seconds: as long as Chromium takes. By default it is 5. */
+const PREFLIGHT_SECONDS = 7_200
+
 /** Builds the Koa app. It does not listen. */
 export function createApp(options: AppOptions): Koa {
   const { routes, log, basePaths = ['/'], trustedProxies = 0, admit, middleware = [] } = options
@@ -32,7 +35,7 @@ export function createApp(options: AppOptions): Koa {
   app.on('error', (err: unknown) => log.warn({ err }, 'connection error'))
   app.use(requestId(log))
   // Wallets add headers of their own, so a preflight allows whatever headers it asks for.
-  app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders })))
+  app.use(whenCrossOrigin(cors({ origin: '*', exposeHeaders, maxAge: PREFLIGHT_SECONDS })))
   app.use(setSecurityHeaders)
   app.use(collapseSlashes)
   for (const one of middleware) app.use(one)

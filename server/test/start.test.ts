@@ -126,6 +126,7 @@ describe('startServer', () => {
     })
     expect(preflight.status).to.equal(204)
     expect(preflight.headers.get('access-control-allow-origin')).to.equal('*')
+    expect(preflight.headers.get('access-control-max-age')).to.equal('7200')
     expect(preflight.headers.get('access-control-allow-headers')).to.include('access-control-allow-origin')
     const refused = await post(`${server.url}/execute`, {}, { Origin: 'https://wallet.example' })
     expect(refused.headers.get('access-control-allow-origin')).to.equal('*')
