@@ -31,7 +31,9 @@ async function reach(pool: Pool): Promise<PoolClient> {
   } catch (cause) {
     if (sqlStateOf(cause) !== undefined) throw cause
     const { code, message } = cause as NodeJS.ErrnoException
-    throw new OperatorError(`DATABASE_URL: the database cannot be reached (${code ?? message})`, { cause })
+    // The message names the file: of a certificate, or of a socket.
+    const reason = code === 'ENOENT' ? message : (code ?? message)
+    throw new OperatorError(`DATABASE_URL: the database cannot be reached (${reason})`, { cause })
   }
 }
 

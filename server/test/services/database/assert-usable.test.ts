@@ -114,6 +114,12 @@ describe('what is no PostgreSQL server', () => {
     ['speaks HTTP', /terminated/, (socket) => socket.once('data', () => socket.end(hello))],
     ['speaks no TLS', /SSL/, (socket) => socket.once('data', () => socket.write('N')), '?sslmode=verify-full'],
     ['says nothing for ten seconds', /timeout/, () => {}],
+    [
+      'is to be known by a certificate that is not there',
+      /ENOENT.*none\.pem/,
+      () => {},
+      '?sslmode=verify-full&sslrootcert=/none.pem',
+    ],
   ]
   for (const [what, says, answer, query = ''] of servers) {
     it(`is told in one line at the start where it ${what}`, async () => {
