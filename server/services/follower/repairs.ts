@@ -21,7 +21,7 @@ interface Repairs {
 }
 
 export function createRepairs(options: FollowerOptions & { readonly ages: Ages }): Repairs {
-  const { ages, upstream, clock } = options
+  const { ages, upstream, clock, log } = options
   const attempts = createAttempts(options)
 
   /** For how long the account's next transaction has been refused: by the clock, or by what this process has seen. */
@@ -51,7 +51,12 @@ export function createRepairs(options: FollowerOptions & { readonly ages: Ages }
         ageBlocks: (relay: TriedRelay) => seenForBlocks(latest(relay).hash),
       }
       await sendMissing(waiting, options)
-      await replaceStuck(waiting, attempts, options)
+      const atCeiling = await replaceStuck(waiting, attempts, options)
+      const atCeilingForMs = ages.see(`at the ceiling: ${account}`, atCeiling)
+      // An account is looked at each second, and the chain may ask for more than the ceiling for hours.
+      for (const relay of atCeiling.filter((hash) => atCeilingForMs(hash) === 0)) {
+        log.warn({ relay, signer: account }, 'a transaction is stuck, and its fee is at the ceiling')
+      }
     },
   }
 }
@@ -93,12 +98,18 @@ const MAX_REPLACEMENTS = 16
 /**
  * Signs transactions with higher fees for calls that take too long, and uses up the nonces of calls that can no longer be
  * executed. When the node keeps refusing the account's next transaction, its call is given up, too.
+ *
+ * @returns the hashes of the relays whose fees cannot be raised, because they are at the ceiling
  */
-export async function replaceStuck(waiting: Waiting, attempts: Attempts, options: FollowerOptions): Promise<void> {
+export async function replaceStuck(
+  waiting: Waiting,
+  attempts: Attempts,
+  options: FollowerOptions,
+): Promise<readonly string[]> {
   const { database, signerOf, clock, log, replaceAfterMs } = options
   const { account, relays, chainNonce } = waiting
   const signer = signerOf(account)
-  if (!signer) return
+  if (!signer) return []
   const doomed = doomedOf(waiting, options)
   const isDropped = (relay: TriedRelay) => doomed.has(relay.hash) || latest(relay).kind === 'cancel'
   const stuck = groupsOf(relays).filter((group) => {
@@ -107,12 +118,16 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
     const isLate = waiting.ageMs(relay) >= replaceAfterMs && !isUseless(relay, waiting)
     return isLate || isDoomed || isRefused(relay, waiting)
   })
+  const atCeiling: string[] = []
   for (const group of stuck.slice(0, MAX_REPLACEMENTS)) {
     const [relay] = group
     const carried = group.filter((one) => !isDropped(one))
     const isAnotherThing = carried.length < group.filter((one) => latest(one).kind === 'call').length
     const fees = await feesFor(relay, isAnotherThing, waiting, options)
-    if (fees === null) continue
+    if (fees === null) {
+      if (!isRefused(relay, waiting)) atCeiling.push(relay.hash)
+      continue
+    }
     const kind = carried.length > 0 ? 'call' : 'cancel'
     for (const { requestId, hash } of group) log.warn({ requestId, relay: hash, kind }, 'a transaction is replaced')
     const isTaken = await attempts.replace({ relays: group, carried }, signer, fees)
@@ -120,6 +135,7 @@ export async function replaceStuck(waiting: Waiting, attempts: Attempts, options
       await noteRefusal(database.db, account, chainNonce, clock.nowMs())
     }
   }
+  return atCeiling
 }
 
 /** While the chain stands still, higher fees would help nobody, and be paid when it goes on. They are raised once at most. */
@@ -134,15 +150,10 @@ async function feesFor(
   relay: TriedRelay,
   isAnotherThing: boolean,
   waiting: Waiting,
-  { fees, log }: FollowerOptions,
+  { fees }: FollowerOptions,
 ): Promise<Fees | null> {
   const { fees: offered } = latest(relay)
-  if (isRefused(relay, waiting)) return feesForRefused(offered, isAnotherThing, fees)
-  const raised = await fees.raised(offered)
-  if (raised === null) {
-    log.warn({ relay: relay.hash, signer: waiting.account }, 'a transaction is stuck, and its fee is at the ceiling')
-  }
-  return raised
+  return isRefused(relay, waiting) ? feesForRefused(offered, isAnotherThing, fees) : fees.raised(offered)
 }
 
 /**

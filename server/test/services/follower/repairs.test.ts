@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { pino } from 'pino'
 import { ServiceError } from '../../../core/errors.ts'
 import type { Fees } from '../../../ethereum/transaction.ts'
+import type { FeeSource } from '../../../services/relayer/fees.ts'
 import { type Database, openDatabase } from '../../../services/database/database.ts'
 import type { Attempts } from '../../../services/follower/attempts.ts'
 import { createAges, type FollowerOptions, type Waiting } from '../../../services/follower/look.ts'
@@ -118,6 +119,30 @@ describe('repairs', () => {
       expect(await replaced(waiting, { signerOf: () => undefined })).to.deep.equal([])
       const fees = { current: async () => offered, raised: async () => null } as unknown as FollowerOptions['fees']
       expect(await replaced(waiting, { fees })).to.deep.equal([])
+    })
+
+    it('says once that a fee is at the ceiling, and again when it is at one anew', async () => {
+      const lines: string[] = []
+      let nowMs = 0
+      const clock = { nowMs: () => 1_000_000, monotonicMs: () => nowMs }
+      const options = optionsOf({
+        clock,
+        log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
+        upstream: { request: async <Result>() => '0x4' as Result, close: async () => {} },
+        fees: { current: async () => offered, raised: async () => null } as unknown as FeeSource,
+      })
+      const { repairWaiting } = createRepairs({ ...options, ages: createAges(clock) })
+      const look = async (altered: Partial<TriedRelay> = {}) => {
+        nowMs += 1_000
+        const at = { head: { number: 1, hash: '0x', timestamp: 1_000 }, chainNonce: 3, refusal: undefined }
+        await repairWaiting(account, [relay(3, altered)], at)
+      }
+      for (let looks = 0; looks < 5; looks++) await look()
+      expect(lines).to.have.length(1)
+      expect(lines[0]).to.include('at the ceiling').and.include('0xhash3')
+      await look({ attempts: [{ hash: '0xnew', kind: 'call', nonce: 3, fees: offered, createdAtMs: 1_000_000 }] })
+      await look()
+      expect(lines).to.have.length(2)
     })
 
     it('uses up the nonce of a call that is over, but not of what follows on it', async () => {
