@@ -50,6 +50,8 @@ const SWEEP_MS = 5_000
 /** How often a process works on an account that is not its own, in milliseconds. Perhaps no process has all that it needs. */
 const FOREIGN_EVERY_MS = 10_000
 const STOP_TIMEOUT_MS = 5_000
+/** How often a failure that lasts is told of, in milliseconds. */
+const REPEAT_MS = 60_000
 /** The most requests that one statement stores. */
 const MAX_INSERTS = 64
 
@@ -63,6 +65,7 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const boss = await openQueue(database, log)
   const requests = createRequests(boss, log)
   const isLeftToOthers = leaveToOthers(options)
+  const failures = createFailureLog(log)
 
   /** @returns after how many seconds another look is wanted; undefined: nothing is left */
   async function work(account: string): Promise<number | undefined> {
@@ -70,9 +73,11 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
     // This process polls again in half a second, so each other one polls before it.
     if (isLeftToOthers(account)) return 0
     try {
-      return (await look(account)) ? pauseSeconds : undefined
+      const isWorkLeft = await look(account)
+      failures.end(account)
+      return isWorkLeft ? pauseSeconds : undefined
     } catch (err) {
-      log.warn({ err, account }, 'an account could not be followed')
+      failures.tell(account, err)
       return pauseSeconds
     }
   }
@@ -109,6 +114,23 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
       await Promise.race([ended, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })])
       await boss.stop({ graceful: false, close: true })
     },
+  }
+}
+
+/**
+ * Tells of an account that cannot be followed when that begins, when it changes, and every minute: the account is looked at
+ * each second, and a node may be away for hours.
+ */
+function createFailureLog(log: Logger) {
+  const told = new Map<string, { readonly reason: string; readonly atMs: number }>()
+  return {
+    tell: (account: string, err: unknown): void => {
+      const [before, reason, atMs] = [told.get(account), String(err), performance.now()]
+      if (before?.reason === reason && atMs - before.atMs < REPEAT_MS) return
+      told.set(account, { reason, atMs })
+      log.warn({ err, account }, 'an account could not be followed')
+    },
+    end: (account: string): void => void told.delete(account),
   }
 }
 

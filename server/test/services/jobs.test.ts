@@ -153,3 +153,44 @@ describe('background work of a process that lacks what an account needs', () => 
     await soon(() => foreign() > seldom)
   })
 })
+
+describe('background work that fails', () => {
+  it('is told of when that begins, changes or begins again, and not each time', async () => {
+    const database = await openDatabase({ url: null, folder: null, schema: SCHEMA, poolSize: 1 })
+    const warnings: string[] = []
+    let looks = 0
+    let reason: string | undefined = 'the node is away'
+    const jobs = await startJobs({
+      database,
+      log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),
+      look: async () => {
+        looks++
+        if (reason !== undefined) throw new Error(reason)
+        return true
+      },
+      pauseSeconds: 0,
+      isOurs: () => true,
+      accountsWithWork: async () => ['0x01'],
+    })
+    try {
+      const lookThrice = async () => {
+        const before = looks
+        await soon(() => looks >= before + 3)
+      }
+      await lookThrice()
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.include('could not be followed').and.include('0x01').and.include('the node is away')
+      reason = 'the node is busy'
+      await lookThrice()
+      expect(warnings).to.have.length(2)
+      reason = undefined
+      await lookThrice()
+      reason = 'the node is busy'
+      await lookThrice()
+      expect(warnings).to.have.length(3)
+    } finally {
+      await jobs.close()
+      await database.close()
+    }
+  })
+})
