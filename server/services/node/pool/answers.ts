@@ -11,6 +11,8 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   eth_getBlockByNumber: ['hash', 'number'],
   eth_getBlockByHash: ['hash', 'number'],
 }
+/** Members that must be equal where both answers have them: not all nodes tell them. */
+const MEMBERS_OF_BOTH: readonly string[] = ['effectiveGasPrice', 'l1Fee']
 
 /** Calls whose answers can be compared between nodes. */
 export const isComparable = (method: string) => method === 'eth_getTransactionCount' || method in MEMBERS
@@ -31,15 +33,16 @@ export function agreed(
   if (params[0] === 'latest' && numberIn(one) !== numberIn(other)) {
     return { answer: numberIn(one) < numberIn(other) ? one : other }
   }
-  return keyOf(method, one) === keyOf(method, other) ? { answer: one } : undefined
+  return isSame(method, one, other) ? { answer: one } : undefined
 }
 
 const numberIn = (block: unknown) => (isRaw(block) ? Number(block['number']) : NaN)
 
-function keyOf(method: string, answer: unknown): string {
-  if (!isRaw(answer)) return String(answer)
-  const members = (MEMBERS[method] ?? []).map((member) => normal(answer[member]))
-  return JSON.stringify(members)
+function isSame(method: string, one: unknown, other: unknown): boolean {
+  if (!isRaw(one) || !isRaw(other)) return one === other
+  const areEqual = (member: string) => normal(one[member]) === normal(other[member])
+  const areTold = (member: string) => (one[member] ?? null) !== null && (other[member] ?? null) !== null
+  return (MEMBERS[method] ?? []).every(areEqual) && MEMBERS_OF_BOTH.filter(areTold).every(areEqual)
 }
 
 /** One spelling of a value: nodes differ in number formats and letter case. */
@@ -78,7 +81,7 @@ const objectWith =
       quantities.every((name) => value[name] === undefined || value[name] === null || isQuantity(value[name], [])))
 
 const isBlock = objectWith('number', 'timestamp', 'baseFeePerGas', 'gasLimit')
-const isReceipt = objectWith('blockNumber', 'gasUsed', 'effectiveGasPrice', 'status')
+const isReceipt = objectWith('blockNumber', 'gasUsed', 'effectiveGasPrice', 'l1Fee', 'status')
 
 /** By method, whether the server can calculate with the answer. */
 const usable: Readonly<Record<string, Check>> = {

@@ -335,10 +335,21 @@ describe('NodePool', () => {
     })
 
     it('is not a receipt that a second node contradicts', async () => {
-      for (const other of [receipt({ status: '0x0' }), receipt({ blockHash: HASH })]) {
-        const nodes = await receiptsOf(receipt(), other)
-        expect(await askReceipt(connect(...nodes))).to.equal('UPSTREAM_UNAVAILABLE')
+      for (const [one, other] of [
+        [{}, { status: '0x0' }],
+        [{}, { blockHash: HASH }],
+        [{ effectiveGasPrice: '0x7' }, { effectiveGasPrice: '0x8' }],
+        [{ l1Fee: '0x7' }, { l1Fee: '0x0' }],
+      ]) {
+        const nodes = await receiptsOf(receipt(one), receipt(other))
+        expect(await askReceipt(connect(...nodes)), JSON.stringify(other)).to.equal('UPSTREAM_UNAVAILABLE')
       }
+    })
+
+    it('is a receipt whose price a second node does not tell', async () => {
+      const told = receipt({ effectiveGasPrice: '0x7', l1Fee: '0x0' })
+      const nodes = await receiptsOf(told, receipt({ effectiveGasPrice: null }))
+      expect(await askReceipt(connect(...nodes))).to.deep.equal(told)
     })
 
     it('is a receipt whose block the second node has, though it shows no receipts', async () => {
