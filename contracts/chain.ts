@@ -16,6 +16,8 @@ export interface ChainOptions {
   readonly chainId?: number
   /** Hardhat's name of the hard fork; absent: its newest. */
   readonly hardfork?: string
+  /** Whether the chain is a rollup of the OP Stack, which takes a fee for data besides; absent: as Ethereum. */
+  readonly isRollup?: boolean
 }
 
 export interface RunningChain {
@@ -53,7 +55,8 @@ export async function startChain(options: ChainOptions = {}): Promise<RunningCha
   })
   const { chainId, hardfork } = options
   const override = { ...(chainId !== undefined && { chainId }), ...(hardfork !== undefined && { hardfork }) }
-  const server = await hre.network.createServer({ network: 'automine', override }, host, port)
+  const kind = { network: 'automine', ...(options.isRollup && { chainType: 'op' as const }) }
+  const server = await hre.network.createServer({ ...kind, override }, host, port)
   const connection = connections[0]
   if (!connection) throw new Error('Hardhat opened no connection')
   const { provider } = connection

@@ -304,7 +304,7 @@ describe('quota model ${id}', () => {
 
   it('takes one for each call', () => {
     expect(plugin.reserve({ gasLimit: 21_000n, maxFeePerGasWei: 7n }, {}, options)).to.equal(1n)
-    expect(plugin.settle({ gasUsed: 21_000n, effectiveGasPriceWei: 7n }, {}, options)).to.equal(1n)
+    expect(plugin.settle({ gasUsed: 21_000n, effectiveGasPriceWei: 7n, dataFeeWei: 0n }, {}, options)).to.equal(1n)
   })
 })
 `

@@ -174,9 +174,14 @@ export interface QuotaPlugin<Needs extends ServiceName = never, Options = unknow
     services: Pick<Services, Needs>,
     options: Options,
   ): bigint
-  /** What the mined transaction did cost; never more than was reserved for it. */
+  /**
+   * What the mined transaction did cost; never more than was reserved for it.
+   *
+   * @param receipt.dataFeeWei what a rollup took beside the gas, for the transaction's data on another chain (`l1Fee`, as
+   *   chains of the OP Stack name it); 0 on other chains
+   */
   settle(
-    receipt: { readonly gasUsed: bigint; readonly effectiveGasPriceWei: bigint },
+    receipt: { readonly gasUsed: bigint; readonly effectiveGasPriceWei: bigint; readonly dataFeeWei: bigint },
     services: Pick<Services, Needs>,
     options: Options,
   ): bigint

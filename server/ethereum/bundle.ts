@@ -1,4 +1,5 @@
 import { id } from 'ethers'
+import { divide } from './bigint.ts'
 import { encodeCall, Reader } from './contracts.ts'
 import { intrinsicGas, transactionGas, transactionCall } from './transaction.ts'
 
@@ -164,14 +165,7 @@ export function divideGas(gasUsed: bigint, calls: readonly BundledCall[], result
     const used = results[index]?.gasUsed ?? 0n
     return transactionGas(data, used > callGas ? used - callGas : 0n)
   })
-  const total = weights.reduce((sum, weight) => sum + weight, 0n)
-  let [weighed, given] = [0n, 0n]
-  return weights.map((weight) => {
-    weighed += weight
-    const part = (gasUsed * weighed) / total - given
-    given += part
-    return part
-  })
+  return divide(gasUsed, weights)
 }
 
 /**

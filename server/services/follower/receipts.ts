@@ -1,5 +1,6 @@
 import { bundleResults, decodeBundle, divideGas, type RawLog } from '../../ethereum/bundle.ts'
 import { transactionCall } from '../../ethereum/transaction.ts'
+import { divide } from '../../ethereum/bigint.ts'
 import type { Queries } from '../database/database.ts'
 import type { Upstream } from '../node/upstream.ts'
 import { carriedBy, type OpenAttempt, type OpenRelay, withAttempts } from '../ledger/open-relays.ts'
@@ -11,6 +12,8 @@ interface RawReceipt {
   readonly blockHash: string
   readonly gasUsed: string
   readonly effectiveGasPrice?: string
+  /** On rollups of the OP Stack: what the transaction's data cost on the chain below, in wei. */
+  readonly l1Fee?: string | null
   readonly logs?: readonly RawLog[]
 }
 
@@ -57,6 +60,7 @@ async function findMined(
       blockHash: receipt.blockHash,
       gasUsed: BigInt(receipt.gasUsed),
       effectiveGasPriceWei: BigInt(receipt.effectiveGasPrice ?? 0),
+      dataFeeWei: BigInt(receipt.l1Fee ?? 0),
       final: Number(receipt.blockNumber) <= lastFinalBlock,
     }
     return { transaction, mined, logs: receipt.logs ?? [] }
@@ -87,43 +91,55 @@ export async function outcomesOf(
     const parts = attempt.carries.length === 0 ? evenParts(one, members) : partsOf(one, attempt)
     return members.map(({ hash, place }): Mined => {
       // A call without a part was left out: the transaction has used up the nonce without it.
-      const part = parts.get(place ?? -1) ?? { kind: 'cancel', gasUsed: 0n }
+      const part = parts.get(place ?? -1) ?? { kind: 'cancel', gasUsed: 0n, dataFeeWei: 0n }
       return { ...one.mined, relay: hash, ...part }
     })
   })
 }
 
-type Part = Pick<Mined, 'kind' | 'succeeded' | 'gasUsed'>
+type Part = Pick<Mined, 'kind' | 'succeeded' | 'gasUsed' | 'dataFeeWei'>
 
 /** The transaction did nothing but use up the nonce of a bundle. The calls pay for it in equal parts. */
 function evenParts(
-  { mined: { gasUsed, succeeded } }: MinedTransaction,
+  { mined: { gasUsed, dataFeeWei, succeeded } }: MinedTransaction,
   members: readonly OpenRelay[],
 ): Map<number, Part> {
-  const count = BigInt(members.length)
+  const gas = divide(
+    gasUsed,
+    members.map(() => 1n),
+  )
+  const fees = divide(dataFeeWei, gas)
   return new Map(
-    members.map(({ place }, index) => {
-      const upTo = (parts: number) => (gasUsed * BigInt(parts)) / count
-      return [place ?? -1, { kind: 'cancel', succeeded, gasUsed: upTo(index + 1) - upTo(index) }]
-    }),
+    members.map(({ place }, index) => [
+      place ?? -1,
+      { kind: 'cancel', succeeded, gasUsed: gas[index] ?? 0n, dataFeeWei: fees[index] ?? 0n },
+    ]),
   )
 }
 
 /** By place in the bundle, the outcome of each call. */
 function partsOf(
-  { mined: { gasUsed, succeeded }, logs }: MinedTransaction,
+  { mined: { gasUsed, dataFeeWei, succeeded }, logs }: MinedTransaction,
   { raw, carries }: { readonly raw: string; readonly carries: readonly number[] },
 ): Map<number, Part> {
   const [only, second] = carries
   // When one call of a bundle is left, its transaction goes to the key manager and not to the bundler.
-  if (only !== undefined && second === undefined) return new Map([[only, { kind: 'call', succeeded, gasUsed }]])
+  if (only !== undefined && second === undefined) {
+    return new Map([[only, { kind: 'call', succeeded, gasUsed, dataFeeWei }]])
+  }
   const { to, data } = transactionCall(raw)
   const results = succeeded ? bundleResults(logs, to) : []
-  const parts = divideGas(gasUsed, decodeBundle(data), results)
+  const gas = divideGas(gasUsed, decodeBundle(data), results)
+  const fees = divide(dataFeeWei, gas)
   return new Map(
     carries.map((place, index) => [
       place,
-      { kind: 'call', succeeded: results[index]?.succeeded ?? false, gasUsed: parts[index] ?? 0n },
+      {
+        kind: 'call',
+        succeeded: results[index]?.succeeded ?? false,
+        gasUsed: gas[index] ?? 0n,
+        dataFeeWei: fees[index] ?? 0n,
+      },
     ]),
   )
 }

@@ -21,6 +21,8 @@ export interface Mined {
   /** For a call in a bundle: the call's part of the transaction's gas. */
   readonly gasUsed: bigint
   readonly effectiveGasPriceWei: bigint
+  /** What the chain took beside gas, for the data of the transaction; for a call in a bundle, its part of it. */
+  readonly dataFeeWei: bigint
   /** Deep enough in the chain to stay. */
   readonly final: boolean
 }

@@ -32,7 +32,7 @@ export const chargingIn: Readonly<Record<Unit, Charging>> = {
   gas: { reserve: ({ gasLimit }) => gasLimit, settle: ({ gasUsed }) => gasUsed },
   lyx: {
     reserve: ({ gasLimit, maxFeePerGasWei }) => gasLimit * maxFeePerGasWei,
-    settle: ({ gasUsed, effectiveGasPriceWei }) => gasUsed * effectiveGasPriceWei,
+    settle: ({ gasUsed, effectiveGasPriceWei, dataFeeWei }) => gasUsed * effectiveGasPriceWei + dataFeeWei,
   },
   transactionCount: { reserve: () => 1n, settle: () => 1n },
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChain } from '../../../contracts/chain.ts'
+import { startChain, type ChainOptions } from '../../../contracts/chain.ts'
 import { NodeProvider } from '../../../contracts/deploy/node-provider.ts'
 import { signerOnNode } from '../../../contracts/deploy/signer-on-node.ts'
 import { startAnvil as startAnvilProcess } from '../../../testbed/test/support/nodes.ts'
@@ -25,16 +25,28 @@ export interface TestNode {
 
 /** The kinds of nodes that the methods are tested in front of. */
 export const nodeKinds: Readonly<Record<TestNode['name'], () => Promise<TestNode>>> = {
-  hardhat: startHardhat,
+  hardhat: () => startHardhat(),
   anvil: startAnvil,
 }
 
 /** Known to everyone: the first account of the test mnemonic. */
 const FIRST_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 
-async function startHardhat(): Promise<TestNode> {
-  const chain = await startChain()
+async function startHardhat(options: ChainOptions = {}): Promise<TestNode> {
+  const chain = await startChain(options)
   return describeNode('hardhat', chain.rpcUrl, () => chain.close())
+}
+
+/** The contract that tells a chain of the OP Stack the fees of the chain below. */
+const L1_BLOCK = '0x4200000000000000000000000000000000000015'
+/** In slot 3, by its ABI: the factor of the base fee below. It is 0 on a new chain, where data costs nothing. */
+const FEE_FACTOR = { slot: '0x3', value: `0x${'00'.repeat(16)}000f4240${'00'.repeat(12)}` }
+
+/** A rollup on which the data of a transaction costs something. */
+export async function startRollup(): Promise<TestNode> {
+  const node = await startHardhat({ isRollup: true })
+  await node.request('hardhat_setStorageAt', L1_BLOCK, FEE_FACTOR.slot, FEE_FACTOR.value)
+  return node
 }
 
 async function startAnvil(): Promise<TestNode> {

@@ -52,8 +52,11 @@ export interface RelayChain {
 
 const SIGNER_FUNDS_WEI = 10n ** 19n
 
-export async function startRelayChain(kind: TestNode['name'] = 'hardhat', signerCount = 2): Promise<RelayChain> {
-  const node = await nodeKinds[kind]()
+export async function startRelayChain(
+  kind: TestNode['name'] | TestNode = 'hardhat',
+  signerCount = 2,
+): Promise<RelayChain> {
+  const node = typeof kind === 'string' ? await nodeKinds[kind]() : kind
   const chainId = Number(await node.request<string>('eth_chainId'))
   const sender = await createSender(node.deployer)
   const controllers = { full: randomKeyPair(), noSign: randomKeyPair(), noRelay: randomKeyPair() }

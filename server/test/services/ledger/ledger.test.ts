@@ -155,6 +155,7 @@ describe('ledger', () => {
         blockHash: '0xb',
         gasUsed,
         effectiveGasPriceWei: 3n,
+        dataFeeWei: 0n,
         final: false,
         ...more,
       })
