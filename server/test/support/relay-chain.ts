@@ -1,4 +1,6 @@
 import keyManagerArtifact from '@lukso/lsp6-contracts/artifacts/LSP6KeyManager.json' with { type: 'json' }
+import keyManagerInit from '@lukso/lsp6-contracts/artifacts/LSP6KeyManagerInit.json' with { type: 'json' }
+import profileInit from '@lukso/universalprofile-contracts/artifacts/UniversalProfileInit.json' with { type: 'json' }
 import { AbiCoder, computeAddress, concat, type Wallet, Interface, type Signer } from 'ethers'
 import { readFile } from 'node:fs/promises'
 import {
@@ -43,8 +45,8 @@ export interface RelayChain {
   client(url: string, controller?: KeyPair): RelayClient
   /** Status of a mined transaction; null while it is not mined. */
   receipt(hash: string | undefined): Promise<MinedReceipt | null>
-  /** Another profile with the same controllers. */
-  anotherProfile(): Promise<Profile>
+  /** Another profile with the same controllers. @param deploy absent: no proxies */
+  anotherProfile(deploy?: typeof deployProfile): Promise<Profile>
   /** Gives the profile another key manager, through its present one. */
   moveToNewKeyManager(profile: Profile): Promise<Profile>
   close(): Promise<void>
@@ -60,8 +62,8 @@ export async function startRelayChain(
   const chainId = Number(await node.request<string>('eth_chainId'))
   const sender = await createSender(node.deployer)
   const controllers = { full: randomKeyPair(), noSign: randomKeyPair(), noRelay: randomKeyPair() }
-  const anotherProfile = async (): Promise<Profile> => {
-    const profile = await deployProfile(sender, 10n ** 18n)
+  const anotherProfile = async (deploy = deployProfile): Promise<Profile> => {
+    const profile = await deploy(sender, 10n ** 18n)
     await setControllers(
       sender,
       profile,
@@ -110,6 +112,26 @@ export async function startRelayChain(
     },
     close: () => node.close(),
   }
+}
+
+/** The code that creates a minimal proxy (ERC-1167). */
+const minimalProxyOf = (implementation: string) =>
+  concat(['0x3d602d80600a3d3981f3363d3d373d3d3d363d73', implementation, '0x5af43d82803e903d91602b57fd5bf3'])
+
+/** Deploys a profile and its key manager as LUKSO does: both are minimal proxies. The sender owns the profile. */
+export async function deployProxiedProfile(sender: Sender, fundsWei = 0n): Promise<Profile> {
+  const initialize = new Interface(['function initialize(address) payable'])
+  const proxy = async (bytecode: string, argument: string, value = 0n): Promise<string> => {
+    const implementation = sender.deploy(bytecode)
+    await implementation.deployed
+    const { address, deployed } = sender.deploy(minimalProxyOf(implementation.address))
+    await deployed
+    const data = initialize.encodeFunctionData('initialize', [argument])
+    await sender.mined(await sender.send({ to: address, data, value }))
+    return address
+  }
+  const address = await proxy(profileInit.bytecode, sender.address, fundsWei)
+  return { address, keyManager: await proxy(keyManagerInit.bytecode, address) }
 }
 
 /** The published contracts of the time before LSP25. */
