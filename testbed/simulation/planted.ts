@@ -211,8 +211,8 @@ export const plantedFaults: readonly PlantedFault[] = [
     edits: [
       {
         file: `${follower}/receipts.ts`,
-        find: `gasUsed: parts[index] ?? 0n`,
-        replace: `gasUsed`,
+        find: `const gas = divideGas(gasUsed, decodeBundle(data), results)`,
+        replace: `const gas = decodeBundle(data).map(() => gasUsed)`,
       },
     ],
   },

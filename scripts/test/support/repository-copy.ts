@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, symlink, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join, matchesGlob, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { tmpdir } from 'node:os'
 
@@ -20,20 +20,20 @@ export async function runIn(cwd: string, program: string, args: readonly string[
   }
 }
 
-/** A copy of the repository as git would commit it, on the same dependencies. */
+/**
+ * A copy of the repository without what `.gitignore` names, on the same dependencies. An archive of the sources is no git
+ * repository, so git is not asked.
+ */
 export async function copyRepository(folder: string): Promise<void> {
-  const listed = await runIn(root, 'git', ['ls-files', '--cached', '--others', '--exclude-standard'])
-  const files = listed.stdout.split('\n').filter((file) => file !== '')
-  await Promise.all(
-    files.map(async (file) => {
-      const target = join(folder, file)
-      await mkdir(dirname(target), { recursive: true })
-      await cp(join(root, file), target).catch((error: NodeJS.ErrnoException) => {
-        // Removed from the working tree, not yet from git.
-        if (error.code !== 'ENOENT') throw error
-      })
-    }),
-  )
+  const lines = (await readFile(join(root, '.gitignore'), 'utf8')).split('\n').filter((line) => line !== '')
+  const ignored = ['.git', ...lines.map((line) => line.replace(/\/$/, ''))]
+  await cp(root, folder, {
+    recursive: true,
+    filter: (source) => {
+      const path = relative(root, source)
+      return !ignored.some((name) => path === name || matchesGlob(basename(path), name))
+    },
+  })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
 }
 
