@@ -92,6 +92,26 @@ describe('the suite and the reference server', () => {
     }
   })
 
+  it('blame nobody for a key manager that knows no permission to relay, as those of contracts 0.11', async () => {
+    const { profile } = testbed.fixture
+    const { provider } = testbed.chain
+    const code = (await provider.request({ method: 'eth_getCode', params: [profile.keyManager, 'latest'] })) as string
+    const setCode = (changed: string) =>
+      provider.request({ method: 'hardhat_setCode', params: [profile.keyManager, changed] })
+    // PUSH3 of the permission, which becomes one that every controller holds.
+    await setCode(code.replace('62400000', '62000000'))
+    try {
+      const { clauses } = await run({ only: 'relay.execute.permission' })
+      const tests = clauses.find(({ id }) => id === 'relay.execute.permission')?.tests ?? []
+      expect(tests.map(({ reason }) => reason)).to.deep.equal([
+        'the key manager of the profile executes this call',
+        'the run could send none of these requests',
+      ])
+    } finally {
+      await setCode(code)
+    }
+  })
+
   it('blame nobody for a chain that does not answer', async () => {
     const report = await run({ rpcUrl: 'http://127.0.0.1:1' })
     expect(report.notes.join()).to.include('the chain cannot be asked')

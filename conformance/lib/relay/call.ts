@@ -156,11 +156,25 @@ export async function execute(t: CheckContext, body: unknown, options: SendOptio
  */
 export async function requireExecutable(t: CheckContext, call: RelayCall): Promise<void> {
   if (!t.hasChain) return
-  const { signature, message } = call
+  const outcome = await attemptOnChain(t, call)
+  if ('error' in outcome)
+    throw new Untestable(`the key manager of the profile refuses this call, signed by LSP25: ${outcome.error.message}`)
+}
+
+/**
+ * Makes sure that the chain would refuse the call, so that the target is to blame for executing it.
+ *
+ * @throws Untestable when the chain would execute the call
+ */
+export async function requireRefusedByChain(t: CheckContext, call: RelayCall): Promise<void> {
+  const outcome = await attemptOnChain(t, call)
+  if (!('error' in outcome)) throw new Untestable('the key manager of the profile executes this call')
+}
+
+function attemptOnChain(t: CheckContext, { signature, message }: RelayCall) {
   const args = [signature, message.nonce, message.validityTimestamps, message.payload]
   const data = keyManagerAbi.encodeFunctionData('executeRelayCall', args)
   // The sender is random, since a key manager lets anyone bring a relay call.
   const from = hexlify(randomBytes(20))
-  const outcome = await t.chain.attempt('eth_call', [{ from, to: message.keyManager, data }, 'latest'])
-  if ('error' in outcome) throw new Untestable(`the chain itself refuses this call: ${outcome.error.message}`)
+  return t.chain.attempt('eth_call', [{ from, to: message.keyManager, data }, 'latest'])
 }

@@ -1,8 +1,8 @@
 import { hexlify } from 'ethers'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { expect } from '../../lib/expect.ts'
-import { type RelayCall, signCall, withTransaction } from '../../lib/relay/call.ts'
-import { expectNotExecuted, expectTwin, lookAgain } from '../../lib/relay/executions.ts'
+import { type RelayCall, requireRefusedByChain, signCall, withTransaction } from '../../lib/relay/call.ts'
+import { expectNotExecuted, expectTwin, freshCall, lookAgain } from '../../lib/relay/executions.ts'
 import { relayDigest, type RelayMessage, signDigest, strangerAccount } from '../../lib/relay/message.ts'
 import { randomBytes } from '../../lib/world.ts'
 
@@ -103,11 +103,14 @@ export default [
     const needs = ['chain', 'fixture', 'spend'] as const
 
     check('a controller without EXECUTE_RELAY_CALL', { needs }, async (t) => {
+      const options = { controller: t.fixture.controllers.noRelay }
       await expectTwin(t)
+      // The key managers of LSP6 before contracts 0.12 know no such permission.
+      await requireRefusedByChain(t, await freshCall(t, options))
       const { answer, receipt } = await expectNotExecuted(t, {
         of: 'relay.execute.permission',
         what: 'a controller without EXECUTE_RELAY_CALL',
-        options: { controller: t.fixture.controllers.noRelay },
+        options,
         alter: ({ body }) => ({ body }),
       })
       expect(receipt?.transactionHash, 'the transaction that the target spent on the call')
