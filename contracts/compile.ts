@@ -43,6 +43,11 @@ export async function compileInto<Name extends string>(folder: string, names: re
       {},
       import.meta.dirname,
     )
+    // Hardhat imports the compiler by its path, which is none in a folder with # or % in its name.
+    hre.hooks.registerHandlers('solidity', {
+      getCompiler: async (context, config, next) =>
+        Object.assign(await next(context, config), { compilerPath: import.meta.resolve('solc/soljson.js') }),
+    })
     await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
     const compiled = await Promise.all(
       names.map(async (name) => {
