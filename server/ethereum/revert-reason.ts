@@ -10,7 +10,10 @@ export interface RevertReason {
   readonly data: string
 }
 
-/** The errors of LSP6, LSP25, LSP0, LSP14, LSP20, LSP17 and ERC-725, in all versions that are relayed for. */
+/**
+ * The errors of LSP6, LSP25, LSP0, LSP14, LSP20, LSP17 and ERC-725, in all versions that are relayed for; and the usual ones of
+ * the tokens and of the followers' registry that profiles call.
+ */
 const knownErrors = new Interface([
   // LSP6 and LSP25
   'error NoPermissionsSet(address from)',
@@ -65,6 +68,42 @@ const knownErrors = new Interface([
   'error LSP20InvalidMagicValue(bool postCall, bytes returnedData)',
   'error LSP20CallingVerifierFailed(bool postCall)',
   'error LSP20EOACannotVerifyCall(address logicVerifier)',
+  // LSP7 and LSP8
+  'error LSP7AmountExceedsAuthorizedAmount(address tokenOwner, uint256 authorizedAmount, address operator, uint256 amount)',
+  'error LSP7AmountExceedsBalance(uint256 balance, address tokenOwner, uint256 amount)',
+  'error LSP7CannotSendToSelf()',
+  'error LSP7CannotSendWithAddressZero()',
+  'error LSP7CappedSupplyCannotMintOverCap()',
+  'error LSP7InvalidTransferBatch()',
+  'error LSP7MintDisabled()',
+  'error LSP7NotifyTokenReceiverContractMissingLSP1Interface(address tokenReceiver)',
+  'error LSP7NotifyTokenReceiverIsEOA(address tokenReceiver)',
+  'error LSP7TransferDisabled()',
+  'error LSP8CannotSendToAddressZero()',
+  'error LSP8CannotSendToSelf()',
+  'error LSP8CappedSupplyCannotMintOverCap()',
+  'error LSP8InvalidTransferBatch()',
+  'error LSP8MintDisabled()',
+  'error LSP8NonExistentTokenId(bytes32 tokenId)',
+  'error LSP8NotTokenOperator(bytes32 tokenId, address caller)',
+  'error LSP8NotTokenOwner(address tokenOwner, bytes32 tokenId, address caller)',
+  'error LSP8NotifyTokenReceiverContractMissingLSP1Interface(address tokenReceiver)',
+  'error LSP8NotifyTokenReceiverIsEOA(address tokenReceiver)',
+  'error LSP8TokenIdAlreadyMinted(bytes32 tokenId)',
+  'error LSP8TransferDisabled()',
+  // LSP26
+  'error LSP26AlreadyFollowing(address addr)',
+  'error LSP26CannotSelfFollow()',
+  'error LSP26NotFollowing(address addr)',
+  // ERC-20 and ERC-721 (ERC-6093), and who may call a contract
+  'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+  'error ERC721IncorrectOwner(address sender, uint256 tokenId, address owner)',
+  'error ERC721InsufficientApproval(address operator, uint256 tokenId)',
+  'error ERC721NonexistentToken(uint256 tokenId)',
+  'error AccessControlUnauthorizedAccount(address account, bytes32 neededRole)',
+  'error OwnableCallerNotTheOwner(address callerAddress)',
+  'error OwnableUnauthorizedAccount(address account)',
 ])
 
 /** The errors by which a key manager says that this controller may not do this. */

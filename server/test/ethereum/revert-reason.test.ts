@@ -18,6 +18,15 @@ describe('revertReason', () => {
     expect([isRefusal(expired), describeRevert(expired)]).to.deep.equal([false, 'with RelayCallExpired'])
   })
 
+  it('names the error of a token, which is no refusal of the controller', () => {
+    const error = 'LSP7AmountExceedsBalance(uint256 balance, address tokenOwner, uint256 amount)'
+    const reason = revertReason(encode(error, [1, ADDRESS, 2]))
+    expect(isRefusal(reason)).to.equal(false)
+    expect(describeRevert(reason)).to.equal(
+      `with LSP7AmountExceedsBalance (balance 1, tokenOwner ${ADDRESS}, amount 2)`,
+    )
+  })
+
   it('tells a text and a panic of Solidity', () => {
     const text = revertReason(encode('Error(string)', ['too late']))
     expect([text.args, describeRevert(text)]).to.deep.equal([{ message: 'too late' }, "with 'too late'"])
