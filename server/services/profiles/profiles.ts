@@ -55,9 +55,9 @@ const keyManagerNames: Readonly<Record<string, string>> = {
   '0x06561226': 'LSP6 of 0.11 (0x06561226)',
   '0x38bb3cdb': 'LSP6 of 0.10 (0x38bb3cdb)',
   '0xfb437414': 'LSP6 of 0.8 (0xfb437414)',
-  '0xc403d48f': 'LSP6 of 0.7 (0xc403d48f)',
-  '0x32e6d0ab': 'LSP6 of 0.5 (0x32e6d0ab)',
-  '0x6f4df48b': 'LSP6 of 0.4 (0x6f4df48b)',
+  '0xc403d48f': 'LSP6 of 0.6 or 0.7 (0xc403d48f)',
+  '0x32e6d0ab': 'LSP6 before 0.6 (0x32e6d0ab)',
+  '0x6f4df48b': 'LSP6 of 0.5 (0x6f4df48b)',
 }
 const GAS_FOR_A_READ = 300_000n
 const MOST_LISTED = 16
