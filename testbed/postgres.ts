@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -96,9 +96,35 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
+/** The processes that a process has started. */
 async function children(parent: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(parent)])
-  return stdout.split(/\s+/).filter(Boolean).map(Number)
+  const all = process.platform === 'linux' ? await processesInProc() : await processesByPs()
+  return all.filter(({ ppid }) => ppid === parent).map(({ pid }) => pid)
+}
+
+interface Process {
+  readonly pid: number
+  readonly ppid: number
+}
+
+/** Small images of Linux have no `ps`. */
+async function processesInProc(): Promise<Process[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const stats = await Promise.all(
+    // A process may end meanwhile.
+    pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
+  )
+  // The name of the program, in brackets, may hold blanks and brackets. The state follows, and the parent.
+  return stats.map((stat, index) => ({ pid: Number(pids[index]), ppid: Number(/.*\) \S (\d+)/s.exec(stat)?.[1]) }))
+}
+
+async function processesByPs(): Promise<Process[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=', '-o', 'ppid='])
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .map(([pid = 0, ppid = 0]) => ({ pid, ppid }))
 }
 
 function isRunning(pid: number): boolean {

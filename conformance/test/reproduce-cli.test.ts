@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { run as check } from '../cli.ts'
 import { run } from '../reproduce-cli.ts'
+import { skipWithout } from '../../testbed/test/support/skip.ts'
 import { serve } from './support/serve.ts'
 
 const silent = { write: () => {} }
@@ -22,7 +23,8 @@ describe('the command reproduce', () => {
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'reproduce-'))))
   after(() => rm(folder, { recursive: true }))
 
-  it('prints the requests of a clause so that a shell sends them again, whatever the target has answered', async () => {
+  it('prints the requests of a clause so that a shell sends them again, whatever the target has answered', async function () {
+    skipWithout('curl', this)
     await using server = await serve((_request, response) => {
       response.setHeader('content-type', 'application/json').end(`{"it's":"\u001b[31m\\n$(touch /tmp/never)"}`)
     })

@@ -11,6 +11,7 @@ import { parse } from 'yaml'
 import type { Report } from '../../conformance/lib/report-types.ts'
 import { unusedPort } from '../../testbed/processes.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
+import { skipWithout } from '../../testbed/test/support/skip.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
@@ -297,6 +298,9 @@ describe('the script of docs/ci.md', () => {
   let reports: string
   let ports: readonly [chain: number, relay: number]
 
+  before(function () {
+    skipWithout('curl', this)
+  })
   beforeEach(async () => {
     reports = await mkdtemp(join(tmpdir(), 'touchstone-ci-script-'))
     ports = [await unusedPort(), await unusedPort()]

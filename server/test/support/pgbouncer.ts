@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { unusedPort } from '../../../testbed/processes.ts'
+import { skip } from '../../../testbed/test/support/skip.ts'
 
 const folders = ['/usr/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
 const executable = folders.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path))
@@ -29,12 +30,7 @@ export async function startPgBouncer(
   settings: Readonly<Record<string, string>>,
   hook: Mocha.Context,
 ): Promise<PgBouncer> {
-  if (executable === undefined) {
-    const reason = 'PgBouncer is not installed'
-    if (process.env['CI']) throw new Error(reason)
-    console.error(`skipped: ${reason}`)
-    return hook.skip()
-  }
+  if (executable === undefined) skip(hook, 'PgBouncer is not installed')
   const { hostname, port: serverPort, username, password, pathname } = new URL(databaseUrl)
   const port = await unusedPort()
   const folder = await mkdtemp(join(tmpdir(), 'touchstone-pgbouncer-'))
