@@ -41,14 +41,14 @@ const numberIn = (block: unknown) => (isRaw(block) ? Number(block['number']) : N
 function isSame(method: string, one: unknown, other: unknown): boolean {
   if (!isRaw(one) || !isRaw(other)) return one === other
   const areEqual = (member: string) => normal(one[member]) === normal(other[member])
-  const areTold = (member: string) => (one[member] ?? null) !== null && (other[member] ?? null) !== null
+  const areTold = (member: string) => normal(one[member]) !== null && normal(other[member]) !== null
   return (MEMBERS[method] ?? []).every(areEqual) && MEMBERS_OF_BOTH.filter(areTold).every(areEqual)
 }
 
-/** One spelling of a value: nodes differ in number formats and letter case. */
+/** One spelling of a value: nodes differ in number formats and letter case, and leave out what others answer as null. */
 function normal(value: unknown): unknown {
   if (typeof value === 'number') return `0x${value.toString(16)}`
-  return typeof value === 'string' ? value.toLowerCase().replace(/^0x0+(?=.)/, '0x') : value
+  return typeof value === 'string' ? value.toLowerCase().replace(/^0x0+(?=.)/, '0x') : (value ?? null)
 }
 
 export const disagreement = (method: string) =>

@@ -346,6 +346,11 @@ describe('NodePool', () => {
       }
     })
 
+    it('is a receipt from before Byzantium, in which one node says null and the other nothing', async () => {
+      const nodes = await receiptsOf(receipt({ status: null }), receipt({ status: undefined }))
+      expect(await askReceipt(connect(...nodes))).to.deep.equal(receipt({ status: null }))
+    })
+
     it('is a receipt whose price a second node does not tell', async () => {
       const told = receipt({ effectiveGasPrice: '0x7', l1Fee: '0x0' })
       const nodes = await receiptsOf(told, receipt({ effectiveGasPrice: null }))
