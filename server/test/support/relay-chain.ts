@@ -114,9 +114,11 @@ export async function startRelayChain(
   }
 }
 
-/** The code that creates a minimal proxy (ERC-1167). */
-const minimalProxyOf = (implementation: string) =>
-  concat(['0x3d602d80600a3d3981f3363d3d373d3d3d363d73', implementation, '0x5af43d82803e903d91602b57fd5bf3'])
+/** The code of a minimal proxy (ERC-1167). */
+export const minimalProxyOf = (implementation: string) =>
+  concat(['0x363d3d373d3d3d363d73', implementation, '0x5af43d82803e903d91602b57fd5bf3'])
+/** Deploys the code that follows it. */
+const CREATE_PROXY = '0x3d602d80600a3d3981f3'
 
 /** Deploys a profile and its key manager as LUKSO does: both are minimal proxies. The sender owns the profile. */
 export async function deployProxiedProfile(sender: Sender, fundsWei = 0n): Promise<Profile> {
@@ -124,7 +126,7 @@ export async function deployProxiedProfile(sender: Sender, fundsWei = 0n): Promi
   const proxy = async (bytecode: string, argument: string, value = 0n): Promise<string> => {
     const implementation = sender.deploy(bytecode)
     await implementation.deployed
-    const { address, deployed } = sender.deploy(minimalProxyOf(implementation.address))
+    const { address, deployed } = sender.deploy(concat([CREATE_PROXY, minimalProxyOf(implementation.address)]))
     await deployed
     const data = initialize.encodeFunctionData('initialize', [argument])
     await sender.mined(await sender.send({ to: address, data, value }))

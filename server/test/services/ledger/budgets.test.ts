@@ -9,6 +9,7 @@ import { deployImpostor } from '../../../../contracts/deploy/targets.ts'
 import {
   deployOlderProfile,
   deployProxiedProfile,
+  minimalProxyOf,
   startRelayChain,
   type RelayChain,
 } from '../../support/relay-chain.ts'
@@ -32,8 +33,6 @@ describe('what key managers run', () => {
   })
 
   const setCode = (address: string, code: string) => chain.node.request('hardhat_setCode', address, code)
-  const proxyOf = (implementation: string) =>
-    `0x363d3d373d3d3d363d73${implementation.slice(2).toLowerCase()}5af43d82803e903d91602b57fd5bf3`
 
   it('is known of the published contracts, as they are deployed', async () => {
     const codes = createKeyManagerCodes(upstream)
@@ -56,7 +55,7 @@ describe('what key managers run', () => {
 
   it('is not known of anything else, unless the operator says so', async () => {
     const proxy = Wallet.createRandom().address
-    await setCode(proxy, proxyOf(impostor))
+    await setCode(proxy, minimalProxyOf(impostor))
     const codes = createKeyManagerCodes(upstream)
     expect(await codes.of(impostor)).to.equal('unknown')
     expect(await codes.of(proxy)).to.equal('unknown')
