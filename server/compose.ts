@@ -8,6 +8,7 @@ import type { ReadinessCheck } from './http/health.ts'
 import { ConfigError, ServiceError } from './core/errors.ts'
 import { checkResults } from './services/node/pool/answers.ts'
 import { createChain, type CachedChain } from './services/chain/create-chain.ts'
+import { readLatestBlock } from './services/chain/latest-block.ts'
 import { createUpstream } from './services/node/create-upstream.ts'
 import type { NodeConnection } from './services/node/node-connection.ts'
 import { aboutProxy } from './services/node/environment-proxy.ts'
@@ -27,6 +28,7 @@ import {
   refusalOf,
 } from './services/ledger/signer-accounts.ts'
 import { createRelays } from './services/ledger/relays.ts'
+import { startRetention } from './services/ledger/retention.ts'
 import { gaugeState, meterRelays, meterUpstream } from './telemetry/metrics.ts'
 import { createKeyManagerCodes } from './services/ledger/budgets.ts'
 import { createProfiles } from './services/profiles/profiles.ts'
@@ -138,6 +140,7 @@ async function compose(options: ComposeOptions, closers: Closers) {
   const parts = createParts(options, nodes, ledger, closers)
   const jobs = await startFollowing(options, nodes, ledger, parts)
   closers.push(() => jobs.close())
+  startDeleting(options, nodes, ledger, closers)
   const bundles = await findBundler(nodes.confirmed, config.relay, nodes.chainId)
   const relayer = openRelayer(options, nodes, ledger, { ...parts, bundles }, jobs, closers)
   // The first call would have to wait for both.
@@ -327,6 +330,24 @@ async function startFollowing(
   // The chain may have been reorganised while no process followed it.
   nodes.onReorganised()
   return jobs
+}
+
+/** Starts to delete old relays, where the operator wants that. */
+function startDeleting(
+  { config, clock, log }: ComposeOptions,
+  { upstream }: Nodes,
+  { database }: Ledger,
+  closers: Closers,
+): void {
+  const { keepDays } = config.database
+  if (keepDays === null) return
+  const nowMs = async () => {
+    const now = clock.nowMs()
+    // A clock that is ahead by years would have everything deleted: the chain's time counts where it is earlier.
+    return now - (await readLatestBlock(upstream, now)).ageSeconds * 1000
+  }
+  const retention = startRetention({ database, keepDays, nowMs, log })
+  closers.push(() => retention.close())
 }
 
 /** Makes the relayer, which accepts calls and hands stored ones to the jobs. */

@@ -116,6 +116,11 @@ export interface components {
                  * @default .touchstone/database
                  */
                 readonly folder: string | null;
+                /**
+                 * @description How many days a relay call is kept once it is final; null: for good.
+                 * @default null
+                 */
+                readonly keepDays: number | null;
             };
             /**
              * @description The accounts that send and pay for relay calls. They come from an environment variable, from keystores, or both.
