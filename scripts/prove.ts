@@ -176,26 +176,28 @@ interface Selection {
   readonly lawful: readonly NamedLawful[]
 }
 
-/** Whether `--only` names it: all when there is no such option. */
-function isNamed(only: string | undefined, ...names: readonly string[]): boolean {
-  return only === undefined || only.split(',').some((part) => names.some((name) => name.startsWith(part)))
-}
+/** The parts of `--only`; undefined: everything is meant. */
+const partsOf = ({ only }: Pick<Flags, 'only'>) => only?.split(',')
+
+const isMutant = ({ name }: NamedMutant, part: string): boolean => name.startsWith(part)
+
+const isLawful = ({ lawful: { id, clauses } }: NamedLawful, part: string): boolean =>
+  id === part || clauses.some((clause) => clause.startsWith(part))
 
 /** What `--only` means: mutants and lawful servers of the clauses that begin so, or one lawful server by its id. */
-async function select({ only, mutants, lawful }: Flags, extensions: Extensions | undefined): Promise<Selection> {
-  const means = ({ id, clauses }: Lawful<string>): boolean =>
-    isNamed(only, ...clauses) || (only?.split(',').includes(id) ?? false)
+async function select(flags: Flags, extensions: Extensions | undefined): Promise<Selection> {
+  const parts = partsOf(flags)
+  const isMeant = <Named>(named: Named, isNamed: (named: Named, part: string) => boolean): boolean =>
+    parts?.some((part) => isNamed(named, part)) ?? true
   // Alterations that share a testbed run one after the other, so that few testbeds are up at a time; the usual one
   // first.
   const keyOf = ({ lawful }: NamedLawful): string => testbedKey(lawful.environment ?? {})
   const inOrder = (a: string, b: string): number => a.length - b.length || a.localeCompare(b)
+  const mutants = flags.mutants ? (extensions?.mutants ?? (await loadMutants())) : []
+  const lawful = flags.lawful ? (extensions?.lawful ?? (await loadLawful())) : []
   return {
-    mutants: mutants ? (extensions?.mutants ?? (await loadMutants())).filter(({ name }) => isNamed(only, name)) : [],
-    lawful: lawful
-      ? (extensions?.lawful ?? (await loadLawful()))
-          .filter((named) => means(named.lawful))
-          .sort((a, b) => inOrder(keyOf(a), keyOf(b)))
-      : [],
+    mutants: mutants.filter((named) => isMeant(named, isMutant)),
+    lawful: lawful.filter((named) => isMeant(named, isLawful)).sort((a, b) => inOrder(keyOf(a), keyOf(b))),
   }
 }
 
@@ -284,9 +286,16 @@ export async function run(argv: readonly string[]): Promise<number> {
   const flags = command.opts<Flags>()
   const extensions = await extensionsOf(flags.suite)
   const selection = await select(flags, extensions)
+  const isNamed = (part: string): boolean =>
+    selection.mutants.some((named) => isMutant(named, part)) || selection.lawful.some((named) => isLawful(named, part))
+  const nameless = partsOf(flags)?.find((part) => !isNamed(part))
+  if (nameless !== undefined) {
+    process.stderr.write(`nothing is named ${nameless}\n`)
+    return 2
+  }
   const all = [...selection.mutants.map(({ mutant }) => mutant), ...selection.lawful.map(({ lawful }) => lawful)]
-  if (all.length === 0 && !(extensions && flags.only === undefined)) {
-    process.stderr.write(`nothing is named ${flags.only}\n`)
+  if (all.length === 0 && !extensions) {
+    process.stderr.write('there is nothing to prove\n')
     return 2
   }
 

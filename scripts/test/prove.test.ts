@@ -47,8 +47,10 @@ describe('the command prove', () => {
   })
 
   it('knows no other names', async () => {
-    const { status, text } = await prove('--only', 'relay.quota.unot')
-    expect(status).to.equal(2)
-    expect(text).to.equal('nothing is named relay.quota.unot\n')
+    for (const only of ['relay.quota.unot', 'relay.quota.unit,relay.quota.unot']) {
+      const { status, text } = await prove('--only', only)
+      expect(status).to.equal(2)
+      expect(text).to.equal('nothing is named relay.quota.unot\n')
+    }
   })
 })
