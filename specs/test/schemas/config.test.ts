@@ -109,7 +109,7 @@ describe('config', () => {
         trustedProxies: 0,
       },
       chain: { rpcUrls: ['http://127.0.0.1:8545'], requestTimeoutMs: 10_000, confirmations: 12, headMaxAgeMs: 0 },
-      database: { folder: '.touchstone/database' },
+      database: { folder: '.touchstone/database', keepDays: null },
       signers: { privateKeysFromEnv: 'TOUCHSTONE_SIGNER_KEYS', keystores: [], lowBalanceWei: '100000000000000000' },
       relay: {
         gasPaddingPercent: 20,
