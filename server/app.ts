@@ -71,10 +71,11 @@ const collapseSlashes: Middleware = (ctx, next) => {
   return next()
 }
 
-/** A route's path below each of the base paths. */
-const pathsOf = ({ path, isProbe }: Route, basePaths: readonly string[]): string[] => [
-  ...new Set([...(isProbe ? ['/'] : []), ...basePaths].map((base) => (base === '/' ? path : `${base}${path}`))),
-]
+/** A route's path below each of the base paths. What is at `/relay/` is at `/relay`, too. */
+const pathsOf = ({ path, isProbe }: Route, basePaths: readonly string[]): string[] => {
+  const below = (base: string) => (base === '/' ? [path] : path === '/' ? [`${base}/`, base] : [`${base}${path}`])
+  return [...new Set([...(isProbe ? ['/'] : []), ...basePaths].flatMap(below))]
+}
 
 /** Counts every request but these against the rate limit, also one for a path that does not exist. */
 function countAllBut(

@@ -18,6 +18,8 @@ export function statusRoute(readStatus: (log: Logger) => Promise<ServiceStatus>)
     method: 'GET',
     path: '/',
     handle: async (ctx) => {
+      // The page's relative links are those of a folder.
+      if (!ctx.path.endsWith('/')) return ctx.redirect(`${ctx.path.slice(ctx.path.lastIndexOf('/') + 1)}/`)
       const status = await readStatus(ctx.state.log)
       ctx.type = 'html'
       ctx.set(

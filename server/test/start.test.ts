@@ -64,6 +64,14 @@ describe('startServer', () => {
     }
   })
 
+  it('shows its page below every base path, with and without a slash at the end', async () => {
+    for (const path of ['/', '/v1/', '/v1', '/v1/relayer', '/v1/relayer/']) {
+      const response = await fetch(`${server.url}${path}`)
+      expect(response.status, path).to.equal(200)
+      expect(new URL('docs', response.url).pathname, path).to.equal(`${path.replace(/\/$/, '')}/docs`)
+    }
+  })
+
   it('answers one who asks for logs while another address has asked for many', async () => {
     const proxy = await startNodeProxy(chain.rpcUrl)
     proxy.delayedMethod = 'eth_getLogs'

@@ -49,7 +49,8 @@ async function pageOf({ findings = allWell, signer = {}, node, ledger }: World =
     look: async () => findings,
   } as unknown as ServiceStatusSources
   const headers = new Map<string, string>()
-  const ctx = { state: { log }, type: '', body: '', set: (name: string, value: string) => headers.set(name, value) }
+  const set = (name: string, value: string) => headers.set(name, value)
+  const ctx = { path: '/', state: { log }, type: '', body: '', set }
   await statusRoute(createServiceStatus(sources)).handle(ctx as never, never)
   const [, verdict] = /role="status">([^<]*)</.exec(ctx.body) ?? []
   return {
