@@ -48,7 +48,7 @@ function page(status: ServiceStatus): string {
     )}
     ${section(
       'Accounts that pay',
-      ['Address', 'Balance', 'State'],
+      ['Address', 'Balance in LYX', 'State'],
       status.signers.map(({ address, balance, state }) => [address, String(balance), word(state)]),
     )}
     ${section(

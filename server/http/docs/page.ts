@@ -228,18 +228,34 @@ function resolve(document: WithComponents, schema: JsonSchema): JsonSchema {
   return { ...resolve(document, found), ...beside }
 }
 
+/** `address (string)`; where there are several forms, `an integer, a decimal string or null`. */
 function typeOf(document: WithComponents, schema: JsonSchema): string {
-  const alternatives = schema.oneOf ?? schema.anyOf
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
-  if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (alternatives) {
-    const types = alternatives.map((one) => typeOf(document, resolve(document, one)))
-    return [...new Set(types)].join(' or ')
-  }
-  if (schema.items) return `list of ${schema.title ?? typeOf(document, resolve(document, schema.items))}`
-  const type = typeof schema.type === 'object' ? schema.type.join(' or ') : (schema.type ?? 'any')
-  return schema.title !== undefined && type !== 'object' ? `${schema.title} (${type})` : type
+  const { title, type } = schema
+  const forms = formsOf(document, schema)
+  return forms.length === 1 && forms[0] === title ? `${title} (${String(type)})` : inWords(forms)
 }
+
+/** The names of the forms that a value may have. */
+function formsOf(document: WithComponents, schema: JsonSchema): readonly string[] {
+  const { title, type = 'any', items, oneOf, anyOf } = schema
+  const alternatives = oneOf ?? anyOf
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value))
+  if (schema.const !== undefined) return [JSON.stringify(schema.const)]
+  if (alternatives) return alternatives.flatMap((one) => formsOf(document, resolve(document, one)))
+  if (items) {
+    const forms = formsOf(document, resolve(document, items))
+    return [`list of ${title ?? (forms.length === 1 ? forms[0] : `(${inWords(forms)})`)}`]
+  }
+  return title !== undefined && type !== 'object' ? [title] : [type].flat()
+}
+
+/** `a, b or null`. */
+function inWords(forms: readonly string[]): string {
+  const isNull = (form: string) => form === 'null'
+  const ordered = [...new Set([...forms.filter((form) => !isNull(form)), ...forms.filter(isNull)])]
+  return [ordered.slice(0, -1).join(', '), ...ordered.slice(-1)].filter((part) => part !== '').join(' or ')
+}
+
 /** The parts of the two machine-readable documents that the page shows. */
 interface JsonSchema {
   readonly $ref?: string
