@@ -19,7 +19,7 @@ import { openDatabase, schemaOf, type Database } from './services/database/datab
 import { createFollower } from './services/follower/follower.ts'
 import { startJobs, type Jobs, type JobsOptions } from './services/jobs/jobs.ts'
 import type { BundleLimits } from './services/ledger/draft.ts'
-import { assertPlansKnown } from './services/ledger/accounts.ts'
+import { assertPlansKnown, createRegistrations } from './services/ledger/accounts.ts'
 import {
   assertSameChain,
   openSignerAccounts,
@@ -28,6 +28,7 @@ import {
   refusalOf,
 } from './services/ledger/signer-accounts.ts'
 import { createRelays } from './services/ledger/relays.ts'
+import { serveRegistrations } from './services/ledger/registrations-socket.ts'
 import { startRetention } from './services/ledger/retention.ts'
 import { gaugeState, meterRelays, meterUpstream } from './telemetry/metrics.ts'
 import { createKeyManagerCodes } from './services/ledger/budgets.ts'
@@ -141,6 +142,11 @@ async function compose(options: ComposeOptions, closers: Closers) {
   const jobs = await startFollowing(options, nodes, ledger, parts)
   closers.push(() => jobs.close())
   startDeleting(options, nodes, ledger, closers)
+  const { folder } = config.database
+  if (!database.isShared && folder !== null) {
+    const registrations = createRegistrations({ db: database.db, plans, clock })
+    closers.push(await serveRegistrations({ folder, chainId: nodes.chainId, registrations, log }))
+  }
   const bundles = await findBundler(nodes.confirmed, config.relay, nodes.chainId)
   const relayer = openRelayer(options, nodes, ledger, { ...parts, bundles }, jobs, closers)
   // The first call would have to wait for both.

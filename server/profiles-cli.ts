@@ -9,6 +9,7 @@ import { createUpstream } from './services/node/create-upstream.ts'
 import { systemClock } from './services/clock.ts'
 import { openDatabase, schemaOf } from './services/database/database.ts'
 import { createRegistrations, type Registrations } from './services/ledger/accounts.ts'
+import { runningRegistrations } from './services/ledger/registrations-socket.ts'
 import { availableIn, planOf, type Account, createPlans, type Plans } from './services/quotas/plans.ts'
 import { amountInUnit } from './services/quotas/models.ts'
 
@@ -19,8 +20,7 @@ interface Opened {
 
 const WEI_DIGITS = 18
 
-const description = `Registers profiles with the reference server. The embedded database takes one process at a time: stop the
-server first, or use PostgreSQL (DATABASE_URL).`
+const description = 'Registers profiles with the reference server, also while it runs.'
 
 /**
  * The command `profiles`: whom the server relays for, on what plan, with how much left.
@@ -108,14 +108,35 @@ async function withLedger({ config: file, chainId }: Flags, work: (opened: Opene
   try {
     const id = BigInt(chainId ?? (await upstream.request<string>('eth_chainId', [])))
     const plans = createPlans(config.quota, registry.quotas, { clock: systemClock, upstream })
-    const database = await openDatabase({ url, folder: config.database.folder, schema: schemaOf(id), poolSize: 1 })
-    try {
-      await work({ registrations: createRegistrations({ db: database.db, plans, clock: systemClock }), plans })
-    } finally {
-      await database.close()
-    }
+    await withRegistrations({ url, folder: config.database.folder, chainId: id, plans }, (registrations) =>
+      work({ registrations, plans }),
+    )
   } finally {
     await upstream.close()
+  }
+}
+
+interface Ledger {
+  /** Of a PostgreSQL server. */
+  readonly url: string | null
+  /** Of the embedded database. */
+  readonly folder: string | null
+  readonly chainId: bigint
+  readonly plans: Plans
+}
+
+/** By the process that has the embedded database, or else in the database itself. */
+async function withRegistrations(
+  { url, folder, chainId, plans }: Ledger,
+  work: (registrations: Registrations) => Promise<void>,
+): Promise<void> {
+  const running = url === null && folder !== null ? await runningRegistrations(folder, chainId) : undefined
+  if (running) return work(running)
+  const database = await openDatabase({ url, folder, schema: schemaOf(chainId), poolSize: 1 })
+  try {
+    await work(createRegistrations({ db: database.db, plans, clock: systemClock }))
+  } finally {
+    await database.close()
   }
 }
 

@@ -27,7 +27,9 @@ const SQLITE_BUSY = 5
 /** This file lies in the folder until a new database is complete. */
 const UNFINISHED = 'unfinished'
 const PROBE = 'probe'
-const OURS: ReadonlySet<string> = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, DATA, UNFINISHED, PROBE])
+/** The socket by which the server is asked to register profiles: who may open the folder may do so. */
+export const PROFILES_SOCKET = 'profiles.sock'
+const OURS: ReadonlySet<string> = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, DATA, UNFINISHED, PROBE, PROFILES_SOCKET])
 /** PostgreSQL does not start without any of these. PGlite takes a folder without the first one for a new database. */
 const PARTS = ['PG_VERSION', 'global/pg_control', 'base', 'pg_wal', 'postgresql.conf']
 /** Version of the PostgreSQL in PGlite. */
