@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { parseUnits } from 'ethers'
 import { pino } from 'pino'
 import { ConfigError, OperatorError, PluginError, startFailure } from './core/errors.ts'
@@ -31,7 +31,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const program = new Command('touchstone profiles')
     .description(description)
     .option('--config <file>', 'the configuration of the server')
-    .option('--chain-id <id>', 'of the ledger; absent: the node is asked')
+    .option('--chain-id <id>', 'of the ledger; absent: the node is asked', chainIdOf)
     .option('--json', 'prints JSON')
     .exitOverride()
 
@@ -89,8 +89,15 @@ export async function run(argv: readonly string[]): Promise<number> {
 
 interface Flags {
   readonly config?: string
-  readonly chainId?: string
+  readonly chainId?: bigint
   readonly json?: boolean
+}
+
+/** @throws InvalidArgumentError */
+function chainIdOf(text: string): bigint {
+  if (!/^(?:[1-9]\d*|0x[1-9a-f][\da-f]*)$/i.test(text))
+    throw new InvalidArgumentError('A chain has a number, such as 42.')
+  return BigInt(text)
 }
 
 async function withLedger({ config: file, chainId }: Flags, work: (opened: Opened) => Promise<void>): Promise<void> {
@@ -106,7 +113,7 @@ async function withLedger({ config: file, chainId }: Flags, work: (opened: Opene
   const log = pino({ level: 'silent' })
   const upstream = createUpstream({ ...config.chain, log })
   try {
-    const id = BigInt(chainId ?? (await upstream.request<string>('eth_chainId', [])))
+    const id = chainId ?? BigInt(await upstream.request<string>('eth_chainId', []))
     const plans = createPlans(config.quota, registry.quotas, { clock: systemClock, upstream })
     await withRegistrations({ url, folder: config.database.folder, chainId: id, plans }, (registrations) =>
       work({ registrations, plans }),

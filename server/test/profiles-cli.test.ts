@@ -62,6 +62,16 @@ describe('the command profiles, on the embedded database', () => {
     expect(others).to.deep.equal([])
   })
 
+  it('refuses what is no id of a chain', async () => {
+    for (const id of ['', '-1']) {
+      const { code, stdout, stderr } = await profiles('--chain-id', id, 'list')
+      expect({ code, stdout }, id).to.deep.equal({ code: 2, stdout: '' })
+      expect(stderr, id).to.match(/^error: option '--chain-id <id>' argument '.*' is invalid\. .+\n$/)
+    }
+    const found = await profiles('--chain-id', '0x7a69', '--json', 'list')
+    expect(found.code, found.stderr).to.equal(0)
+  })
+
   it('refuses in one line what is not there', async () => {
     const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
     expect(await profiles('add', address, 'defualt')).to.deep.equal({
