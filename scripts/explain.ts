@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { explainClause } from '../conformance/clauses-cli.ts'
+import { readFixture } from '../conformance/lib/fixture.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
-import type { Fixture } from '../contracts/deploy/fixture.ts'
 import type { KnownOfProfile } from './explain-body.ts'
 import { withPackages } from './needed-packages.ts'
 import { parseCommand } from './parse-command.ts'
@@ -92,13 +92,5 @@ async function knownFrom({ fixture: file, keyManager, chainId, controller }: Opt
       ...named,
       ...controller.map((address) => [address.toLowerCase(), 'the given controller'] as const),
     ]),
-  }
-}
-
-async function readFixture(file: string): Promise<Fixture> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Fixture
-  } catch (cause) {
-    throw new UsageError(`explain: ${file} cannot be read: ${(cause as Error).message}`, { cause })
   }
 }

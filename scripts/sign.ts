@@ -1,9 +1,11 @@
 import { Command } from 'commander'
-import { parseCommand } from './parse-command.ts'
-import type { Fixture } from '../contracts/deploy/fixture.ts'
+import { existsSync } from 'node:fs'
+import { type Fixture, readFixture } from '../conformance/lib/fixture.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
+import { redactUrl } from '../conformance/lib/redact.ts'
 import { signedCall, signedQuota } from '../testbed/fixture.ts'
-import { readFile } from 'node:fs/promises'
+import { reasonOf } from './funder.ts'
+import { parseCommand } from './parse-command.ts'
 
 /**
  * The command `sign`: prints a signed body for `POST /execute` or `POST /quota`, made with the keys of a fixture, so that
@@ -18,18 +20,25 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('--fixture <file>', 'profile and keys', '.touchstone/testbed.json')
   const exitCode = parseCommand(command, argv)
   if (exitCode !== undefined) return exitCode
-  const fixture = await readFixture(command.opts<{ fixture: string }>().fixture)
+  const { fixture: file } = command.opts<{ fixture: string }>()
+  if (!existsSync(file)) {
+    throw new UsageError(`sign: there is no ${file}: start the testbed first, or name another --fixture`)
+  }
+  const fixture = await readFixture(file)
   const [endpoint] = command.args
   if (endpoint === 'quota') console.log(JSON.stringify(signedQuota(fixture)))
-  else if (endpoint === 'execute') console.log(JSON.stringify(await signedCall(fixture)))
+  else if (endpoint === 'execute') console.log(JSON.stringify(await signedCallOf(fixture)))
   else throw new UsageError(`sign: '${endpoint}' is neither execute nor quota`)
   return 0
 }
 
-async function readFixture(file: string): Promise<Fixture> {
+/** @throws UsageError the fixture's node does not tell the next nonce */
+async function signedCallOf(fixture: Fixture): Promise<object> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Fixture
+    return await signedCall(fixture)
   } catch (cause) {
-    throw new UsageError(`sign: ${file} cannot be read: start the testbed first, or name another --fixture`, { cause })
+    throw new UsageError(`sign: ${redactUrl(fixture.chain.rpcUrl)} does not tell the next nonce (${reasonOf(cause)})`, {
+      cause,
+    })
   }
 }

@@ -83,10 +83,11 @@ function whenUsed(compile: () => Validate): Validate {
 }
 
 /**
- * What Ajv says, with the names that it leaves out: `must be one of open, registered`, `has no member 'prot'; did you mean
- * port?`; where a schema has examples, `must be like "/relay"`.
+ * What Ajv says of a field (`fieldOf`), with the names that it leaves out: `is missing`, `must be one of open, registered`, `has no
+ * member 'prot'; did you mean port?`; where a schema has examples, `must be like "/relay"`.
  */
 export function brokenRuleOf({ keyword, message = keyword, params, parentSchema }: ErrorObject): string {
+  if (keyword === 'required') return 'is missing'
   if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as readonly unknown[]).join(', ')}`
   const { examples } = (parentSchema ?? {}) as { examples?: readonly unknown[] }
   if (examples && (keyword === 'pattern' || keyword === 'type')) {

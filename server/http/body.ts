@@ -5,7 +5,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { afterThisTurn } from '../concurrency/after-this-turn.ts'
 import { ownTurn } from '../concurrency/own-turn.ts'
 import { ServiceError } from '../core/errors.ts'
-import { fieldOf, type Validate } from '../core/validate.ts'
+import { brokenRuleOf, fieldOf, type Validate } from '../core/validate.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
 
 interface BodyLimits {
@@ -235,7 +235,7 @@ export function assertValid(body: unknown, validate: Validate): void {
 function problemOf(error: ErrorObject): string {
   const forms = error.keyword === 'anyOf' ? (error.schema as readonly { readonly title?: string }[]) : []
   const titles = forms.flatMap(({ title }) => title ?? [])
-  if (titles.length < 2) return error.message ?? error.keyword
+  if (titles.length < 2) return brokenRuleOf(error)
   return `must be ${titles.slice(0, -1).join(', ')} or ${titles.at(-1)}; this is ${nameOf(error.data)}`
 }
 
