@@ -111,11 +111,17 @@ async function main(argv: readonly string[]): Promise<number> {
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (error instanceof UsageError || error instanceof OperatorError) process.stderr.write(`${error.message}\n`)
+    if (isMendable(error)) process.stderr.write(`${error.message}\n`)
     // The exit code is not 1: the suite uses that for a target that failed.
     else console.error(error)
     return 2
   }
+}
+
+/** Whether the message says what to do: also that of Node's `parseArgs`. */
+function isMendable(error: unknown): error is Error {
+  if (error instanceof UsageError || error instanceof OperatorError) return true
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }
 
 // `touchstone clauses | head` closes the pipe early.

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim, median, quantile } from './support/figures.ts'
+import { numberOf } from './support/number-of.ts'
 import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
 import { testKey, createRpcClient } from '../../testbed/relay-world.ts'
 
@@ -47,8 +48,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const rounds = Number(values.rounds)
-  const seconds = Number(values.seconds)
+  const rounds = numberOf(values, 'rounds')
+  const seconds = numberOf(values, 'seconds')
   const node = await startNode('anvil')
   try {
     const server = await startServerProcess({ rpcUrl: node.url, signerKeys: [testKey(16)] })

@@ -5,6 +5,7 @@ import type { LedgerCheck } from '../../testbed/trials/audit.ts'
 import { databaseKinds, startPostgres, type DatabaseKind } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 import { runReorganisationTest } from '../../testbed/trials/reorganisations.ts'
+import { numberOf } from './support/number-of.ts'
 
 const usage = `Usage: touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
                        [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]
@@ -53,10 +54,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     console.log('|---|---|---|---|---|---|---|---|')
     for (const node of nodes) {
       for (const kind of chosen.includes('kills') ? databases : []) {
-        const kills = Number(values.kills)
+        const kills = numberOf(values, 'kills')
         const url = await databaseUrl(kind)
         const database =
-          kind === 'postgresql' && postgres ? { postgres, kills: Number(values['database-kills']) } : undefined
+          kind === 'postgresql' && postgres ? { postgres, kills: numberOf(values, 'database-kills') } : undefined
         const result = await runCrashTest({
           node,
           databaseUrl: url,
@@ -70,13 +71,13 @@ export async function run(argv: readonly string[]): Promise<number> {
         report(`${kills} kills${database ? `, ${database.kills} of PostgreSQL` : ''}, ${kind}, ${node}`, result)
       }
       if (chosen.includes('freezes') && postgres && !bundles) {
-        const freezes = Number(values.freezes)
+        const freezes = numberOf(values, 'freezes')
         const databaseUrl = await postgres.createDatabase()
         const result = await runFreezeTest({ node, databaseUrl, freezes, frozenMs: FROZEN_MS })
         report(`3 servers, ${freezes} times one frozen, ${node}`, result)
       }
       if (!chosen.includes('sharing') || !postgres) continue
-      const calls = Number(values.calls)
+      const calls = numberOf(values, 'calls')
       for (const killAfter of [undefined, Math.floor(calls / 2)]) {
         const result = await runSharingTest({
           node,
@@ -89,7 +90,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       }
     }
     for (const kind of chosen.includes('reorganisations') ? databases : []) {
-      const reorganisations = Number(values.reorganisations)
+      const reorganisations = numberOf(values, 'reorganisations')
       const result = await runReorganisationTest({ databaseUrl: await databaseUrl(kind), reorganisations, bundles })
       const { executed: relays, transactions: attempts } = result
       report(`${reorganisations} reorganisations, ${kind}, anvil`, { ...result, relays, attempts })

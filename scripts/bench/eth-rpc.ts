@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim } from './support/figures.ts'
+import { numberOf } from './support/number-of.ts'
 import { choicesIn } from '../parse-command.ts'
 import { measureBatches, measureBodies } from './eth-rpc/memory.ts'
 import { measureLoad, measureWorkers } from './eth-rpc/load.ts'
@@ -40,12 +41,18 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0
   }
   const parts = choicesIn('--only', values.only, ['load', 'walk', 'bodies', 'batches', 'workers'])
-  const [seconds, rounds, connections] = [Number(values.seconds), Number(values.rounds), Number(values.connections)]
+  const [seconds, rounds, connections] = [
+    numberOf(values, 'seconds'),
+    numberOf(values, 'rounds'),
+    numberOf(values, 'connections'),
+  ]
   const aims: Aim[] = []
   if (parts.includes('load')) aims.push(...(await measureLoad({ seconds, rounds, connections })))
   if (parts.includes('workers')) aims.push(...(await measureWorkers({ seconds, rounds, connections })))
   if (parts.some((part) => part !== 'load' && part !== 'workers')) {
-    aims.push(...(await measureOnLogs(parts, { rounds, bodies: Number(values.bodies), seed: Number(values.seed) })))
+    aims.push(
+      ...(await measureOnLogs(parts, { rounds, bodies: numberOf(values, 'bodies'), seed: numberOf(values, 'seed') })),
+    )
   }
   return judgeAims(aims)
 }

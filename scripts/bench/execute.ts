@@ -4,6 +4,7 @@ import { measureBlocks, measureThroughput, tableHead } from './execute/throughpu
 import { measureBundleGas, measurePoison } from './execute/bundles.ts'
 import { measureGrowth } from './execute/growth.ts'
 import { judgeAims, type Aim } from './support/figures.ts'
+import { numberOf } from './support/number-of.ts'
 import { choicesIn } from '../parse-command.ts'
 import { databaseKinds, startPostgres } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
@@ -54,8 +55,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const chosen = choicesIn('--only', values.only, parts)
   const databases = choicesIn('--database', values.database, databaseKinds)
   const kinds = choicesIn('--node', values.node, nodeKinds)
-  const [calls, rounds] = [Number(values.calls), Number(values.rounds)]
-  const inFlight = values['in-flight'].split(',').map(Number)
+  const [calls, rounds] = [numberOf(values, 'calls'), numberOf(values, 'rounds')]
+  const inFlight = values['in-flight'].split(',').map((text) => numberOf({ 'in-flight': text }, 'in-flight'))
   const aims: Aim[] = []
   const postgres =
     databases.includes('postgresql') && chosen.some((part) => part !== 'blocks') ? await startPostgres() : undefined
@@ -95,9 +96,9 @@ export async function run(argv: readonly string[]): Promise<number> {
       const options = {
         calls,
         rounds,
-        pastRelays: Number(values['past-relays']),
-        profiles: Number(values.profiles),
-        signers: Number(values.signers),
+        pastRelays: numberOf(values, 'past-relays'),
+        profiles: numberOf(values, 'profiles'),
+        signers: numberOf(values, 'signers'),
       }
       if (databases.includes('pglite')) aims.push(...(await measureGrowth(options)))
       if (createDatabase) aims.push(...(await measureGrowth({ ...options, createDatabase })))

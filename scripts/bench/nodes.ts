@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { judgeAims, median, quantile } from './support/figures.ts'
+import { numberOf } from './support/number-of.ts'
 import { choicesIn } from '../parse-command.ts'
 import { startCallers } from '../../testbed/trials/callers.ts'
 import { FAULTS, startFaultyNode, type Fault, type FaultyNode } from '../../testbed/faulty-node.ts'
@@ -56,7 +57,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const [rounds, reads, sends] = [Number(values.rounds), Number(values.reads), Number(values.sends)]
+  const [rounds, reads, sends] = [numberOf(values, 'rounds'), numberOf(values, 'reads'), numberOf(values, 'sends')]
   const chosen = choicesIn('--only', values.only, CASES)
   const scenarios = SCENARIOS.filter((scenario) => chosen.includes(nameOf(scenario)))
   const chain = await startNode('anvil')

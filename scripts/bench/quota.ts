@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { signQuota } from '../../contracts/lsp25.ts'
 import { judgeAims, type Aim, median } from './support/figures.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
+import { numberOf } from './support/number-of.ts'
 import { startNode, startScript, startServerProcess } from '../../testbed/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from '../../testbed/relay-world.ts'
 
@@ -33,7 +34,11 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const [workers, rounds, tasks] = [Number(values['in-flight']), Number(values.rounds), Number(values.requests)]
+  const [workers, rounds, tasks] = [
+    numberOf(values, 'in-flight'),
+    numberOf(values, 'rounds'),
+    numberOf(values, 'requests'),
+  ]
   const ratios: number[] = []
   let failed = 0
   const node = await startNode('hardhat')

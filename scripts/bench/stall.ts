@@ -5,6 +5,7 @@ import { extname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { judgeAims, median } from './support/figures.ts'
+import { numberOf } from './support/number-of.ts'
 import { startNode, startServerProcess, unusedPort } from '../../testbed/processes.ts'
 import { provisionWorld, signedCall } from '../../testbed/relay-world.ts'
 
@@ -48,7 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage())
     return 0
   }
-  const rounds = Number(values.rounds)
+  const rounds = numberOf(values, 'rounds')
   const node = await startNode('anvil')
   try {
     const world = await provisionWorld(node.url)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { createLoadNonces } from '../bench/execute/loads.ts'
+import { numberOf } from '../bench/support/number-of.ts'
 import { choicesIn } from '../parse-command.ts'
 import { UsageError } from '../../conformance/lib/outcome.ts'
 
@@ -20,6 +21,18 @@ describe('createLoadNonces', () => {
     const fewer = loads.take({ workers: 1, tasks: 2 }).flat()
     expect(second).to.deep.equal(first.map(({ channel }) => ({ channel, id: 1n })))
     expect(fewer).to.deep.equal(first.slice(0, 2).map(({ channel }) => ({ channel, id: 2n })))
+  })
+})
+
+describe('numberOf', () => {
+  it('takes whole numbers, and names the option that holds none', () => {
+    expect(numberOf({ rounds: '11' }, 'rounds')).to.equal(11)
+    for (const text of ['x', '', '-5', '1.5', '1e3', 'NaN']) {
+      expect(() => numberOf({ rounds: text }, 'rounds'), text).to.throw(
+        UsageError,
+        `--rounds takes a whole number, not '${text}'`,
+      )
+    }
   })
 })
 

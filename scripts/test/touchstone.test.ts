@@ -92,6 +92,13 @@ describe('touchstone', () => {
     })
   }
 
+  it('bench says in one line which option a benchmark does not have', () => {
+    expect(touchstone('bench', 'quota', '--rouns', '3')).to.include({
+      status: 2,
+      stderr: "Unknown option '--rouns'\n",
+    })
+  })
+
   it('profiles says in one line what is wrong with the URL of the database, and quotes no password', () => {
     const environment = {
       TOUCHSTONE_CHAIN_RPC_URLS: 'http://127.0.0.1:9',
