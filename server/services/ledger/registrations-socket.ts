@@ -37,10 +37,10 @@ interface RegistrationsSocketOptions {
 export async function serveRegistrations(options: RegistrationsSocketOptions): Promise<() => Promise<void>> {
   const { folder, log } = options
   const path = pathIn(folder)
-  // A process that was killed has left it.
-  await rm(path, { force: true })
   const server = createServer({ allowHalfOpen: true }, (socket) => void answer(socket, options))
   try {
+    // A process that was killed has left it.
+    await rm(path, { force: true })
     await once(server.listen(path), 'listening')
     await chmod(path, 0o600)
   } catch (err) {

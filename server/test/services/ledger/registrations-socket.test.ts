@@ -141,10 +141,15 @@ describe('registrations by a socket', () => {
 
   it('are told in the log where no socket can be made, and the server goes on', async () => {
     const deep = join(folder, 'a'.repeat(120))
+    const taken = join(folder, 'taken')
     await mkdir(deep)
-    const closeNothing = await serveRegistrations({ folder: deep, chainId: CHAIN_ID, registrations, log })
-    expect(warnings.join()).to.include('profiles can be registered only while this process does not run')
-    expect(await runningRegistrations(deep, CHAIN_ID)).to.equal(undefined)
-    await closeNothing()
+    await mkdir(join(taken, 'profiles.sock'), { recursive: true })
+    for (const where of [deep, taken]) {
+      warnings = []
+      const closeNothing = await serveRegistrations({ folder: where, chainId: CHAIN_ID, registrations, log })
+      expect(warnings.join()).to.include('profiles can be registered only while this process does not run')
+      expect(await runningRegistrations(where, CHAIN_ID)).to.equal(undefined)
+      await closeNothing()
+    }
   })
 })
