@@ -56,20 +56,16 @@ describe('the command profiles, on the embedded database', () => {
 
     await server?.close()
     server = undefined
-    const listed = await profiles('--json', 'list')
+    const listed = await profiles('--chain-id', '0x7a69', '--json', 'list')
     const [found, ...others] = JSON.parse(listed.stdout) as Record<string, unknown>[]
     expect(found).to.include({ address, state: 'suspended', available: 9, allowance: 10 })
     expect(others).to.deep.equal([])
   })
 
   it('refuses what is no id of a chain', async () => {
-    for (const id of ['', '-1']) {
-      const { code, stdout, stderr } = await profiles('--chain-id', id, 'list')
-      expect({ code, stdout }, id).to.deep.equal({ code: 2, stdout: '' })
-      expect(stderr, id).to.match(/^error: option '--chain-id <id>' argument '.*' is invalid\. .+\n$/)
-    }
-    const found = await profiles('--chain-id', '0x7a69', '--json', 'list')
-    expect(found.code, found.stderr).to.equal(0)
+    const { code, stdout, stderr } = await profiles('--chain-id', '-1', 'list')
+    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
+    expect(stderr).to.match(/^error: option '--chain-id <id>' argument '-1' is invalid\. .+\n$/)
   })
 
   it('refuses in one line what is not there', async () => {
