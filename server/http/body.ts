@@ -5,6 +5,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { afterThisTurn } from '../concurrency/after-this-turn.ts'
 import { ownTurn } from '../concurrency/own-turn.ts'
 import { ServiceError } from '../core/errors.ts'
+import { inWords } from '../core/in-words.ts'
 import { brokenRuleOf, fieldOf, type Validate } from '../core/validate.ts'
 import { JsonError, NonIntegerNumber, parseJson, type Json } from './lossless-json.ts'
 
@@ -236,7 +237,7 @@ function problemOf(error: ErrorObject): string {
   const forms = error.keyword === 'anyOf' ? (error.schema as readonly { readonly title?: string }[]) : []
   const titles = forms.flatMap(({ title }) => title ?? [])
   if (titles.length < 2) return brokenRuleOf(error)
-  return `must be ${titles.slice(0, -1).join(', ')} or ${titles.at(-1)}; this is ${nameOf(error.data)}`
+  return `must be ${inWords(titles, 'or')}; this is ${nameOf(error.data)}`
 }
 
 function nameOf(value: unknown): string {

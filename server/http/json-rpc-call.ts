@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
+import { inWords } from '../core/in-words.ts'
 import { brokenRuleOf, fieldOf, type Validate } from '../core/validate.ts'
 import { toRpcError } from './errors.ts'
 import { type JsonPart, type JsonText, partOf } from './json-text.ts'
@@ -234,7 +235,7 @@ function wordsOf(error: ErrorObject, place: string): ParamsFault {
       const known = Object.keys(properties ?? {})
       return {
         field: `${place}/${String(params['additionalProperty']).slice(0, LONGEST_NAME)}`,
-        reason: `is unknown: there is ${list(known)}`,
+        reason: `is unknown: there is ${inWords(known, 'and')}`,
       }
     }
     case 'required':
@@ -243,13 +244,13 @@ function wordsOf(error: ErrorObject, place: string): ParamsFault {
       const names = prefixItems.map((one) => one.title ?? 'a value')
       return {
         field: place,
-        reason: names.length > 0 ? `must hold ${list(names)}` : `must hold ${params['limit']} or more`,
+        reason: names.length > 0 ? `must hold ${inWords(names, 'and')}` : `must hold ${params['limit']} or more`,
       }
     }
     case 'items':
     case 'maxItems': {
       const names = prefixItems.map((one) => one.title ?? 'a value')
-      const held = names.length > 0 ? `${list(names)} and nothing more` : `${params['limit']} at most`
+      const held = names.length > 0 ? `${inWords(names, 'and')} and nothing more` : `${params['limit']} at most`
       return { field: place, reason: params['limit'] === 0 ? 'must be empty' : `must hold ${held}` }
     }
     case 'false schema': {
@@ -268,8 +269,4 @@ function wordsFor(error: ErrorObject | undefined): string | undefined {
   // The description of a member says what it is for. Only a type has a title, too.
   if (title === undefined || description === undefined) return undefined
   return `must be ${description.charAt(0).toLowerCase()}${description.slice(1)}`.replace(/\.$/, '')
-}
-
-function list(names: readonly string[]): string {
-  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

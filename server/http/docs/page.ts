@@ -1,3 +1,4 @@
+import { inWords } from '../../core/in-words.ts'
 import { html, htmlPage, htmlTable, type Markup } from '../html.ts'
 
 /** Endpoints for which the service can make a request that is good for one use; see `Samples`. */
@@ -232,7 +233,7 @@ function resolve(document: WithComponents, schema: JsonSchema): JsonSchema {
 function typeOf(document: WithComponents, schema: JsonSchema): string {
   const { title, type } = schema
   const forms = formsOf(document, schema)
-  return forms.length === 1 && forms[0] === title ? `${title} (${String(type)})` : inWords(forms)
+  return forms.length === 1 && forms[0] === title ? `${title} (${String(type)})` : anyOfForms(forms)
 }
 
 /** The names of the forms that a value may have. */
@@ -244,16 +245,15 @@ function formsOf(document: WithComponents, schema: JsonSchema): readonly string[
   if (alternatives) return alternatives.flatMap((one) => formsOf(document, resolve(document, one)))
   if (items) {
     const forms = formsOf(document, resolve(document, items))
-    return [`list of ${title ?? (forms.length === 1 ? forms[0] : `(${inWords(forms)})`)}`]
+    return [`list of ${title ?? (forms.length === 1 ? forms[0] : `(${anyOfForms(forms)})`)}`]
   }
   return title !== undefined && type !== 'object' ? [title] : [type].flat()
 }
 
-/** `a, b or null`. */
-function inWords(forms: readonly string[]): string {
+/** Each form once, null last: `an integer, 0x hex or null`. */
+function anyOfForms(forms: readonly string[]): string {
   const isNull = (form: string) => form === 'null'
-  const ordered = [...new Set([...forms.filter((form) => !isNull(form)), ...forms.filter(isNull)])]
-  return [ordered.slice(0, -1).join(', '), ...ordered.slice(-1)].filter((part) => part !== '').join(' or ')
+  return inWords([...new Set([...forms.filter((form) => !isNull(form)), ...forms.filter(isNull)])], 'or')
 }
 
 /** The parts of the two machine-readable documents that the page shows. */
