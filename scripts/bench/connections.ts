@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { numberOf } from '../parse-command.ts'
 import { judgeAims, type Aim, median, quantile } from './support/figures.ts'
-import { numberOf } from './support/number-of.ts'
 import { startNode, startServerProcess, startScript, type Started } from '../../testbed/processes.ts'
 import { testKey, createRpcClient } from '../../testbed/relay-world.ts'
 

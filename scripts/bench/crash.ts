@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
-import { choicesIn } from '../parse-command.ts'
+import { choicesIn, numberOf } from '../parse-command.ts'
 import { runCrashTest, runFreezeTest, runSharingTest } from '../../testbed/trials/servers.ts'
 import type { LedgerCheck } from '../../testbed/trials/audit.ts'
 import { databaseKinds, startPostgres, type DatabaseKind } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 import { runReorganisationTest } from '../../testbed/trials/reorganisations.ts'
-import { numberOf } from './support/number-of.ts'
 
 const usage = `Usage: touchstone bench crash [--only kills,sharing,freezes,reorganisations] [--database pglite|postgresql]
                        [--node hardhat|anvil] [--kills 50] [--database-kills 10] [--calls 500] [--freezes 3]

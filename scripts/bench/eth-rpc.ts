@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util'
 import { judgeAims, type Aim } from './support/figures.ts'
-import { numberOf } from './support/number-of.ts'
-import { choicesIn } from '../parse-command.ts'
+import { choicesIn, numberOf } from '../parse-command.ts'
 import { measureBatches, measureBodies } from './eth-rpc/memory.ts'
 import { measureLoad, measureWorkers } from './eth-rpc/load.ts'
 import { seedLogWorld, measureWalk } from './eth-rpc/walk.ts'

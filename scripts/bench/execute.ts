@@ -4,8 +4,7 @@ import { measureBlocks, measureThroughput, tableHead } from './execute/throughpu
 import { measureBundleGas, measurePoison } from './execute/bundles.ts'
 import { measureGrowth } from './execute/growth.ts'
 import { judgeAims, type Aim } from './support/figures.ts'
-import { numberOf } from './support/number-of.ts'
-import { choicesIn } from '../parse-command.ts'
+import { choicesIn, numberOf } from '../parse-command.ts'
 import { databaseKinds, startPostgres } from '../../testbed/postgres.ts'
 import { nodeKinds } from '../../testbed/processes.ts'
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { signQuota } from '../../contracts/lsp25.ts'
 import { judgeAims, type Aim, median } from './support/figures.ts'
+import { numberOf } from '../parse-command.ts'
 import { runLoad, type LoadResult } from './support/load.ts'
-import { numberOf } from './support/number-of.ts'
 import { startNode, startScript, startServerProcess } from '../../testbed/processes.ts'
 import { createPoster, provisionWorld, type RelayWorld } from '../../testbed/relay-world.ts'
 

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { createLoadNonces } from '../bench/execute/loads.ts'
-import { numberOf } from '../bench/support/number-of.ts'
-import { choicesIn } from '../parse-command.ts'
+import { choicesIn, numberOf } from '../parse-command.ts'
 import { UsageError } from '../../conformance/lib/outcome.ts'
 
 describe('createLoadNonces', () => {
