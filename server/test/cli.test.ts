@@ -7,15 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { startChain, type RunningChain } from '../../contracts/chain.ts'
+import { inherited } from './support/inherited.ts'
 import { until } from './support/until.ts'
 
 const entry = path.join(import.meta.dirname, '../../scripts/touchstone.ts')
-
-/** No variable of this process configures the server; how Node runs it is the same as here. */
-function inherited(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'NODE_COMPILE_CACHE', 'NODE_OPTIONS', 'GLIBC_TUNABLES']
-  return Object.fromEntries(names.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])))
-}
 
 describe('the command serve', () => {
   let chain: RunningChain

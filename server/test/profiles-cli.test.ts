@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inherited } from './support/inherited.ts'
 import { startRelayChain, type RelayChain } from './support/relay-chain.ts'
 import { startRelayServer, type RelayServer } from './support/relay-server.ts'
 
@@ -35,7 +36,7 @@ describe('the command profiles, on the embedded database', () => {
   const profiles = (...args: string[]) =>
     new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
       const argv = [entry, 'profiles', '--config', join(folder, 'relay.json'), ...args]
-      const child = execFile(process.execPath, argv, (_error, stdout, stderr) =>
+      const child = execFile(process.execPath, argv, { env: inherited() }, (_error, stdout, stderr) =>
         resolve({ code: child.exitCode, stdout, stderr }),
       )
     })
