@@ -37,8 +37,14 @@ describe('the programs of README.md and docs/client.md', () => {
       const answer = await fetch('${testbed.rpcUrl}', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       return (await answer.json()).result
     } } }`
-    // Nor what Node 20 and browsers of 2022 lack.
-    const older = 'delete Promise.withResolvers; delete AbortSignal.any; delete AbortSignal.timeout'
+    // Nor what Node 20 and browsers of 2022 lack. Node 26 itself cannot do without the first.
+    const older = `const { withResolvers } = Promise
+      Promise.withResolvers = function () {
+        if (!new Error().stack.split('\\n')[2].includes('node:')) throw new TypeError('Promise.withResolvers')
+        return withResolvers.call(this)
+      }
+      delete AbortSignal.any
+      delete AbortSignal.timeout`
     await writeFile(join(folder, 'environment.mjs'), `${wallet}\n${older}`)
   })
   after(async () => {

@@ -58,7 +58,8 @@ async function answer(socket: Socket, options: RegistrationsSocketOptions): Prom
   socket.setTimeout(PATIENCE_MS, () => socket.destroy())
   socket.on('error', (err) => log.warn({ err }, 'who registers profiles is gone'))
   try {
-    const order = await text(socket)
+    // The socket must outlive the reading, to take the answer.
+    const order = await text(socket.iterator({ destroyOnReturn: false }))
     // Who only looks whether somebody listens sends nothing.
     if (order === '') return void socket.destroy()
     socket.end(format(await carryOut(parse(order) as Order, options)))
