@@ -1,4 +1,5 @@
 import { UsageError } from '../conformance/lib/outcome.ts'
+import { exitOnSignals } from '../testbed/at-exit.ts'
 import { withPackages } from './needed-packages.ts'
 
 interface Benchmark {
@@ -35,6 +36,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
+  exitOnSignals()
   if (name === undefined) {
     let worst = 0
     for (const each of Object.values(benchmarks)) worst = Math.max(worst, await (await loaded(each)).run([]))

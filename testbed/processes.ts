@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { assertPortIsFree } from '../contracts/port.ts'
 import { boundless } from '../server/services/ledger/budgets.ts'
 import { optionalCommand } from '../server/core/optional-package.ts'
+import { atExit, temporaryFolder } from './at-exit.ts'
 
 /** A process of its own, so that the measured program shares no event loop with the program that measures it. */
 export interface Started {
@@ -79,9 +79,9 @@ export interface ServerOptions {
 
 /** Starts the reference server by its command `serve`. */
 export async function startServerProcess(options: ServerOptions): Promise<Started> {
-  const folder = await mkdtemp(join(tmpdir(), 'touchstone-bench-'))
-  const file = join(folder, 'config.json')
-  await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl, folder), ...options.config }))
+  const folder = temporaryFolder('server')
+  const file = join(folder.path, 'config.json')
+  await writeFile(file, JSON.stringify({ ...serverConfig(options.rpcUrl, folder.path), ...options.config }))
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)]
   const started = await startScript('scripts/touchstone', ['serve', '--config', file, ...workers], {
     line: /"url":"([^"]+)".*"msg":"listening"/,
@@ -92,11 +92,10 @@ export async function startServerProcess(options: ServerOptions): Promise<Starte
       ...options.environment,
     },
   })
-  const removeFolder = () => rm(folder, { recursive: true, force: true })
   return {
     ...started,
-    close: () => started.close().then(removeFolder),
-    kill: () => started.kill().then(removeFolder),
+    close: () => started.close().then(folder.remove),
+    kill: () => started.kill().then(folder.remove),
   }
 }
 
@@ -115,10 +114,15 @@ function serverConfig(rpcUrl: string, folder: string) {
 
 function spawnNodeJs(args: readonly string[], { environment = {}, core }: SpawnOptions): ChildProcess {
   const [command, ...rest] = core === undefined ? [] : ['taskset', '-c', String(core), process.execPath]
-  return spawn(command ?? process.execPath, [...rest, ...args], {
+  const child = spawn(command ?? process.execPath, [...rest, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...environment },
   })
+  child.once(
+    'exit',
+    atExit(() => child.kill('SIGKILL')),
+  )
+  return child
 }
 
 async function whenListening(child: ChildProcess, line: RegExp, prefix = ''): Promise<Started> {

@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { request } from 'undici'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase, schemaOf } from '../../server/services/database/database.ts'
 import { type Clock, systemClock } from '../../server/services/clock.ts'
 import { startServer } from '../../server/start.ts'
+import { temporaryFolder } from '../at-exit.ts'
 import { startServerProcess } from '../processes.ts'
 import { developmentConfig, developmentTree, type DevelopmentOptions } from '../testbed.ts'
 
@@ -204,14 +204,12 @@ interface Running {
 
 /**
  * The folder of an empty ledger with its tables. A process makes it once, because making one takes as long as the rest of a
- * relay's start. The folder is removed when the process ends.
+ * relay's start.
  */
 let emptyLedger: Promise<string> | undefined
 
 async function makeEmptyLedger(chainId: bigint): Promise<string> {
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-ledger-'))
-  process.once('exit', () => rmSync(home, { recursive: true, force: true }))
-  const folder = join(home, 'ledger')
+  const folder = join(temporaryFolder('ledger').path, 'ledger')
   const database = await openDatabase({ url: null, folder, schema: schemaOf(chainId), poolSize: 1 })
   await database.close()
   return folder
@@ -240,8 +238,8 @@ export async function controlRelay(
   const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + clockOffsetMs }
   emptyLedger ??= makeEmptyLedger(chainId)
   const empty = await emptyLedger
-  const home = await mkdtemp(join(tmpdir(), 'touchstone-relay-'))
-  const ledger = join(home, 'ledger')
+  const home = temporaryFolder('relay')
+  const ledger = join(home.path, 'ledger')
   copy(empty, ledger)
   let copies = 0
   let running: Running | undefined
@@ -275,7 +273,7 @@ export async function controlRelay(
       await killed?.kill?.()
     },
     copyLedger: async () => {
-      const kept = join(home, `copy-${++copies}`)
+      const kept = join(home.path, `copy-${++copies}`)
       copy(ledger, kept)
       return kept
     },
@@ -285,7 +283,7 @@ export async function controlRelay(
     },
     close: async () => {
       await stop()
-      await rm(home, { recursive: true, force: true })
+      home.remove()
     },
   }
 }

@@ -32,4 +32,6 @@ process.on('message', (order: Order) => {
     process.send?.({ ...found, cpuMs: (user + system) / 1000 })
   })
 })
+// Whoever gives the orders has ended.
+process.on('disconnect', () => process.exit())
 process.send?.('ready')

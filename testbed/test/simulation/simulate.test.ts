@@ -1,4 +1,9 @@
 import { expect } from 'chai'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { seedsFrom, simulate, type Found } from '../../simulation/simulate.ts'
 
 /** Seeds of each day. They take about as many tenths of a second of CPU. */
@@ -44,6 +49,17 @@ describe('the simulation', () => {
     const [alone] = await resultsOf([17])
     const after = (await resultsOf(seedsFrom(12, 6))).find(({ seed }) => seed === 17)
     expect(after?.digest).to.be.a('string').that.equals(alone?.digest)
+  })
+
+  it('ends quietly in a process whose orders come from one that was killed', async () => {
+    const file = fileURLToPath(new URL('../../simulation/worker.ts', import.meta.url))
+    const worker = fork(file, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const said = text(worker.stderr ?? Readable.from([]))
+    await once(worker, 'message')
+    worker.send({ seed: 17, isTraced: false, isShrunk: false })
+    worker.disconnect()
+    expect(await once(worker, 'exit')).to.deep.equal([0, null])
+    expect(await said).to.equal('')
   })
 
   describe('of a seed that was broken once', () => {
