@@ -175,6 +175,14 @@ describe('launch', () => {
     })
   }
 
+  it('on Node 22 fetches another for the tests alone', async () => {
+    await launch(['echo'], pretendNode('22.23.0'))
+    expect(await launch(['test'], pretendNode('22.23.0'))).to.include({ code: 0 })
+    expect(await npmCalls()).to.equal('ci\nrebuild a\nexec\n')
+    await launch(['test'], pretendNode('22.23.0'))
+    expect(await npmCalls(), 'it is kept').to.equal('ci\nrebuild a\nexec\n')
+  })
+
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`hands ${signal} on, and waits for the end`, async () => {
       const child = start(['wait'])

@@ -227,7 +227,7 @@ interface FolderLock {
  * @throws OperatorError
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  const { DatabaseSync } = await import('node:sqlite')
+  const { DatabaseSync } = sqlite()
   let file: InstanceType<typeof DatabaseSync> | undefined
   try {
     file = new DatabaseSync(path.join(folder, LOCK_FILE))
@@ -241,6 +241,17 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
   const locked = file
   return { release: () => locked.close() }
+}
+
+/** Node 22 says in the output of every command that uses SQLite that it is experimental. What is used here has not changed since. */
+function sqlite() {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return process.getBuiltinModule('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 /** The folder of the embedded database cannot be used. */
