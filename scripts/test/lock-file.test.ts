@@ -90,6 +90,16 @@ describe('package-lock.json', () => {
   })
 })
 
+describe('what the published package asks its users to install', () => {
+  it('is of a minor version of pg-boss that the tests have seen: others answer in other forms', async () => {
+    const { devDependencies, peerDependencies } = JSON.parse(await read('package.json')) as Record<
+      'devDependencies' | 'peerDependencies',
+      Record<string, string>
+    >
+    expect(peerDependencies['pg-boss']).to.equal(`~${devDependencies['pg-boss']}`)
+  })
+})
+
 describe('what is fetched from elsewhere', () => {
   it('is named exactly: Node, actions by commit, images by digest', async () => {
     const launch = await read('scripts/launch.mjs')
