@@ -1,9 +1,12 @@
+import { ownerCall } from './encoding.ts'
 import { isRelayError } from './relay-error.ts'
 import type { RelayClient } from './relay-client.ts'
 import type { Eip1193Provider } from './chain.ts'
 
 /** "Transaction rejected" of EIP-1474: libraries do not repeat such a call. */
 const TRANSACTION_REJECTED = -32003
+/** Libraries try a transaction by these before they send it. */
+const TRIALS: readonly string[] = ['eth_call', 'eth_estimateGas']
 
 interface TransactionRequest {
   readonly from?: string
@@ -16,7 +19,8 @@ interface TransactionRequest {
 
 /**
  * An EIP-1193 provider whose account is the profile: `eth_sendTransaction` becomes a relay call, everything else goes to
- * the other provider. For ethers `new BrowserProvider(…)`, for viem `custom(…)`.
+ * the other provider. For ethers `new BrowserProvider(…)`, for viem `custom(…)`. What the profile does to itself is tried as
+ * the key manager would do it, because the profile does not own itself.
  *
  * Errors of the relay have the code -32003 and the {@link RelayError} as `cause`.
  */
@@ -24,14 +28,21 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
   client: RelayClient,
   provider: Provider,
 ): Provider {
-  const isProfile = (address: string | undefined) =>
-    address === undefined || address.toLowerCase() === client.profile.toLowerCase()
+  const isProfile = (address: string | undefined) => address?.toLowerCase() === client.profile.toLowerCase()
+  const ask: Eip1193Provider['request'] = ({ method, params }) =>
+    provider.request(params === undefined ? { method } : { method, params })
+  const tryAsKeyManager = async (method: string, [transaction, ...rest]: readonly unknown[]): Promise<unknown> => {
+    const owner = await ask({ method: 'eth_call', params: [{ to: client.profile, data: ownerCall }, 'latest'] })
+    return ask({ method, params: [{ ...(transaction as object), from: `0x${String(owner).slice(-40)}` }, ...rest] })
+  }
   const request: Eip1193Provider['request'] = async ({ method, params }) => {
     if (method === 'eth_accounts' || method === 'eth_requestAccounts') return [client.profile]
-    const [transaction] = (method === 'eth_sendTransaction' ? params : []) as [TransactionRequest?]
-    if (!transaction || !isProfile(transaction.from)) {
-      return provider.request(params === undefined ? { method } : { method, params })
+    const [transaction] = (Array.isArray(params) ? params : []) as [TransactionRequest?]
+    if (TRIALS.includes(method) && isProfile(transaction?.from) && isProfile(transaction?.to)) {
+      return tryAsKeyManager(method, params as readonly unknown[])
     }
+    const isOurs = transaction && (transaction.from === undefined || isProfile(transaction.from))
+    if (method !== 'eth_sendTransaction' || !isOurs) return ask({ method, params })
     const { to, value, data = transaction.input } = transaction
     try {
       const { transactionHash } = await client.execute({

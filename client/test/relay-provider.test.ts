@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { BrowserProvider, parseEther } from 'ethers'
+import { BrowserProvider, Contract, parseEther, type ContractTransactionResponse } from 'ethers'
 import { createPublicClient, createWalletClient, custom, parseAbi, type Hex } from 'viem'
 import { hardhat } from 'viem/chains'
 import { targetInterface } from '../../contracts/deploy/targets.ts'
-import { createRelayProvider, isRelayError } from '../index.ts'
+import { createRelayProvider, isRelayError, type Eip1193Provider } from '../index.ts'
 import { startFront, startWorld, succeed, thrownBy, type Fault, type World } from './support/world.ts'
 
 const targetAbi = parseAbi([
@@ -56,6 +56,62 @@ describe('a relay provider', () => {
     })
     expect(await reader.waitForTransactionReceipt({ hash })).to.include({ status: 'success' })
     expect(await reader.readContract({ address, abi: targetAbi, functionName: 'lastValue' })).to.equal(77n)
+  })
+
+  describe('for what the profile does to itself', () => {
+    const signatures = [
+      'function setData(bytes32 key, bytes value)',
+      'function getData(bytes32 key) view returns (bytes)',
+    ] as const
+    const abi = parseAbi(signatures)
+    const key = (byte: string): Hex => `0x${byte.repeat(32)}`
+
+    it('lets ethers estimate and send', async () => {
+      const provider = new BrowserProvider(provide(), undefined, { cacheTimeout: -1 })
+      const profile = new Contract(world.fixture.profile.address, signatures, await provider.getSigner())
+      const sent = (await profile.getFunction('setData').send(key('a1'), '0x01')) as ContractTransactionResponse
+      expect(await sent.wait()).to.include({ status: 1 })
+      expect(await profile.getFunction('getData').staticCall(key('a1'))).to.equal('0x01')
+      provider.destroy()
+    })
+
+    it('lets viem simulate and write', async () => {
+      const transport = custom(provide())
+      const reader = createPublicClient({ chain: hardhat, transport })
+      const wallet = createWalletClient({ chain: hardhat, transport })
+      const account = world.fixture.profile.address as Hex
+      const call = { account, address: account, abi, functionName: 'setData', args: [key('a2'), '0x02'] } as const
+      const { request } = await reader.simulateContract(call)
+      const hash = await wallet.writeContract(request)
+      expect(await reader.waitForTransactionReceipt({ hash })).to.include({ status: 'success' })
+      const read = { address: account, abi, functionName: 'getData', args: [key('a2')] } as const
+      expect(await reader.readContract(read)).to.equal('0x02')
+    })
+
+    it('changes nothing else, and nothing where the sender or the target is another', async () => {
+      const { address, keyManager } = world.fixture.profile
+      const asked: unknown[] = []
+      const behind: Eip1193Provider = {
+        request: async ({ method, params }) => {
+          asked.push(params)
+          return world.provider.request({ method, params: [...((params ?? []) as unknown[])] })
+        },
+      }
+      const provider = createRelayProvider(world.client(), behind)
+      const data = '0x8da5cb5b'
+      const calls = [
+        { to: address, data },
+        { from: keyManager, to: address, data },
+        { from: address, to: keyManager, data: '0x00' },
+      ]
+      for (const call of calls) {
+        await provider.request({ method: 'eth_call', params: [call, 'latest'] }).catch(() => undefined)
+      }
+      expect(asked).to.deep.equal(calls.map((call) => [call, 'latest']))
+      const own = { from: address.toLowerCase(), to: address, data }
+      await provider.request({ method: 'eth_call', params: [own, 'earliest'] })
+      expect(asked.at(-1)).to.deep.equal([{ ...own, from: keyManager.toLowerCase() }, 'earliest'])
+    })
   })
 
   it('refuses once, and with the error of the relay', async () => {
