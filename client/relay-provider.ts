@@ -7,6 +7,8 @@ import type { Eip1193Provider } from './chain.ts'
 const TRANSACTION_REJECTED = -32003
 /** Libraries try a transaction by these before they send it. */
 const TRIALS: readonly string[] = ['eth_call', 'eth_estimateGas']
+/** A page that listens hears of nothing when the other provider has other accounts: the account stays the profile. */
+const LISTENS: readonly (string | symbol)[] = ['on', 'once', 'addListener']
 
 interface TransactionRequest {
   readonly from?: string
@@ -64,10 +66,13 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
   // proxy cannot return another `request`.
   return new Proxy({} as Provider, {
     has: (_target, name) => name in provider,
-    get: (_target, name) => {
+    get: (_target, name, proxy: unknown) => {
       if (name === 'request') return request
       const member: unknown = Reflect.get(provider, name)
-      return typeof member === 'function' ? (member.bind(provider) as unknown) : member
+      if (typeof member !== 'function') return member
+      const bound = member.bind(provider) as (...values: readonly unknown[]) => unknown
+      if (!LISTENS.includes(name)) return bound
+      return (...values: readonly unknown[]) => (values[0] === 'accountsChanged' ? proxy : bound(...values))
     },
   })
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { EventEmitter } from 'node:events'
 import { BrowserProvider, Contract, parseEther, type ContractTransactionResponse } from 'ethers'
 import { createPublicClient, createWalletClient, custom, parseAbi, type Hex } from 'viem'
 import { hardhat } from 'viem/chains'
@@ -151,8 +152,8 @@ describe('a relay provider', () => {
         seen.push(call.method)
         return world.provider.request(call as { method: string; params: unknown[] })
       }
-      on(): string {
-        return this.#name
+      on(event: string): unknown {
+        return `${this.#name} ${event}`
       }
     }
     const provider = createRelayProvider(world.client(), Object.freeze(new Wallet()))
@@ -160,9 +161,23 @@ describe('a relay provider', () => {
     const params = [{ from, to: world.target, value: '0x1' }]
     expect(await provider.request({ method: 'eth_sendTransaction', params })).to.match(/^0x/)
     expect(seen).to.deep.equal(['eth_chainId', 'eth_sendTransaction'])
-    expect(provider.on()).to.equal('other')
+    expect(provider.on('chainChanged')).to.equal('other chainChanged')
     expect(provider.isMetaMask).to.equal(true)
     expect('on' in provider).to.equal(true)
+  })
+
+  it('tells nobody of other accounts of the other provider', () => {
+    const wallet = Object.assign(new EventEmitter(), world.provider)
+    const provider = createRelayProvider(world.client(), wallet)
+    const heard: string[] = []
+    for (const listen of ['on', 'once', 'addListener'] as const) {
+      const listened = provider[listen]('accountsChanged', () => heard.push('accountsChanged'))
+      expect(listened).to.equal(provider)
+      provider[listen]('chainChanged', () => heard.push(listen))
+    }
+    wallet.emit('accountsChanged', ['0x'])
+    wallet.emit('chainChanged', '0x1')
+    expect(heard).to.deep.equal(['on', 'once', 'addListener'])
   })
 })
 
