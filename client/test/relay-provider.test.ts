@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { EventEmitter } from 'node:events'
-import { BrowserProvider, Contract, parseEther, type ContractTransactionResponse } from 'ethers'
+import { BrowserProvider, Contract, parseEther } from 'ethers'
 import { createPublicClient, createWalletClient, custom, parseAbi, type Hex } from 'viem'
 import { hardhat } from 'viem/chains'
 import { targetInterface } from '../../contracts/deploy/targets.ts'
@@ -70,7 +70,7 @@ describe('a relay provider', () => {
     it('lets ethers estimate and send', async () => {
       const provider = new BrowserProvider(provide(), undefined, { cacheTimeout: -1 })
       const profile = new Contract(world.fixture.profile.address, signatures, await provider.getSigner())
-      const sent = (await profile.getFunction('setData').send(key('a1'), '0x01')) as ContractTransactionResponse
+      const sent = await profile.getFunction('setData').send(key('a1'), '0x01')
       expect(await sent.wait()).to.include({ status: 1 })
       expect(await profile.getFunction('getData').staticCall(key('a1'))).to.equal('0x01')
       provider.destroy()
@@ -93,9 +93,9 @@ describe('a relay provider', () => {
       const { address, keyManager } = world.fixture.profile
       const asked: unknown[] = []
       const behind: Eip1193Provider = {
-        request: async ({ method, params }) => {
+        request: async ({ method, params }): Promise<unknown> => {
           asked.push(params)
-          return world.provider.request({ method, params: [...((params ?? []) as unknown[])] })
+          return world.provider.request({ method, params: params as unknown[] })
         },
       }
       const provider = createRelayProvider(world.client(), behind)
