@@ -84,6 +84,7 @@ const CONFIRMATIONS = 12
  * const { transactionHash } = await testbed.client.execute({ to, data: '0x', value: 1n })
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
+  assertNodesBytes()
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) await closer()
@@ -94,6 +95,18 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
     await close()
     throw error
   }
+}
+
+/**
+ * Bytes that Node makes are none for ethers where a test runner has put another `Uint8Array` in place of Node's.
+ *
+ * @throws TypeError
+ */
+function assertNodesBytes(): void {
+  if (Buffer.alloc(0) instanceof Uint8Array) return
+  throw new TypeError(
+    'a testbed cannot run beside the Uint8Array of jsdom: start it in globalSetup, or in a file that begins with // @vitest-environment node',
+  )
 }
 
 async function start(

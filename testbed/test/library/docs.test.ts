@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,8 +17,18 @@ describe('docs/testbed.md', () => {
     // The sources, under the package's name.
     const entry = join(folder, 'node_modules/touchstone')
     await mkdir(entry, { recursive: true })
-    await writeFile(join(entry, 'package.json'), '{"name":"touchstone","exports":{"./testbed":"./testbed.js"}}')
-    await writeFile(join(entry, 'testbed.js'), `export * from '${join(root, 'testbed/library/index.ts')}'\n`)
+    const exported = { './testbed': 'testbed/library/index.ts', './client': 'client/index.ts' }
+    const entries = Object.fromEntries(Object.keys(exported).map((path) => [path, `${path}.js`]))
+    await writeFile(
+      join(entry, 'package.json'),
+      JSON.stringify({ name: 'touchstone', type: 'module', exports: entries }),
+    )
+    for (const [path, source] of Object.entries(exported)) {
+      await writeFile(join(entry, `${path}.js`), `export * from '${join(root, source)}'\n`)
+    }
+    await symlink(join(root, 'node_modules/ethers'), join(folder, 'node_modules/ethers'))
+    const config = "export default { test: { globalSetup: './testbed.setup.ts' } }"
+    await writeFile(join(folder, 'setup.config.ts'), config)
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
     const page = await readFile(join(root, 'docs/testbed.md'), 'utf8')
     for (const [, name = '', text = ''] of page.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)) {
@@ -30,6 +40,11 @@ describe('docs/testbed.md', () => {
   for (const [runner, args, passed] of [
     ['node:test', ['--test', 'relay.node.test.ts'], /^# pass 1$|^ℹ pass 1$/m],
     ['vitest', [vitest, 'run', '--no-color', 'relay.vitest'], /Tests +1 passed/],
+    [
+      'vitest and one testbed for all files',
+      [vitest, 'run', '--no-color', '--config', 'setup.config.ts', 'relay.setup'],
+      /Tests +1 passed/,
+    ],
     ['mocha', [mocha, '--exit', 'relay.mocha.test.ts'], /1 passing/],
   ] as const) {
     it(`shows a test that passes with ${runner}`, async () => {
