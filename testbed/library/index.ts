@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs'
 import { BrowserProvider, Wallet, type Eip1193Provider, type Signer } from 'ethers'
 import { createRelayClient, type RelayClient } from '../../client/index.ts'
 import { startChain } from '../../contracts/chain.ts'
@@ -84,7 +85,7 @@ const CONFIRMATIONS = 12
  * const { transactionHash } = await testbed.client.execute({ to, data: '0x', value: 1n })
  */
 export async function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
-  assertNodesBytes()
+  assertClassesOfNode()
   const closers: (() => Promise<void>)[] = []
   const close = async () => {
     for (const closer of closers.splice(0).toReversed()) await closer()
@@ -98,15 +99,24 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
 }
 
 /**
- * Bytes that Node makes are none for ethers where a test runner has put another `Uint8Array` in place of Node's.
+ * Some test runners put other classes in place of Node's. Then bytes that Node makes are none for ethers, and what Node throws
+ * is no error for Hardhat.
  *
  * @throws TypeError
  */
-function assertNodesBytes(): void {
-  if (Buffer.alloc(0) instanceof Uint8Array) return
+function assertClassesOfNode(): void {
+  if (Buffer.alloc(0) instanceof Uint8Array && thrownByNode() instanceof Error) return
   throw new TypeError(
-    'a testbed cannot run beside the Uint8Array of jsdom: start it in globalSetup, or in a file that begins with // @vitest-environment node',
+    'a testbed cannot run beside the classes that Jest and jsdom put in place of Node’s: start it in globalSetup, or with vitest in a file that begins with // @vitest-environment node',
   )
+}
+
+function thrownByNode(): unknown {
+  try {
+    return readlinkSync('')
+  } catch (error) {
+    return error
+  }
 }
 
 async function start(

@@ -21,16 +21,21 @@ describe('touchstone/testbed', () => {
   const balance = async () => BigInt(await ask<string>('eth_getBalance', to, 'latest'))
   const code = (code: 'UPSTREAM_UNAVAILABLE' | 'NOT_AUTHORISED') => (error: unknown) => isRelayError(error, code)
 
-  it('says what to do where a test runner has put other bytes in place of Node’s, as jsdom does', async () => {
-    const { Uint8Array: nodes } = globalThis
-    globalThis.Uint8Array = class extends nodes {}
-    try {
-      const error = await startTestbed().catch((error: unknown) => error)
-      expect(String(error)).to.match(/^TypeError: .* jsdom: .*globalSetup.* @vitest-environment node$/)
-    } finally {
-      globalThis.Uint8Array = nodes
-    }
-  })
+  for (const [name, runner] of [
+    ['Uint8Array', 'jsdom'],
+    ['Error', 'Jest'],
+  ] as const) {
+    it(`says what to do where a test runner has another ${name} in place of Node’s, as ${runner} does`, async () => {
+      const nodes = globalThis[name]
+      Object.assign(globalThis, { [name]: class extends nodes {} })
+      try {
+        const error = await startTestbed().catch((error: unknown) => error)
+        expect(String(error)).to.match(/^TypeError: .* Jest and jsdom .*globalSetup.* @vitest-environment node$/)
+      } finally {
+        Object.assign(globalThis, { [name]: nodes })
+      }
+    })
+  }
 
   it('relays a call of its client, in five lines', async () => {
     const before = await balance()
