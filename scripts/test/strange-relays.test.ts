@@ -61,7 +61,9 @@ describe('the suite says what is different about a relay', () => {
     const lip = await judge(id, { only, edition: 'lip' })
     expect(lip.verdict).to.equal('passed')
     expect(lip.clauses[0]?.text).to.include('300')
-    expect(lip.clauses[0]?.observation).to.match(/clock edges at (299|300) s ago and (299|300|301) s ahead/)
+    const edges = /clock edges at (\d+) s ago and (\d+) s ahead/.exec(String(lip.clauses[0]?.observation))
+    // The suite knows the clock of a target to 1.5 s (`openSession`), and edges are told in whole seconds.
+    for (const edge of edges?.slice(1) ?? ['none', 'is told']) expect(Number(edge)).to.be.closeTo(300, 2)
     expect((await judge(id, { only })).verdict).to.equal('nonconformant')
   })
 
