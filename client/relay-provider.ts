@@ -1,7 +1,6 @@
-import { ownerCall } from './encoding.ts'
+import { createProfile, type Eip1193Provider } from './chain.ts'
 import { isRelayError } from './relay-error.ts'
 import type { RelayClient } from './relay-client.ts'
-import type { Eip1193Provider } from './chain.ts'
 
 /** "Transaction rejected" of EIP-1474: libraries do not repeat such a call. */
 const TRANSACTION_REJECTED = -32003
@@ -34,8 +33,9 @@ export function createRelayProvider<Provider extends Eip1193Provider>(
   const ask: Eip1193Provider['request'] = ({ method, params }) =>
     provider.request(params === undefined ? { method } : { method, params })
   const tryAsKeyManager = async (method: string, [transaction, ...rest]: readonly unknown[]): Promise<unknown> => {
-    const owner = await ask({ method: 'eth_call', params: [{ to: client.profile, data: ownerCall }, 'latest'] })
-    return ask({ method, params: [{ ...(transaction as object), from: `0x${String(owner).slice(-40)}` }, ...rest] })
+    // Read each time: the profile may have another one by now.
+    const profile = createProfile(async (name, params) => ask({ method: name, params }), client.profile)
+    return ask({ method, params: [{ ...(transaction as object), from: await profile.keyManager() }, ...rest] })
   }
   const request: Eip1193Provider['request'] = async ({ method, params }) => {
     if (method === 'eth_accounts' || method === 'eth_requestAccounts') return [client.profile]
