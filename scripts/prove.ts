@@ -1,5 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import type { Alteration, Lawful, Mutant, ServerEnvironment } from '../conformance/altered/define.ts'
@@ -8,6 +8,7 @@ import { serveAlteration } from '../conformance/altered/serve.ts'
 import { parsePositiveInteger } from '../conformance/lib/options.ts'
 import { allClauses } from '../conformance/lib/verdict.ts'
 import { type ClauseId, clauses } from '../specs/index.ts'
+import { exitOnSignals, temporaryFolder } from '../testbed/at-exit.ts'
 import { parseCommand } from './parse-command.ts'
 import { selfSigned, type SelfSigned } from './prove/certificate.ts'
 import { type Extensions, extensionsOf, unproved } from './prove/extensions.ts'
@@ -300,8 +301,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 
   const start = performance.now()
-  const folder = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
-  const certificateFile = join(folder, 'certificate.pem')
+  exitOnSignals()
+  const folder = temporaryFolder('prove')
+  const certificateFile = join(folder.path, 'certificate.pem')
   const tls = selfSigned()
   await writeFile(certificateFile, tls.cert)
   // The harness is proved twice on the usual testbed. Mutants that random requests find are tried with the fixed ones,
@@ -323,6 +325,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   } finally {
     runners.close()
     await testbeds.close()
-    await rm(folder, { recursive: true, force: true })
+    folder.remove()
   }
 }

@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { temporaryFolder } from '../../testbed/at-exit.ts'
 import type { Report } from '../../conformance/lib/report-types.ts'
 import type { SuiteOutcome } from './suite-process.ts'
 
@@ -58,8 +58,8 @@ export function createSuiteRunners(certificateFile: string): SuiteRunners {
 
   return {
     async run({ url, fixtureFile, only, options = [] }) {
-      const folder = await mkdtemp(join(tmpdir(), 'touchstone-prove-run-'))
-      const reportFile = join(folder, 'report.json')
+      const folder = temporaryFolder('prove-run')
+      const reportFile = join(folder.path, 'report.json')
       const args = [
         ...[url, '--fixture', fixtureFile, '--report', `json=${reportFile}`],
         ...(only === undefined ? [] : ['--only', only]),
@@ -74,7 +74,7 @@ export function createSuiteRunners(certificateFile: string): SuiteRunners {
         })
         return { exitCode, report: JSON.parse(text) as Report }
       } finally {
-        await rm(folder, { recursive: true, force: true })
+        folder.remove()
       }
     },
     close() {

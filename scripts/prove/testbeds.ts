@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerEnvironment } from '../../conformance/altered/define.ts'
 import type { Fixture } from '../../conformance/index.ts'
+import { temporaryFolder } from '../../testbed/at-exit.ts'
 import { writePrivateJson } from '../../testbed/fixture.ts'
 import { startTestbed, type Testbed } from '../../testbed/testbed.ts'
 import { logEmitterInterface } from '../../contracts/deploy/seeds.ts'
@@ -32,7 +31,7 @@ export function testbedKey({ chain = {}, server = {}, bundles = false }: ServerE
 
 async function start({ chain = {}, server = {}, bundles = false }: ServerEnvironment): Promise<Running> {
   const { blockTimeSeconds, strangers, withoutLogs, emptyBlocks = 0, chainId, hardfork } = chain
-  const stateDir = await mkdtemp(join(tmpdir(), 'touchstone-prove-'))
+  const stateDir = temporaryFolder('prove')
   const testbed: Testbed = await startTestbed({
     // On a busy machine the node may be slow, and that is no fault.
     config: { chain: { requestTimeoutMs: 60_000 }, ...server },
@@ -46,14 +45,14 @@ async function start({ chain = {}, server = {}, bundles = false }: ServerEnviron
   const sendAway = strangers ? letStrangersIn(testbed) : undefined
   const { logs, ...others } = testbed.fixture
   const fixture: Fixture = withoutLogs ? others : { ...others, logs }
-  const fixtureFile = join(stateDir, 'fixture.json')
+  const fixtureFile = join(stateDir.path, 'fixture.json')
   await writePrivateJson(fixtureFile, fixture)
   return {
     ground: { relayUrl: testbed.relayUrl, fixture, fixtureFile },
     async close() {
       await sendAway?.()
       await testbed.close()
-      await rm(stateDir, { recursive: true, force: true })
+      stateDir.remove()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, rm, watch } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LawfulResult, MutantResult } from '../prove/judge.ts'
@@ -44,6 +45,21 @@ describe('the command prove', () => {
     expect(status, text).to.equal(0)
     expect(written.lawful.map(({ name, accusations }) => [name, accusations])).to.deep.equal([[id, []]])
     expect(text).to.match(/1 of 1 lawful servers spared, in [\d.]+ s/)
+  })
+
+  it('removes its files when it is interrupted', async () => {
+    const temporary = join(folder, 'temporary')
+    await mkdir(temporary)
+    const argv = ['prove', '--only', 'relay.quota.unit--absent', '--no-lawful', '--out', join(folder, 'never.json')]
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../touchstone.ts'), ...argv], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: 'ignore',
+    })
+    // By then a testbed and a process of the suite are there.
+    for await (const { filename } of watch(temporary, { recursive: true })) if (filename?.includes('runner-')) break
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).to.deep.equal([143, null])
+    expect(await readdir(temporary)).to.deep.equal([])
   })
 
   it('knows no other names', async () => {
