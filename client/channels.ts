@@ -59,7 +59,8 @@ export function createChannels(
       if (oldest) {
         const nonce = await readNonce(oldest.channel)
         if (nonce >= oldest.next) return placeOf(oldest.channel, nonce)
-        if (performance.now() - oldest.sinceMs < PENDING_MS) idle.unshift(oldest)
+        // To the end: a call that is never mined does not keep the channels behind it from being used.
+        if (performance.now() - oldest.sinceMs < PENDING_MS) idle.push(oldest)
       }
       const channel = open()
       return placeOf(channel, await readNonce(channel))

@@ -19,6 +19,18 @@ describe('channels', () => {
     expect(await channels.free()).to.include({ channel: first.channel, nonce: first.nonce + 1n })
   })
 
+  it('are used again though the call of another one is never mined', async () => {
+    const { nonces, read } = chain()
+    const channels = createChannels(read)
+    const lost = await channels.free()
+    lost.release(lost.nonce + 1n)
+    const mined = await channels.free()
+    mined.release(mined.nonce + 1n)
+    nonces.set(mined.channel, mined.nonce + 1n)
+    const next = [await channels.free(), await channels.free()].map(({ channel }) => channel)
+    expect(next).to.include(mined.channel).and.not.to.include(lost.channel)
+  })
+
   it('leave a channel alone whose last call was not accepted', async () => {
     const channels = createChannels(chain().read)
     const first = await channels.free()
