@@ -55,12 +55,12 @@ export function createChannels(
 
   return {
     async free() {
-      const oldest = idle.shift()
-      if (oldest) {
-        const nonce = await readNonce(oldest.channel)
-        if (nonce >= oldest.next) return placeOf(oldest.channel, nonce)
+      const candidate = idle.shift()
+      if (candidate) {
+        const nonce = await readNonce(candidate.channel)
+        if (nonce >= candidate.next) return placeOf(candidate.channel, nonce)
         // To the end: a call that is never mined does not keep the channels behind it from being used.
-        if (performance.now() - oldest.sinceMs < PENDING_MS) idle.push(oldest)
+        if (performance.now() - candidate.sinceMs < PENDING_MS) idle.push(candidate)
       }
       const channel = open()
       return placeOf(channel, await readNonce(channel))
