@@ -33,6 +33,11 @@ export function isSuccess(answer: Answer): boolean {
   return answer.status !== undefined && answer.status >= 200 && answer.status < 300
 }
 
+/** Whether the target closed the connection in place of an answer, which may be its way to refuse. */
+export function isHungUp({ failure }: Answer): boolean {
+  return failure?.kind === 'closed'
+}
+
 /** One line on the answer for a message: `401 {"code":…}`, or why there is no answer. */
 export function describeAnswer(answer: Answer): string {
   if (answer.failure) return answer.failure.message

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, isServed, isSuccess, wordsOf } from './answer.ts'
+import { type Answer, describeAnswer, isHungUp, isServed, isSuccess, wordsOf } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -159,7 +159,7 @@ export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
  * target has died.
  */
 async function withDeath(answer: Answer, url: string): Promise<Answer> {
-  if (answer.failure?.kind !== 'closed' || !(await hasDied(url))) return answer
+  if (!isHungUp(answer) || !(await hasDied(url))) return answer
   const failure = { kind: 'died', message: 'the target closed the connection and no longer listens' } as const
   return { ...answer, failure, exchange: { ...answer.exchange, failure } }
 }
@@ -207,7 +207,8 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
  * say so. When that lasts, the service is broken.
  */
 async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer, attempt: number): Promise<boolean> {
-  if (answer.failure || Array.isArray(answer.json) || state.cheapRequest === undefined) return false
+  if (answer.failure && !isHungUp(answer)) return false
+  if (Array.isArray(answer.json) || state.cheapRequest === undefined) return false
   const servesCheap = async (): Promise<boolean> => {
     const cheap = await askCheap(http, state)
     return cheap !== undefined && isServed(cheap)
@@ -246,7 +247,7 @@ export function createEndpoint(
     const answer = await withDeath(sent, state.url)
     record(answer.exchange)
     if (answer.failure?.kind !== 'refused') state.host.last = nameOf(answer.exchange)
-    const isSilent = answer.failure !== undefined && answer.failure.kind !== 'closed'
+    const isSilent = answer.failure !== undefined && !isHungUp(answer)
     state.silentInARow = isSilent ? state.silentInARow + 1 : 0
     if (isSilent) state.silent++
     clock.see(answer.headers['date'], sentAtMs, ourTimeMs())

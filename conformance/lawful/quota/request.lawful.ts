@@ -3,6 +3,7 @@ import {
   type AlteredRequest,
   type AlteredTools,
   defineLawful,
+  hangUp,
   type Handler,
   type Lawful,
   respond,
@@ -119,6 +120,13 @@ export default [
       windowMs: 20_000,
       refuse: () => respond(400, { message: 'Bad request' }),
     }),
+  }),
+
+  defineLawful({
+    id: 'takes-15-quota-requests-in-20-seconds-and-hangs-up',
+    clauses: ['relay.quota.post', 'relay.quota.window'],
+    allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
+    quota: limited({ requests: 15, windowMs: 20_000, refuse: () => hangUp }),
   }),
 
   defineLawful({

@@ -1,6 +1,6 @@
 import { hexlify, keccak256, randomBytes } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, respond, type Alteration, type Handler, type Lawful } from '../../altered/define.ts'
+import { defineLawful, hangUp, respond, type Alteration, type Handler, type Lawful } from '../../altered/define.ts'
 import { limited, retryAfter } from '../../altered/lib/answers.ts'
 import { keepsBooks } from '../../altered/lib/quota.ts'
 import {
@@ -278,6 +278,14 @@ export default [
       windowMs: 12_000,
       refuse: () => respond(400, { message: 'Bad request' }),
     }),
+  }),
+
+  defineLawful({
+    id: 'takes-eight-calls-in-twelve-seconds-and-hangs-up',
+    clauses: ['relay.execute.post'],
+    allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
+    mayFail: limitedCalls,
+    execute: limited({ requests: 8, windowMs: 12_000, refuse: () => hangUp }),
   }),
 
   lockedOut(401, 'Invalid signature', 'and-hides-why'),

@@ -1,5 +1,5 @@
 import { type ClauseId, clauses } from '../../../specs/index.ts'
-import { defineLawful, respond, respondText } from '../../altered/define.ts'
+import { defineLawful, hangUp, respond, respondText } from '../../altered/define.ts'
 import { limited, retryAfter, retryAfterDate } from '../../altered/lib/answers.ts'
 
 const manyHeaders = {
@@ -159,6 +159,14 @@ export default [
     clauses: ['relay.execute.post', 'relay.quota.post'],
     allowedBy: 'relay 8: "Rate limits … not shown"',
     every: limited({ requests: 60, windowMs: 2000, refuse: () => respond(429, {}) }),
+  }),
+
+  defineLawful({
+    id: 'limits-requests-by-closing-the-connection',
+    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
+    mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
+    every: limited({ requests: 60, windowMs: 2000, refuse: () => hangUp }),
   }),
 
   defineLawful({

@@ -2,6 +2,7 @@ import {
   type AlteredRequest,
   type AlteredResponse,
   defineLawful,
+  hangUp,
   mapResponses,
   respond,
   respondText,
@@ -128,6 +129,7 @@ export default [
         (_leftMs, request) => limitExceeded(request, { code: 15, message: 'Too many request, try again later' }),
       ],
       ['503-alone', () => respondText(503, 'Service Temporarily Unavailable')],
+      ['closing-the-connection', () => hangUp],
     ] as readonly (readonly [string, Limit['refuse']])[]
   ).map(([form, refuse]) =>
     defineLawful({

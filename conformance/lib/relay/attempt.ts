@@ -1,5 +1,5 @@
 import type { ClauseId } from '../../../specs/index.ts'
-import { type Answer, describeAnswer, isSuccess, wordsOf } from '../answer.ts'
+import { type Answer, describeAnswer, isHungUp, isSuccess, wordsOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { toNumber } from '../lossless-json.ts'
@@ -108,14 +108,28 @@ const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
  * another credential; one error of the server is forgiven.
  */
 async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
-  if (!t.hasChain || answer.failure || asksForCredential(answer)) return false
+  if (!t.hasChain || (answer.failure && !isHungUp(answer)) || asksForCredential(answer)) return false
   if (isServerError(answer) && (await untoldOf(t)).errors > 0) return false
   return (await executedCalls(t)).length > 0
 }
 
+/** A signature does not become valid by waiting, and a connection that breaks by chance does not break twice. */
+const isPuzzling = (refused: Answer): boolean => isUnauthorised(refused) || isHungUp(refused)
+
+/** A valid call that was refused before another one was sent in its place. */
+interface Refused {
+  readonly call: RelayCall
+  readonly answer: Answer
+}
+
+/** Whether the target executed it after the run had sent the other one. */
+async function wasExecuted(t: CheckContext, { call }: Refused): Promise<boolean> {
+  return call.hasOwnKey && (await hasEffect(t, call))
+}
+
 /** @param afterMs how long after the refusal the call was sent that the target took */
 async function noteRefusal(t: CheckContext, refused: Answer, afterMs: number): Promise<void> {
-  if (!isUnauthorised(refused) || !refusesNowAndThen(await untoldOf(t), afterMs))
+  if (!isPuzzling(refused) || !refusesNowAndThen(await untoldOf(t), afterMs))
     return t.observe(`a valid call was refused, and one like it taken later: ${describeAnswer(refused)}`)
   t.accuse(
     new Fault('the target refuses valid calls now and then, and takes the same at once when they come again', {
@@ -138,7 +152,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
     let busy = 0
     let waits = 0
     let isSentAgain = false
-    let refused: Answer | undefined
+    let refused: Refused | undefined
     let refusedMs = 0
     const form = await relayForm(t)
     const lasting = await t.once('relay.lasting-refusals', async () => new Set<string>())
@@ -159,7 +173,8 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       const answer = await execute(t, call.body, { owedBy: 'relay.execute.post' })
       const hash = hashIn(answer)
       if (isSuccess(answer) && isHash(hash)) {
-        if (refused) await noteRefusal(t, refused, afterMs)
+        if (refused && (await wasExecuted(t, refused))) return judgeRefused(t, refused.call, refused.answer, true)
+        if (refused) await noteRefusal(t, refused.answer, afterMs)
         await lookAtOnce(t, normalHash(hash))
         const settled = await settle(t, call, normalHash(hash))
         const wasTaken = settled?.receipt?.status === '0x0' && !settled.isExecuted && (await isNonceUsed(t, call))
@@ -167,11 +182,10 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         return judgeTaken(t, call, answer, normalHash(hash), settled)
       }
       refusedMs = ourTimeMs()
-      // A signature does not become valid by waiting.
-      const isPuzzling = isUnauthorised(answer) && !isSentAgain && (await mayPass(t, answer))
-      if (isPuzzling && (await lookFor(t, call, answer, false)) === undefined) {
+      const mayComeAtOnce = isPuzzling(answer) && !isSentAgain && (await mayPass(t, answer))
+      if (mayComeAtOnce && (await lookFor(t, call, answer, false)) === undefined) {
         isSentAgain = true
-        refused = answer
+        refused = { call, answer }
         continue
       }
       const words = wordsOf(answer)
@@ -180,12 +194,14 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (waitMs !== undefined) await delay(waitMs)
       const found = await lookFor(t, call, answer, waitMs === undefined)
       if (found === 'executed') return judgeRefused(t, call, answer, true)
+      if (found === 'race' && refused && (await wasExecuted(t, refused)))
+        return judgeRefused(t, refused.call, refused.answer, true)
       if (waitMs !== undefined || (found === 'race' && mayRace)) continue
       const untold = await untoldOf(t)
       const untoldMs = (await mayPass(t, answer)) ? untoldWaitMs(untold, waits++) : undefined
       if (untoldMs === undefined) return judgeRefused(t, call, answer, false)
       if (isServerError(answer)) untold.errors += 1
-      refused = answer
+      refused = { call, answer }
       await delay(untoldMs)
     }
   })

@@ -1,4 +1,4 @@
-import { type Answer, describeAnswer, isSuccess, objectOf, wordsOf } from '../answer.ts'
+import { type Answer, describeAnswer, isHungUp, isSuccess, objectOf, wordsOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
 import { Fault, Untestable } from '../outcome.ts'
@@ -160,7 +160,7 @@ export function untoldOf(t: CheckContext): Promise<UntoldReason> {
  */
 export async function waitUntoldMs(t: CheckContext, refusal: Answer, sentAgain: number): Promise<number | undefined> {
   const { status = 500 } = refusal
-  if (status >= 500 || asksForCredential(refusal)) return undefined
+  if ((status >= 500 && !isHungUp(refusal)) || asksForCredential(refusal)) return undefined
   return sentAgain === 0 ? 0 : untoldWaitMs(await untoldOf(t), sentAgain - 1)
 }
 

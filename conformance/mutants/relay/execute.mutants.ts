@@ -15,6 +15,7 @@ import {
   type AlteredTools,
   defineMutant,
   type Handler,
+  hangUp,
   respond,
   withJson,
 } from '../../altered/define.ts'
@@ -157,6 +158,14 @@ export default [
     fault: 'each fourth valid call is refused with 401, and not executed',
     whole: true,
     execute: inPlaceOfEachFourth(() => respond(401, { message: 'Unauthorized' })),
+  }),
+
+  defineMutant({
+    clause: 'relay.execute.post',
+    name: 'hangs-up-now-and-then',
+    fault: 'each fourth valid call ends in a closed connection, and is not executed',
+    whole: true,
+    execute: inPlaceOfEachFourth(() => hangUp),
   }),
 
   defineMutant({

@@ -121,6 +121,24 @@ describe('an endpoint of the target', () => {
     expect(server.requests).to.have.length(2 + 2 + 3 + 4)
   })
 
+  it('asks again where a target closes the connection to all that it has served before', async () => {
+    const served = '{"result":"0x1"}'
+    let closes = (_body: string) => false
+    await using server = await serve((_request, response, body) => {
+      if (closes(body)) response.destroy()
+      else response.end(served)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    expect((await endpoint.send('any')).text).to.equal(served)
+    closes = (body) => body === '"refused"'
+    expect((await endpoint.send('refused')).failure?.kind, 'while others are served').to.equal('closed')
+    const shutUntilMs = Date.now() + 500
+    closes = () => Date.now() < shutUntilMs
+    expect((await endpoint.send('any')).text, 'a second later').to.equal(served)
+    closes = () => true
+    expect((await endpoint.send('any')).failure?.kind, 'for ever').to.equal('closed')
+  })
+
   it('takes errors of HTTP that may be about one request for a rate limit only where a cheap one is refused too', async () => {
     const forms = [
       { status: 403, headers: { 'retry-after': '0' }, body: '{"message":"blocked"}' },
