@@ -111,23 +111,20 @@ export default [
     }),
   }),
 
-  defineLawful({
-    id: 'takes-15-quota-requests-in-20-seconds-and-hides-why',
-    clauses: ['relay.quota.post', 'relay.quota.window'],
-    allowedBy: 'relay 8: "Rate limits … not shown", nor what a target says that has one',
-    quota: limited({
-      requests: 15,
-      windowMs: 20_000,
-      refuse: () => respond(400, { message: 'Bad request' }),
+  ...(
+    [
+      ['hides-why', respond(400, { message: 'Bad request' })],
+      ['answers-500', respond(500, { message: 'Internal Server Error' })],
+      ['hangs-up', hangUp],
+    ] as const
+  ).map(([how, refusal]) =>
+    defineLawful({
+      id: `takes-15-quota-requests-in-20-seconds-and-${how}`,
+      clauses: ['relay.quota.post', 'relay.quota.window'],
+      allowedBy: 'relay 7, 8: rate limits are not shown, nor what a target says that has one',
+      quota: limited({ requests: 15, windowMs: 20_000, refuse: () => refusal }),
     }),
-  }),
-
-  defineLawful({
-    id: 'takes-15-quota-requests-in-20-seconds-and-hangs-up',
-    clauses: ['relay.quota.post', 'relay.quota.window'],
-    allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
-    quota: limited({ requests: 15, windowMs: 20_000, refuse: () => hangUp }),
-  }),
+  ),
 
   defineLawful({
     id: 'takes-one-quota-request-a-second',

@@ -268,28 +268,25 @@ export default [
     }),
   }),
 
-  defineLawful({
-    id: 'takes-eight-calls-in-twelve-seconds-and-hides-why',
-    clauses: ['relay.execute.post'],
-    allowedBy: 'relay 8: "Rate limits … not shown", nor what a target says that has one',
-    mayFail: limitedCalls,
-    execute: limited({
-      requests: 8,
-      windowMs: 12_000,
-      refuse: () => respond(400, { message: 'Bad request' }),
+  ...(
+    [
+      ['hides-why', respond(400, { message: 'Bad request' })],
+      ['answers-500', respond(500, { message: 'Internal Server Error' })],
+      ['hangs-up', hangUp],
+    ] as const
+  ).map(([how, refusal]) =>
+    defineLawful({
+      id: `takes-eight-calls-in-twelve-seconds-and-${how}`,
+      clauses: ['relay.execute.post'],
+      allowedBy: 'relay 7, 8: rate limits are not shown, nor what a target says that has one',
+      mayFail: limitedCalls,
+      execute: limited({ requests: 8, windowMs: 12_000, refuse: () => refusal }),
     }),
-  }),
-
-  defineLawful({
-    id: 'takes-eight-calls-in-twelve-seconds-and-hangs-up',
-    clauses: ['relay.execute.post'],
-    allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
-    mayFail: limitedCalls,
-    execute: limited({ requests: 8, windowMs: 12_000, refuse: () => hangUp }),
-  }),
+  ),
 
   lockedOut(401, 'Invalid signature', 'and-hides-why'),
   lockedOut(403, 'Account temporarily locked'),
+  lockedOut(500, 'Internal Server Error', 'and-hides-why'),
   lockedOut(401, 'Too many failed attempts'),
 
   defineLawful({

@@ -97,24 +97,22 @@ function clauseOfRefusal(answer: Answer): ClauseId {
   return isUnauthorised(answer) ? 'relay.execute.signature-authenticates' : 'relay.execute.post'
 }
 
-/** What may be behind refusals of valid calls, and how many errors of the server have passed. */
-const untoldOf = (t: CheckContext): Promise<UntoldReason & { errors: number }> =>
-  t.once('relay.untold', async () => ({ ...noReason(), errors: 0 }))
+/** What may be behind refusals of valid calls. */
+const untoldOf = (t: CheckContext): Promise<UntoldReason> => t.once('relay.untold', async () => noReason())
 
 const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
 
 /**
  * Whether a target that has executed calls may have refused this one for a reason that passes. There is none to ask for
- * another credential; one error of the server is forgiven.
+ * another credential.
  */
 async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
   if (!t.hasChain || (answer.failure && !isHungUp(answer)) || asksForCredential(answer)) return false
-  if (isServerError(answer) && (await untoldOf(t)).errors > 0) return false
   return (await executedCalls(t)).length > 0
 }
 
-/** A signature does not become valid by waiting, and a connection that breaks by chance does not break twice. */
-const isPuzzling = (refused: Answer): boolean => isUnauthorised(refused) || isHungUp(refused)
+/** A signature does not become valid by waiting, and what goes wrong by chance does not go wrong twice. */
+const isPuzzling = (refused: Answer): boolean => isUnauthorised(refused) || isHungUp(refused) || isServerError(refused)
 
 /** A valid call that was refused before another one was sent in its place. */
 interface Refused {
@@ -182,7 +180,9 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         return judgeTaken(t, call, answer, normalHash(hash), settled)
       }
       refusedMs = ourTimeMs()
-      const mayComeAtOnce = isPuzzling(answer) && !isSentAgain && (await mayPass(t, answer))
+      // A call that failed by chance may be executed yet, so the next one needs a nonce of its own.
+      const isAtOnce = isUnauthorised(answer) || (mayRace && isPuzzling(answer))
+      const mayComeAtOnce = isAtOnce && !isSentAgain && (await mayPass(t, answer))
       if (mayComeAtOnce && (await lookFor(t, call, answer, false)) === undefined) {
         isSentAgain = true
         refused = { call, answer }
@@ -200,7 +200,6 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       const untold = await untoldOf(t)
       const untoldMs = (await mayPass(t, answer)) ? untoldWaitMs(untold, waits++) : undefined
       if (untoldMs === undefined) return judgeRefused(t, call, answer, false)
-      if (isServerError(answer)) untold.errors += 1
       refused = { call, answer }
       await delay(untoldMs)
     }

@@ -159,8 +159,7 @@ export function untoldOf(t: CheckContext): Promise<UntoldReason> {
  * @returns ms; undefined when sending it again is no help
  */
 export async function waitUntoldMs(t: CheckContext, refusal: Answer, sentAgain: number): Promise<number | undefined> {
-  const { status = 500 } = refusal
-  if ((status >= 500 && !isHungUp(refusal)) || asksForCredential(refusal)) return undefined
+  if ((refusal.failure && !isHungUp(refusal)) || asksForCredential(refusal)) return undefined
   return sentAgain === 0 ? 0 : untoldWaitMs(await untoldOf(t), sentAgain - 1)
 }
 
