@@ -100,8 +100,6 @@ function clauseOfRefusal(answer: Answer): ClauseId {
 /** What may be behind refusals of valid calls. */
 const untoldOf = (t: CheckContext): Promise<UntoldReason> => t.once('relay.untold', async () => noReason())
 
-const isServerError = ({ status = 0 }: Answer): boolean => status >= 500
-
 /**
  * Whether a target that has executed calls may have refused this one for a reason that passes. There is none to ask for
  * another credential.
@@ -111,8 +109,14 @@ async function mayPass(t: CheckContext, answer: Answer): Promise<boolean> {
   return (await executedCalls(t)).length > 0
 }
 
-/** A signature does not become valid by waiting, and what goes wrong by chance does not go wrong twice. */
-const isPuzzling = (refused: Answer): boolean => isUnauthorised(refused) || isHungUp(refused) || isServerError(refused)
+/**
+ * A signature does not become valid by waiting, and what goes wrong by chance does not go wrong twice. A target that is busy
+ * may be free at once.
+ */
+function isPuzzling(refused: Answer): boolean {
+  const isError = isHungUp(refused) || (refused.status ?? 0) >= 500
+  return isUnauthorised(refused) || (isError && excuseMs(refused, 1) === undefined)
+}
 
 /** A valid call that was refused before another one was sent in its place. */
 interface Refused {
