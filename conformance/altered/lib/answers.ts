@@ -94,6 +94,13 @@ export function limited({ requests, windowMs, counts = () => true, refuse }: Lim
   }
 }
 
+/** Answers of a target that limits its callers and does not say so. */
+export const untoldLimits = [
+  ['hides-why', respond(400, { message: 'Bad request' })],
+  ['answers-500', respond(500, { message: 'Internal Server Error' })],
+  ['hangs-up', hangUp],
+] as const
+
 /** Retry-After in whole seconds. */
 export function retryAfter(leftMs: number): Readonly<Record<string, string>> {
   return { 'retry-after': String(Math.max(1, Math.ceil(leftMs / 1000))) }

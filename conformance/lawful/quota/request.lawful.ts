@@ -3,7 +3,6 @@ import {
   type AlteredRequest,
   type AlteredTools,
   defineLawful,
-  hangUp,
   type Handler,
   type Lawful,
   respond,
@@ -16,7 +15,7 @@ import {
   quotaSigner,
   validQuota,
 } from '../../altered/lib/quota.ts'
-import { limited, retryAfter } from '../../altered/lib/answers.ts'
+import { limited, retryAfter, untoldLimits } from '../../altered/lib/answers.ts'
 import { requestObject } from '../../altered/lib/relay.ts'
 import { type QuotaReading, signQuota } from '../../lib/relay/message.ts'
 
@@ -111,13 +110,7 @@ export default [
     }),
   }),
 
-  ...(
-    [
-      ['hides-why', respond(400, { message: 'Bad request' })],
-      ['answers-500', respond(500, { message: 'Internal Server Error' })],
-      ['hangs-up', hangUp],
-    ] as const
-  ).map(([how, refusal]) =>
+  ...untoldLimits.map(([how, refusal]) =>
     defineLawful({
       id: `takes-15-quota-requests-in-20-seconds-and-${how}`,
       clauses: ['relay.quota.post', 'relay.quota.window'],

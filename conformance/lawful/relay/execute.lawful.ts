@@ -1,7 +1,7 @@
 import { hexlify, keccak256, randomBytes } from 'ethers'
 import type { ClauseId } from '../../../specs/index.ts'
-import { defineLawful, hangUp, respond, type Alteration, type Handler, type Lawful } from '../../altered/define.ts'
-import { limited, retryAfter } from '../../altered/lib/answers.ts'
+import { defineLawful, respond, type Alteration, type Handler, type Lawful } from '../../altered/define.ts'
+import { limited, retryAfter, untoldLimits } from '../../altered/lib/answers.ts'
 import { keepsBooks } from '../../altered/lib/quota.ts'
 import {
   alterAnswer,
@@ -268,13 +268,7 @@ export default [
     }),
   }),
 
-  ...(
-    [
-      ['hides-why', respond(400, { message: 'Bad request' })],
-      ['answers-500', respond(500, { message: 'Internal Server Error' })],
-      ['hangs-up', hangUp],
-    ] as const
-  ).map(([how, refusal]) =>
+  ...untoldLimits.map(([how, refusal]) =>
     defineLawful({
       id: `takes-eight-calls-in-twelve-seconds-and-${how}`,
       clauses: ['relay.execute.post'],
