@@ -110,13 +110,20 @@ export default [
     }),
   }),
 
-  ...untoldLimits.map(([how, refusal]) =>
-    defineLawful({
-      id: `takes-15-quota-requests-in-20-seconds-and-${how}`,
-      clauses: ['relay.quota.post', 'relay.quota.window'],
-      allowedBy: 'relay 7, 8: rate limits are not shown, nor what a target says that has one',
-      quota: limited({ requests: 15, windowMs: 20_000, refuse: () => refusal }),
-    }),
+  ...(
+    [
+      ['15-quota-requests-in-20-seconds', 15, 20_000],
+      ['two-quota-requests-a-second', 2, 1000],
+    ] as const
+  ).flatMap(([some, requests, windowMs]) =>
+    untoldLimits.map(([how, refusal]) =>
+      defineLawful({
+        id: `takes-${some}-and-${how}`,
+        clauses: ['relay.quota.post', 'relay.quota.window', 'relay.quota.sign-permission'],
+        allowedBy: 'relay 7, 8: rate limits are not shown, nor what a target says that has one',
+        quota: limited({ requests, windowMs, refuse: () => refusal }),
+      }),
+    ),
   ),
 
   defineLawful({

@@ -19,10 +19,11 @@ import {
 import { editionTerms } from '../target.ts'
 import { quotaReadings, signQuota, type QuotaReading } from './message.ts'
 import {
-  allowedWidth,
+  isNarrow,
   measureRising,
   measureWindow,
   risingAfterSeconds,
+  testNarrow,
   type Probe,
   type QuotaWindow,
 } from './quota-window.ts'
@@ -161,6 +162,28 @@ export function untoldOf(t: CheckContext): Promise<UntoldReason> {
 export async function waitUntoldMs(t: CheckContext, refusal: Answer, sentAgain: number): Promise<number | undefined> {
   if ((refusal.failure && !isHungUp(refusal)) || asksForCredential(refusal)) return undefined
   return sentAgain === 0 ? 0 : untoldWaitMs(await untoldOf(t), sentAgain - 1)
+}
+
+/** Pauses between a valid message that was served and the message that is tested beside it: a target may serve one a second. */
+const besideMs = [0, 500, 2000]
+
+/**
+ * Tests a message that was refused right after valid ones that are served, since a target may limit its callers, and not
+ * say so.
+ *
+ * @param serveTwin sends valid messages until the target serves one
+ * @returns the answer that served the message, or the last refusal of several
+ */
+export async function askBesideTwins(
+  serveTwin: () => Promise<unknown>,
+  ask: () => Promise<SentQuota>,
+): Promise<SentQuota> {
+  for (let test = 0; ; test++) {
+    await serveTwin()
+    await delay(besideMs[test] ?? 0)
+    const sent = await ask()
+    if (sent.toldQuota || test === besideMs.length - 1) return sent
+  }
 }
 
 /**
@@ -350,33 +373,69 @@ async function measure(t: CheckContext, found: Found, servesReplays: boolean): P
   const { form, served, offset } = found
   const documented = editionTerms[t.edition].halfWindowSeconds
   const half = documented ?? widestHalfSeconds
+  let lastServed = served.timestamp
   const ask = async (away: number): Promise<SentQuota> => {
     const choose = (): number => Math.floor(ourSeconds() + offset + away)
     const isValid = tellsAmount(served.answer) ? 'perhaps' : true
     const sent = await sendBody(t, choose, (seconds) => signBody(t, form, seconds), isValid)
     const { failure } = sent.answer
     if (failure && failure.kind !== 'closed') throw new Untestable(`the window cannot be measured: ${failure.message}`)
+    if (sent.toldQuota) lastServed = Math.max(lastServed, sent.timestamp)
     return sent
   }
   const untilWhole = (away: number): Promise<void> => {
     const supposed = ourSeconds() + offset + away
     return delay((Math.ceil(supposed) - supposed) * 1000 + 5)
   }
+  /** Waits until the second at this distance comes after all that were served. */
+  const untilRisen = (away: number): Promise<void> => {
+    const supposed = ourSeconds() + offset + away
+    return delay(Math.max(0, lastServed + 1 - supposed) * 1000 + 5)
+  }
   const asking = { ask, untilWhole, supposedOffset: offset }
-  const isNarrow = ({ mostWidth }: QuotaWindow): boolean => mostWidth < allowedWidth(half).least
-  const quick = await (servesReplays ? measureWindow : measureRising)(asking, served, half)
-  // The slow way would take minutes for a long window.
-  if (documented === null || !isNarrow(quick) || half === widestHalfSeconds)
-    return { window: quick, wantsRising: !servesReplays }
+  const test = (window: QuotaWindow<SentQuota>, isRising: boolean): Promise<QuotaWindow<SentQuota>> => {
+    const askBeside = async (away: number): Promise<SentQuota> => {
+      if (isRising) await untilRisen(away)
+      return ask(away)
+    }
+    const nearFirst = Math.ceil(served.timestamp - served.sentAt - offset)
+    const serveTwin = () => untilServed(t, () => askBeside(nearFirst))
+    const askSurely = (away: number) =>
+      askBesideTwins(serveTwin, async () => {
+        await untilWhole(away)
+        return askBeside(away)
+      })
+    return testNarrow({ ask: askSurely, supposedOffset: offset }, window, served, half)
+  }
+  const first = await (servesReplays ? measureWindow : measureRising)(asking, served, half)
+  // For a long window, the slow way and its tests would take minutes.
+  const isLong = half === widestHalfSeconds
+  if (documented === null || (isLong && !servesReplays)) return { window: first, wantsRising: !servesReplays }
+  const quick = await test(first, !servesReplays)
+  if (isLong || !isNarrow(quick, half)) return { window: quick, wantsRising: !servesReplays }
   await delay(risingAfterSeconds(half) * 1000 + Math.max(0, quick.latest.timestamp - offset - ourSeconds()) * 1000)
-  const window = await measureRising(asking, served, half)
-  return isNarrow(window) ? { window: quick, wantsRising: !servesReplays } : { window, wantsRising: true }
+  const slow = await test(await measureRising(asking, served, half), true)
+  return isNarrow(slow, half) ? { window: quick, wantsRising: !servesReplays } : { window: slow, wantsRising: true }
+}
+
+/** Sends valid messages until the target serves one. @throws Fault when it serves none, since it has served others */
+async function untilServed(t: CheckContext, ask: () => Promise<SentQuota>): Promise<void> {
+  for (let sentAgain = 0; ; sentAgain++) {
+    const { answer, toldQuota } = await ask()
+    if (toldQuota) return
+    const waitMs = await waitUntoldMs(t, answer, sentAgain)
+    if (waitMs === undefined) throw await refusalAfter(t, answer)
+    await delay(waitMs)
+  }
 }
 
 async function openSession(t: CheckContext): Promise<QuotaSession> {
   const found = await findForm(t)
   if ('refused' in found) throw await refusalOf(t, found.refused)
   const { form, served, offset } = found
+  // What was refused before was of another form or time.
+  const untold = await untoldOf(t)
+  untold.inVain = 0
   const secondsRefused = form.perSecond === 1 ? undefined : (await secondsOnceMore(t, form, offset)).answer
   const servesReplays = await takesReplays(t, found)
   const { window, wantsRising } = await measure(t, found, servesReplays)

@@ -26,6 +26,8 @@ export interface QuotaWindow<P extends Probe = Probe> {
   /** The nearest messages that the target refused, if any. */
   readonly tooEarly: P | undefined
   readonly tooLate: P | undefined
+  /** All messages that show the window. */
+  readonly probes: readonly P[]
 }
 
 /** The width that a window of this half may show in a measurement, with rounding to whole seconds. */
@@ -33,6 +35,11 @@ export function allowedWidth(halfSeconds: number): { readonly least: number; rea
   // A target that compares whole seconds with `< 5` shows 9 s. A target that cuts the difference to whole seconds shows
   // 12 s. Half a second is for machines whose clocks differ a little.
   return { least: 2 * halfSeconds - 1.5, most: 2 * halfSeconds + 2.5 }
+}
+
+/** Whether the window is narrower than one of this half may be. */
+export function isNarrow({ mostWidth }: QuotaWindow, halfSeconds: number): boolean {
+  return mostWidth < allowedWidth(halfSeconds).least
 }
 
 /** The search for an end stops at the larger of these: a multiple of the documented half, and a number of seconds. */
@@ -140,6 +147,30 @@ export function risingAfterSeconds(halfSeconds: number): number {
   return halfSeconds + 5
 }
 
+/**
+ * Tests the refusals again that make a window narrow, since a target may limit how often it serves, and not say so.
+ *
+ * @param asking where `ask` sends a message for exactly this distance, and makes sure that a refusal is about the timestamp
+ * @param first as in the measurement
+ */
+export async function testNarrow<P extends Probe>(
+  { ask, supposedOffset }: Pick<Asking<P>, 'ask' | 'supposedOffset'>,
+  measured: QuotaWindow<P>,
+  first: P,
+  halfSeconds: number,
+): Promise<QuotaWindow<P>> {
+  const tested = new Set<P>()
+  let window = measured
+  while (isNarrow(window, halfSeconds)) {
+    const refused = [window.tooEarly, window.tooLate].find((probe) => probe && !tested.has(probe))
+    if (!refused) break
+    const again = await ask(early(refused) - supposedOffset)
+    tested.add(again)
+    window = windowOf([...window.probes.filter((probe) => probe !== refused), again], first)
+  }
+  return window
+}
+
 /** How far the timestamp was ahead of the time of this machine when the request was sent, and when the answer came. */
 const early = ({ timestamp, sentAt }: Probe): number => timestamp - sentAt
 const late = ({ timestamp, receivedAt }: Probe): number => timestamp - receivedAt
@@ -164,5 +195,6 @@ export function windowOf<P extends Probe>(probes: readonly P[], first: P): Quota
     latest,
     tooEarly,
     tooLate,
+    probes,
   }
 }

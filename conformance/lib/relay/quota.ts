@@ -1,9 +1,17 @@
 import { type Answer, describeAnswer } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
-import type { Account } from '../fixture.ts'
 import { Fault } from '../outcome.ts'
-import { readTold, refusesNowAndThen, tellsAmount, tellsQuota, type ToldQuota } from './answers.ts'
 import {
+  limitError,
+  readTold,
+  refusesNowAndThen,
+  tellsAmount,
+  tellsOfLimit,
+  tellsQuota,
+  type ToldQuota,
+} from './answers.ts'
+import {
+  askBesideTwins,
   nextFree,
   nextSecond,
   quotaSession,
@@ -53,12 +61,12 @@ async function noteRefusal(t: CheckContext, refused: SentQuota, served: SentQuot
  *
  * @throws Fault when the target refuses it, since it has served others
  */
-export async function askQuota(t: CheckContext, controller?: Account): Promise<ToldQuota> {
+export async function askQuota(t: CheckContext): Promise<ToldQuota> {
   const session = await quotaSession(t)
   let refused: SentQuota | undefined
   let sentAgain = 0
   for (let attempt = 1; ; attempt++) {
-    const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds, controller), true)
+    const sent = await sendFresh(t, session, (seconds) => signBody(t, session, seconds), true)
     if (sent.toldQuota) {
       if (sentAgain > 0 && refused) await noteRefusal(t, refused, sent)
       session.lastServedMs = ourTimeMs()
@@ -69,8 +77,7 @@ export async function askQuota(t: CheckContext, controller?: Account): Promise<T
     const isSlow = sent.receivedAt - sent.sentAt > slowSeconds
     const mayBeUsed = !session.servesReplays || session.wantsRising
     if (attempt < attempts && (mayBeUsed || isSlow)) continue
-    // Other controllers may be refused for good.
-    const waitMs = controller === undefined ? await waitUntoldMs(t, answer, sentAgain++) : undefined
+    const waitMs = await waitUntoldMs(t, answer, sentAgain++)
     if (waitMs === undefined) throw await refusalAfter(t, answer)
     await delay(waitMs)
   }
@@ -98,6 +105,26 @@ export async function sendForbidden(
   const session = await quotaSession(t)
   if (ourTimeMs() - session.lastServedMs > twinLastsMs) await askQuota(t)
   const { answer } = await sendFresh(t, session, (seconds) => make(signBody(t, session, seconds), session), false)
+  return answer
+}
+
+/**
+ * Sends another valid body, which the target may refuse for what it holds.
+ *
+ * @param make makes the body from the one whose kind the target serves
+ * @returns the refusal, where the target serves others beside it; undefined: it was served
+ * @throws Untestable when a limit may explain it
+ */
+export async function refusalOfVariant(
+  t: CheckContext,
+  make: (valid: QuotaBody, session: QuotaSession) => QuotaBody,
+): Promise<Answer | undefined> {
+  const session = await quotaSession(t)
+  const ask = () => sendFresh(t, session, (seconds) => make(signBody(t, session, seconds), session), true)
+  if ((await ask()).toldQuota) return undefined
+  const { answer, toldQuota } = await askBesideTwins(() => askQuota(t), ask)
+  if (toldQuota) return undefined
+  if (tellsOfLimit(answer)) throw limitError(answer)
   return answer
 }
 

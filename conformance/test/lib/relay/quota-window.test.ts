@@ -1,5 +1,13 @@
 import { expect } from 'chai'
-import { allowedWidth, measureRising, measureWindow, type Asking, type Probe } from '../../../lib/relay/quota-window.ts'
+import {
+  allowedWidth,
+  isNarrow,
+  measureRising,
+  measureWindow,
+  testNarrow,
+  type Asking,
+  type Probe,
+} from '../../../lib/relay/quota-window.ts'
 
 /** Whether a target accepts a timestamp at its time, which is no whole number. */
 type Accepts = (timestamp: number, nowSeconds: number) => boolean
@@ -73,6 +81,32 @@ describe('the window of accepted timestamps', () => {
     it(`is too narrow: ${half} s to each side`, async () => {
       for (const { mostWidth } of await widths((at, now) => Math.abs(at - now) <= half)) {
         expect(mostWidth).to.be.below(least)
+      }
+    })
+  }
+
+  for (const [name, halfWidth, refusalsPerAnswer] of [
+    ['is as wide as documented, where the target refuses two of three', 5, 2],
+    ['stays too narrow, where it refuses one of three', 2, 1],
+    ['stays too narrow, where it refuses no other', 3, 0],
+  ] as const) {
+    it(`${name}: each refusal is tested again`, async () => {
+      for (const start of phases) {
+        const { ask, ...asking } = asker((at, now) => Math.abs(at - now) <= halfWidth, start, 0.02)
+        const askExactly = async (away: number): Promise<Probe> => {
+          await asking.untilWhole(away)
+          return ask(away)
+        }
+        let asked = 0
+        const moody = async (away: number): Promise<Probe> => {
+          const probe = await ask(away)
+          return { ...probe, toldQuota: probe.toldQuota && asked++ % 3 >= refusalsPerAnswer }
+        }
+        const first = await ask(0)
+        const measured = await measureWindow({ ask: moody, ...asking }, first, 5)
+        const window = await testNarrow({ ask: askExactly, ...asking }, measured, first, 5)
+        expect(isNarrow(measured, 5)).to.equal(true)
+        expect(isNarrow(window, 5)).to.equal(halfWidth < 5)
       }
     })
   }
