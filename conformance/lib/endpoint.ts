@@ -5,6 +5,7 @@ import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
 import { isLimitError, type Patience, rateLimitOf } from './limits.ts'
+import { createQueue, type Queue } from './queue.ts'
 import type { Exchange } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
 import { delay, ourTimeMs, outside } from './world.ts'
@@ -21,6 +22,8 @@ const methodLooks = 3
 /** A target that refuses what it has served before, and does not say why, is asked again this many times in a row. */
 const untoldLooks = 5
 const firstUntoldWaitMs = 1000
+/** A target counts as one that does not serve the cheap request when it refuses it this often beside requests that it serves. */
+const cheapLooks = 3
 /** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
 const silentAfterInAll = 20
 
@@ -67,6 +70,10 @@ export interface EndpointState {
   readonly cheapRequest?: string
   /** Words of errors that tell of a limit, and that waiting did not end. */
   readonly lasting: Set<string>
+  /** What the target has answered when it refused all requests, and did not say why. */
+  readonly untoldAnswers: Set<string>
+  /** Requests that wait for a limit. Others stand behind them, since they would use up what the limit gives. */
+  readonly queue: Queue
   silentInARow: number
   /** How many requests had no answer in the whole run. */
   silent: number
@@ -74,8 +81,24 @@ export interface EndpointState {
   isDown?: boolean
   /** Whether the target has answered some request with a 2xx status. */
   hasServed?: boolean
-  /** Whether the target serves the cheap request; undefined: it was not asked yet. */
+  /** Whether the target serves the cheap request; undefined: that is not known yet. */
   servesCheap?: boolean
+  /** How often it refused the cheap request right after it had served another. */
+  cheapRefusals: number
+}
+
+/** The state of a URL that was not asked yet. */
+export function endpointState({ url, host }: Pick<EndpointState, 'url' | 'host'>): EndpointState {
+  return {
+    url,
+    host,
+    lasting: new Set(),
+    untoldAnswers: new Set(),
+    queue: createQueue(),
+    silentInARow: 0,
+    silent: 0,
+    cheapRefusals: 0,
+  }
 }
 
 interface EndpointTools {
@@ -214,9 +237,17 @@ async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer
     return cheap !== undefined && isServed(cheap)
   }
   const isServing = isServed(answer)
-  if (isServing) state.servesCheap ??= await servesCheap()
+  if (isServing && state.servesCheap === undefined) {
+    if (await servesCheap()) state.servesCheap = true
+    else if (++state.cheapRefusals >= cheapLooks) state.servesCheap = false
+  }
   if (attempt >= untoldLooks) state.servesCheap = false
   return !isServing && state.servesCheap === true && !(await servesCheap())
+}
+
+/** A refusal without what differs between answers of a kind. */
+function kindOf(answer: Answer): string {
+  return answer.failure ? answer.failure.kind : `${answer.status} ${wordsOf(answer)}`
 }
 
 /**
@@ -227,6 +258,45 @@ function mayBeOfMethod(state: EndpointState, answer: Answer, attempt: number): b
   const words = wordsOf(answer)
   if (attempt >= methodLooks) state.lasting.add(words)
   return !state.lasting.has(words)
+}
+
+interface Wait {
+  readonly ms: number
+  /** Whether the limit meets all requests to the URL. */
+  readonly isForAll: boolean
+  /** The answer, when the run may not wait for so long. @throws Untestable when the answer is about the limit alone */
+  readonly giveUp: () => Answer
+}
+
+/**
+ * The wait that an answer asks for, if it may come from a limit.
+ *
+ * @param attempt how often the run has waited for the request
+ */
+async function waitOf(
+  http: HttpClient,
+  state: EndpointState,
+  answer: Answer,
+  attempt: number,
+): Promise<Wait | undefined> {
+  const limit = rateLimitOf(answer, attempt)
+  if (!limit) {
+    if (!(await refusesAll(http, state, answer, attempt))) return undefined
+    state.untoldAnswers.add(kindOf(answer))
+    return { ms: firstUntoldWaitMs * 2 ** attempt, isForAll: true, giveUp: () => answer }
+  }
+  if ((limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return undefined
+  const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
+  if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {
+    const mayEnd = isOfJsonRpc && mayBeOfMethod(state, answer, attempt)
+    return mayEnd ? { ms: limit.waitMs, isForAll: false, giveUp: () => answer } : undefined
+  }
+  const giveUp = (): Answer => {
+    if (limit.isGuess) return answer
+    const seconds = Math.round(limit.waitMs / 1000)
+    throw new Untestable(`the target asks to wait for ${seconds} s: ${describeAnswer(answer)}`)
+  }
+  return { ms: limit.waitMs, isForAll: true, giveUp }
 }
 
 /** @param record called with each exchange */
@@ -255,29 +325,36 @@ export function createEndpoint(
   }
 
   async function ask(makeBody: () => Body, options: SendOptions): Promise<Answer> {
-    for (let attempt = 0; ; attempt++) {
-      await requireListener(state, patience)
-      const answer = await exchange(makeBody(), options)
-      noticeDeath(state, answer, options)
-      if (answer.failure?.kind === 'refused') continue
-      state.hasServed ||= isSuccess(answer)
-      if (options.takeRateLimit) return answer
-      const limit = rateLimitOf(answer, attempt)
-      const untoldMs = firstUntoldWaitMs * 2 ** attempt
-      if (!limit && (await refusesAll(http, state, answer, attempt)) && patience.mayWait(untoldMs)) {
-        await delay(untoldMs)
-        continue
+    let leave = state.queue.isTaken ? await state.queue.enter() : undefined
+    let isSecondLook = false
+    try {
+      for (let attempt = 0; ;) {
+        await requireListener(state, patience)
+        const answer = await exchange(makeBody(), options)
+        noticeDeath(state, answer, options)
+        if (answer.failure?.kind === 'refused') continue
+        state.hasServed ||= isSuccess(answer)
+        if (options.takeRateLimit) return answer
+        const wait = await waitOf(http, state, answer, attempt)
+        if (!wait) {
+          // The limit may have ended before the cheap request was sent.
+          if (isSecondLook || !state.untoldAnswers.has(kindOf(answer))) return answer
+          isSecondLook = true
+          continue
+        }
+        if (wait.isForAll && state.cheapRequest !== undefined) {
+          const { isTaken } = state.queue
+          const isFirstWait = leave === undefined
+          leave ??= await state.queue.enter()
+          // The limit may have ended while others waited for it.
+          if (isFirstWait && isTaken) continue
+        }
+        if (!patience.mayWait(wait.ms)) return wait.giveUp()
+        await delay(wait.ms)
+        attempt++
       }
-      if (!limit || (limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return answer
-      const { waitMs } = limit
-      const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
-      if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {
-        if (!isOfJsonRpc || !mayBeOfMethod(state, answer, attempt) || !patience.mayWait(waitMs)) return answer
-      } else if (!patience.mayWait(waitMs)) {
-        if (limit.isGuess) return answer
-        throw new Untestable(`the target asks to wait for ${Math.round(waitMs / 1000)} s: ${describeAnswer(answer)}`)
-      }
-      await delay(waitMs)
+    } finally {
+      leave?.()
     }
   }
 

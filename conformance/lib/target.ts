@@ -1,4 +1,4 @@
-import type { EndpointState, HostState } from './endpoint.ts'
+import { endpointState, type EndpointState, type HostState } from './endpoint.ts'
 import type { Environment } from './environment.ts'
 import { UsageError } from './outcome.ts'
 import type { QuotaReading } from './relay/message.ts'
@@ -53,7 +53,7 @@ function at(base: string, path: string, hosts: Map<string, HostState>): Endpoint
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
   const host = hosts.get(url.host) ?? {}
   hosts.set(url.host, host)
-  return { url: url.href, host, silentInARow: 0, silent: 0, lasting: new Set() }
+  return endpointState({ url: url.href, host })
 }
 
 /** The two base URLs in their normal form. @throws UsageError */

@@ -114,6 +114,12 @@ export default [
       refuse: (_leftMs, request) => limitExceeded(request, { code: -32603, message: 'Internal error' }),
     }),
   }),
+  defineLawful({
+    id: 'serves-five-json-rpc-requests-a-second-and-hides-why',
+    clauses: ['eth-rpc.endpoint.post', 'eth-rpc.endpoint.standard-format', 'eth-rpc.methods.unlisted-refused'],
+    allowedBy: 'eth-rpc 8: "Rate limits: not shown", nor what a target says that has one',
+    rpc: limited({ requests: 5, windowMs: 1000, refuse: () => respond(400, { message: 'Bad request' }) }),
+  }),
   ...(
     [
       [

@@ -1,4 +1,4 @@
-import { ZeroAddress } from 'ethers'
+import { isAddress, ZeroAddress } from 'ethers'
 import { type AlteredTools, defineMutant, respond, withJson } from '../../altered/define.ts'
 import { knowsNoLowerCase, trustsWhatItHasSeen } from '../../altered/lib/answers.ts'
 import {
@@ -190,7 +190,7 @@ export default [
     async quota(request, forward, tools) {
       const { address, timestamp, signature } = requestObject(request)
       const { full } = tools.fixture.controllers
-      if (typeof address !== 'string' || !Number.isInteger(timestamp)) return forward(request)
+      if (!isAddress(address) || !Number.isInteger(timestamp)) return forward(request)
       const expected = signQuota({ address, timestamp: timestamp as number }, full, 'raw digest')
       const isFresh = Math.abs(nowSeconds() - (timestamp as number)) <= 5
       return signature === expected && isFresh

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createEndpoint, type EndpointState } from '../../lib/endpoint.ts'
+import { createEndpoint, endpointState } from '../../lib/endpoint.ts'
 import { createHttpClient, type HttpClient } from '../../lib/http.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { createPatience } from '../../lib/limits.ts'
@@ -18,7 +19,7 @@ describe('an endpoint of the target', () => {
 
   function endpointAt(url: string, restartMs = 1, cheapRequest?: string, rateLimitMs = 2000) {
     const cheap = cheapRequest === undefined ? {} : { cheapRequest }
-    const state: EndpointState = { url, host: {}, silentInARow: 0, silent: 0, lasting: new Set<string>(), ...cheap }
+    const state = { ...endpointState({ url, host: {} }), ...cheap }
     const patience = createPatience({ receiptMs: 100, rateLimitMs, restartMs })
     return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
   }
@@ -119,6 +120,46 @@ describe('an endpoint of the target', () => {
     refusals = Infinity
     expect((await endpoint.send('any')).text, 'for ever').to.equal(refused)
     expect(server.requests).to.have.length(2 + 2 + 3 + 4)
+  })
+
+  it('sends one request at a time while a limit lasts that is not told', async () => {
+    const served = '{"result":"0x1"}'
+    let refusals = 0
+    let open = 0
+    let mostServedAtOnce = 0
+    await using server = await serve(async (_request, response) => {
+      open++
+      const isRefused = refusals-- > 0
+      if (!isRefused) mostServedAtOnce = Math.max(mostServedAtOnce, open)
+      await delay(20)
+      open--
+      response.end(isRefused ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"', 8000)
+    await endpoint.send('any')
+    // Each with the cheap request.
+    refusals = 4 * 2
+    const answers = await Promise.all(Array.from({ length: 4 }, () => endpoint.send('any')))
+    expect(answers.map(({ text }) => text)).to.deep.equal([served, served, served, served])
+    expect(mostServedAtOnce).to.equal(1)
+  })
+
+  it('looks again at a refusal that a limit which is not told may have left behind', async () => {
+    const served = '{"result":"0x1"}'
+    const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
+    let refusals = 0
+    await using server = await serve((_request, response, body) => {
+      response.end(body === '"refused"' || refusals-- > 0 ? refused : served)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    await endpoint.send('any')
+    refusals = 2
+    await endpoint.send('any')
+    refusals = 1
+    expect((await endpoint.send('any')).text, 'the limit ended before the cheap request').to.equal(served)
+    refusals = 0
+    expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
+    expect(server.requests).to.have.length(2 + 3 + 3 + 4)
   })
 
   it('asks again where a target closes the connection to all that it has served before', async () => {
