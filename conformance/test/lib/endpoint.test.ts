@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createEndpoint, endpointState } from '../../lib/endpoint.ts'
 import { createHttpClient, type HttpClient } from '../../lib/http.ts'
@@ -127,13 +126,14 @@ describe('an endpoint of the target', () => {
     let refusals = 0
     let open = 0
     let mostServedAtOnce = 0
-    await using server = await serve(async (_request, response) => {
+    await using server = await serve((_request, response) => {
       open++
       const isRefused = refusals-- > 0
       if (!isRefused) mostServedAtOnce = Math.max(mostServedAtOnce, open)
-      await delay(20)
-      open--
-      response.end(isRefused ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+      setTimeout(() => {
+        open--
+        response.end(isRefused ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+      }, 20)
     })
     const endpoint = endpointAt(server.url, 1, '"cheap"', 8000)
     await endpoint.send('any')
