@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
-import { type Answer, describeAnswer, isHungUp, isServed, isSuccess, wordsOf } from './answer.ts'
+import { type Answer, describeAnswer, errorCodeOf, isHungUp, isServed, isSuccess, wordsOf } from './answer.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
@@ -22,6 +22,8 @@ const methodLooks = 3
 /** A target that refuses what it has served before, and does not say why, is asked again this many times in a row. */
 const untoldLooks = 5
 const firstUntoldWaitMs = 1000
+/** A limit that is not told ends between a request and the cheap one at most once in so many times. */
+const waitsPerSecondLook = 10
 /** A target counts as one that does not serve the cheap request when it refuses it this often beside requests that it serves. */
 const cheapLooks = 3
 /** After this many requests without an answer in the whole run, the run sends nothing more to the URL. */
@@ -62,6 +64,16 @@ export interface HostState {
   death?: { readonly after: string; readonly of?: ClauseId | undefined; isFinal: boolean }
 }
 
+/** What the run knows of a limit that the target does not tell. */
+interface UntoldLimit {
+  /** What the target has answered when it refused all requests, without numbers. */
+  readonly answers: Set<string>
+  /** How often the run has waited for it. */
+  waits: number
+  /** How often a request was refused like that, and served when it came again at once. */
+  secondLooks: number
+}
+
 /** What all checks of the run know of one URL. */
 export interface EndpointState {
   readonly url: string
@@ -70,8 +82,7 @@ export interface EndpointState {
   readonly cheapRequest?: string
   /** Words of errors that tell of a limit, and that waiting did not end. */
   readonly lasting: Set<string>
-  /** What the target has answered when it refused all requests, and did not say why. */
-  readonly untoldAnswers: Set<string>
+  readonly untold: UntoldLimit
   /** Requests that wait for a limit. Others stand behind them, since they would use up what the limit gives. */
   readonly queue: Queue
   silentInARow: number
@@ -93,7 +104,7 @@ export function endpointState({ url, host }: Pick<EndpointState, 'url' | 'host'>
     url,
     host,
     lasting: new Set(),
-    untoldAnswers: new Set(),
+    untold: { answers: new Set(), waits: 0, secondLooks: 0 },
     queue: createQueue(),
     silentInARow: 0,
     silent: 0,
@@ -226,28 +237,40 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
 }
 
 /**
- * Whether the target refuses a request, and with it the cheap one that it has served before. It may limit the run and not
- * say so. When that lasts, the service is broken.
+ * Whether the target refuses a request, and in the same way the cheap one that it has served before. It may limit the run
+ * and not say so. When that lasts, the service is broken.
  */
 async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer, attempt: number): Promise<boolean> {
   if (answer.failure && !isHungUp(answer)) return false
   if (Array.isArray(answer.json) || state.cheapRequest === undefined) return false
-  const servesCheap = async (): Promise<boolean> => {
-    const cheap = await askCheap(http, state)
-    return cheap !== undefined && isServed(cheap)
-  }
   const isServing = isServed(answer)
   if (isServing && state.servesCheap === undefined) {
-    if (await servesCheap()) state.servesCheap = true
+    const cheap = await askCheap(http, state)
+    if (cheap && isServed(cheap)) state.servesCheap = true
     else if (++state.cheapRefusals >= cheapLooks) state.servesCheap = false
   }
   if (attempt >= untoldLooks) state.servesCheap = false
-  return !isServing && state.servesCheap === true && !(await servesCheap())
+  if (isServing || state.servesCheap !== true) return false
+  const cheap = await askCheap(http, state)
+  return cheap !== undefined && !isServed(cheap) && formOf(cheap) === formOf(answer)
+}
+
+/** How an answer refuses: by which status, and which code of JSON-RPC. */
+function formOf(answer: Answer): string {
+  return answer.failure?.kind ?? `${answer.status} ${String(errorCodeOf(answer))}`
 }
 
 /** A refusal without what differs between answers of a kind. */
 function kindOf(answer: Answer): string {
   return answer.failure ? answer.failure.kind : `${answer.status} ${wordsOf(answer)}`
+}
+
+/**
+ * Whether a limit that is not told may have ended between a request and the cheap one. That happens to few of its
+ * refusals; a target that does it again and again refuses valid requests now and then.
+ */
+function mayHaveEnded({ untold }: EndpointState): boolean {
+  return untold.secondLooks * waitsPerSecondLook < untold.waits
 }
 
 /**
@@ -282,7 +305,8 @@ async function waitOf(
   const limit = rateLimitOf(answer, attempt)
   if (!limit) {
     if (!(await refusesAll(http, state, answer, attempt))) return undefined
-    state.untoldAnswers.add(kindOf(answer))
+    state.untold.answers.add(kindOf(answer))
+    state.untold.waits++
     return { ms: firstUntoldWaitMs * 2 ** attempt, isForAll: true, giveUp: () => answer }
   }
   if ((limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return undefined
@@ -337,8 +361,9 @@ export function createEndpoint(
         if (options.takeRateLimit) return answer
         const wait = await waitOf(http, state, answer, attempt)
         if (!wait) {
-          // The limit may have ended before the cheap request was sent.
-          if (isSecondLook || !state.untoldAnswers.has(kindOf(answer))) return answer
+          const isLikeLimit = state.untold.answers.has(kindOf(answer))
+          if (isSecondLook && !isLikeLimit) state.untold.secondLooks++
+          if (isSecondLook || !isLikeLimit || !mayHaveEnded(state)) return answer
           isSecondLook = true
           continue
         }

@@ -155,11 +155,27 @@ describe('an endpoint of the target', () => {
     await endpoint.send('any')
     refusals = 2
     await endpoint.send('any')
+    expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
     refusals = 1
     expect((await endpoint.send('any')).text, 'the limit ended before the cheap request').to.equal(served)
-    refusals = 0
-    expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
-    expect(server.requests).to.have.length(2 + 3 + 3 + 4)
+    refusals = 1
+    expect((await endpoint.send('any')).text, 'again and again').to.equal(refused)
+    expect(server.requests).to.have.length(2 + 3 + 4 + 3 + 2)
+  })
+
+  it('does not wait for a limit that meets the cheap request alone', async () => {
+    const served = '{"result":"0x1"}'
+    const refused = '{"error":{"code":-32601,"message":"no such method"}}'
+    let isLimited = false
+    await using server = await serve((_request, response, body) => {
+      if (body === '"unknown"') response.end(refused)
+      else response.end(isLimited ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+    })
+    const endpoint = endpointAt(server.url, 1, '"cheap"')
+    await endpoint.send('any')
+    isLimited = true
+    expect((await endpoint.send('unknown')).text).to.equal(refused)
+    expect(server.requests).to.have.length(2 + 2)
   })
 
   it('asks again where a target closes the connection to all that it has served before', async () => {
