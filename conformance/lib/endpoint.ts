@@ -237,8 +237,8 @@ async function isLimited(http: HttpClient, state: EndpointState): Promise<boolea
 }
 
 /**
- * Whether the target refuses a request, and in the same way the cheap one that it has served before. It may limit the run
- * and not say so. When that lasts, the service is broken.
+ * Whether the target refuses a request, and with it the cheap one that it has served before. It may limit the run and not
+ * say so. When that lasts, the service is broken.
  */
 async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer, attempt: number): Promise<boolean> {
   if (answer.failure && !isHungUp(answer)) return false
@@ -252,12 +252,10 @@ async function refusesAll(http: HttpClient, state: EndpointState, answer: Answer
   if (attempt >= untoldLooks) state.servesCheap = false
   if (isServing || state.servesCheap !== true) return false
   const cheap = await askCheap(http, state)
-  return cheap !== undefined && !isServed(cheap) && formOf(cheap) === formOf(answer)
-}
-
-/** How an answer refuses: by which status, and which code of JSON-RPC. */
-function formOf(answer: Answer): string {
-  return answer.failure?.kind ?? `${answer.status} ${String(errorCodeOf(answer))}`
+  if (!cheap || isServed(cheap)) return false
+  const code = errorCodeOf(answer)
+  // An error with a code that the cheap request does not get is about the request.
+  return code === undefined || code === errorCodeOf(cheap)
 }
 
 /** A refusal without what differs between answers of a kind. */
