@@ -7,6 +7,21 @@ import type { Exchange } from '../../lib/report-types.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
 import { serve } from '../support/serve.ts'
 
+const served = '{"result":"0x1"}'
+const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
+
+/** A target that refuses the body "refused", and as many of the next requests as it is told to. */
+async function serveWithRefusals() {
+  let refusals = 0
+  const server = await serve((_request, response, body) => {
+    response.end(body === '"refused"' || refusals-- > 0 ? refused : served)
+  })
+  const refuseNext = (count: number): void => {
+    refusals = count
+  }
+  return { ...server, refuseNext }
+}
+
 describe('an endpoint of the target', () => {
   let http: HttpClient
   let exchanges: Exchange[]
@@ -105,24 +120,18 @@ describe('an endpoint of the target', () => {
   })
 
   it('asks again where a target refuses all that it has served before, and does not say why', async () => {
-    const served = '{"result":"0x1"}'
-    const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
-    let refusals = 0
-    await using server = await serve((_request, response, body) => {
-      response.end(body === '"refused"' || refusals-- > 0 ? refused : served)
-    })
+    await using server = await serveWithRefusals()
     const endpoint = endpointAt(server.url, 1, '"cheap"')
     expect((await endpoint.send('any')).text).to.equal(served)
     expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
-    refusals = 2
+    server.refuseNext(2)
     expect((await endpoint.send('any')).text, 'a second later').to.equal(served)
-    refusals = Infinity
+    server.refuseNext(Infinity)
     expect((await endpoint.send('any')).text, 'for ever').to.equal(refused)
     expect(server.requests).to.have.length(2 + 2 + 3 + 4)
   })
 
   it('sends one request at a time while a limit lasts that is not told', async () => {
-    const served = '{"result":"0x1"}'
     let refusals = 0
     let open = 0
     let mostServedAtOnce = 0
@@ -132,7 +141,7 @@ describe('an endpoint of the target', () => {
       if (!isRefused) mostServedAtOnce = Math.max(mostServedAtOnce, open)
       setTimeout(() => {
         open--
-        response.end(isRefused ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+        response.end(isRefused ? refused : served)
       }, 20)
     })
     const endpoint = endpointAt(server.url, 1, '"cheap"', 8000)
@@ -145,41 +154,34 @@ describe('an endpoint of the target', () => {
   })
 
   it('looks again at a refusal that a limit which is not told may have left behind', async () => {
-    const served = '{"result":"0x1"}'
-    const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
-    let refusals = 0
-    await using server = await serve((_request, response, body) => {
-      response.end(body === '"refused"' || refusals-- > 0 ? refused : served)
-    })
+    await using server = await serveWithRefusals()
     const endpoint = endpointAt(server.url, 1, '"cheap"')
     await endpoint.send('any')
-    refusals = 2
+    server.refuseNext(2)
     await endpoint.send('any')
     expect((await endpoint.send('refused')).text, 'while others are served').to.equal(refused)
-    refusals = 1
+    server.refuseNext(1)
     expect((await endpoint.send('any')).text, 'the limit ended before the cheap request').to.equal(served)
-    refusals = 1
+    server.refuseNext(1)
     expect((await endpoint.send('any')).text, 'again and again').to.equal(refused)
     expect(server.requests).to.have.length(2 + 3 + 4 + 3 + 2)
   })
 
   it('does not wait for a limit that meets the cheap request alone', async () => {
-    const served = '{"result":"0x1"}'
-    const refused = '{"error":{"code":-32601,"message":"no such method"}}'
+    const unknown = '{"error":{"code":-32601,"message":"no such method"}}'
     let isLimited = false
     await using server = await serve((_request, response, body) => {
-      if (body === '"unknown"') response.end(refused)
-      else response.end(isLimited ? '{"error":{"code":-32603,"message":"Internal error"}}' : served)
+      if (body === '"unknown"') response.end(unknown)
+      else response.end(isLimited ? refused : served)
     })
     const endpoint = endpointAt(server.url, 1, '"cheap"')
     await endpoint.send('any')
     isLimited = true
-    expect((await endpoint.send('unknown')).text).to.equal(refused)
+    expect((await endpoint.send('unknown')).text).to.equal(unknown)
     expect(server.requests).to.have.length(2 + 2)
   })
 
   it('asks again where a target closes the connection to all that it has served before', async () => {
-    const served = '{"result":"0x1"}'
     let closes = (_body: string) => false
     await using server = await serve((_request, response, body) => {
       if (closes(body)) response.destroy()
