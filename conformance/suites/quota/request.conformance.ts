@@ -152,10 +152,9 @@ export default [
 
     check('a controller with SIGN and without EXECUTE_RELAY_CALL is served', async (t) => {
       const { noRelay } = t.fixture.controllers
-      const answer = await refusalOfVariant(t, (body, { reading }) => ({
-        ...body,
-        signature: signQuota(body, noRelay, reading),
-      }))
+      const answer = await refusalOfVariant(t, ({ timestamp }, session) =>
+        signBody(t, session, timestamp / session.perSecond, noRelay),
+      )
       if (!answer) return
       throw new Fault('a controller that holds SIGN was refused', {
         expected: 'an answer with quota, as for the controller with every permission',
