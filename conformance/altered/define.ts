@@ -26,6 +26,10 @@ export interface ListenEnvironment {
   readonly prefix?: string
   /** Added to the URL that the suite is given. */
   readonly urlSuffix?: string
+  /** Closes connections beyond so many. */
+  readonly connections?: number
+  /** Serves one connection after the other: each waits until those before it are closed. */
+  readonly inTurn?: true
 }
 
 /**

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { request as send } from 'undici'
 import type { Fixture } from '../lib/fixture.ts'
 import { parseLossless } from '../lib/lossless-json.ts'
+import { createQueue } from '../lib/queue.ts'
 import {
   type Alteration,
   type AlteredRequest,
@@ -109,6 +110,19 @@ function listener(answer: Forward, prefix: string, onBroken: (error: unknown) =>
   }
 }
 
+/** Lets the connections of a server wait until those before them are closed. */
+function serveInTurn(server: Server): void {
+  const queue = createQueue()
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    void queue.enter().then((leave) => {
+      socket.once('close', leave)
+      for (const serveSocket of listeners) serveSocket.call(server, socket)
+    })
+  })
+}
+
 /**
  * Puts an alteration in front of the reference server, at a free port of this machine.
  *
@@ -119,19 +133,23 @@ export async function serveAlteration(
   { serverUrl, fixture, listen = {}, tls }: ServeOptions,
   onBroken: (error: unknown) => void,
 ): Promise<ServedAlteration> {
-  const { host = '127.0.0.1', https, prefix = '', urlSuffix = '' } = listen
+  const { host = '127.0.0.1', https, prefix = '', urlSuffix = '', connections, inTurn } = listen
   const tools: AlteredTools = { fixture, chain: chainAt(fixture.chain.rpcUrl), memory: new Map() }
   const onRequest = listener(answerBy(alteration, forwardTo(serverUrl), tools), prefix, onBroken)
   if (https && !tls) throw new Error('HTTPS needs a key and a certificate')
   const server = https ? createSecureServer(tls ?? {}, onRequest) : createServer(onRequest)
+  if (connections !== undefined) server.maxConnections = connections
+  if (inTurn) serveInTurn(server)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
   server.listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     url: `http${https ? 's' : ''}://${host.includes(':') ? `[${host}]` : host}:${port}${prefix}${urlSuffix}`,
     async close() {
-      server.closeAllConnections()
       server.close()
+      for (const socket of sockets) socket.destroy()
       await once(server, 'close')
     },
   }

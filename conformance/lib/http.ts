@@ -1,9 +1,10 @@
 import { unescape } from 'node:querystring'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
-import { Agent, Client, type Dispatcher, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { packageVersion } from '../../specs/index.ts'
 import type { Answer } from './answer.ts'
+import { createConnections } from './connections.ts'
 import { withDeadline } from './deadline.ts'
 import { redactBody, redactHeaders, redactUrl } from './redact.ts'
 import type { Exchange, ExchangeFailure, RecordedResponse } from './report-types.ts'
@@ -21,7 +22,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array
   /**
    * Uses a connection of its own and never sends again: for requests that spend. The client sends other requests a
-   * second time when the target has closed a kept-open connection.
+   * second time when the target closes their connection.
    */
   readonly once?: boolean
 }
@@ -177,8 +178,7 @@ export function recordOf(
  */
 export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Record<string, string>> = {}): HttpClient {
   const hidden = Object.fromEntries(Object.keys(extraHeaders).map((name) => [name, '(redacted)']))
-  const connecting = { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 }
-  const agent = new Agent(connecting)
+  const connections = createConnections(timeoutMs)
   const traffic = { requests: 0, timeouts: 0, unanswered: 0 }
   const census = createAnswerCensus()
 
@@ -189,31 +189,22 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
         headers: { 'user-agent': userAgent, ...authorizationOf(sent.url), ...extraHeaders, ...sent.headers },
         body: sent.body ?? null,
         dispatcher,
-        reset: dispatcher !== agent,
         signal,
       })
       return receive(response)
     })
   }
 
-  /** An agent may take a connection that the target is about to close, and `reset` does not keep it from that. */
-  async function exchangeAlone(sent: HttpRequest): Promise<Received> {
-    const client = new Client(new URL(sent.url).origin, connecting)
-    try {
-      return await exchange(sent, client)
-    } finally {
-      await client.destroy()
-    }
-  }
-
-  /** Sends a request, and sends it once again when a kept-open connection was closed. */
+  /** Sends a request, and sends it once again when its connection was closed. */
   async function exchangeOnceOrTwice(sent: HttpRequest): Promise<Received> {
-    if (sent.once) return exchangeAlone(sent)
+    const { origin } = new URL(sent.url)
+    const over = (dispatcher: Dispatcher) => exchange(sent, dispatcher)
+    if (sent.once) return connections.alone(origin, over)
     try {
-      return await exchange(sent, agent)
+      return await connections.shared(over)
     } catch (error) {
       if (failureOf(error, timeoutMs).kind !== 'closed') throw error
-      return exchangeAlone(sent).catch((again: unknown) => {
+      return connections.last(origin, over).catch((again: unknown) => {
         // A refused second attempt says that the first one ended the target, so the error of the first is thrown.
         throw failureOf(again, timeoutMs).kind === 'refused' ? error : again
       })
@@ -245,7 +236,7 @@ export function createHttpClient(timeoutMs: number, extraHeaders: Readonly<Recor
       const text = withoutMark(received?.text ?? '')
       return { status, headers, text, json: parse(text), failure, durationMs, exchange: recorded }
     },
-    close: () => agent.destroy(),
+    close: connections.close,
   }
 }
 

@@ -24,6 +24,18 @@ function required(prefix: string): ClauseId[] {
   return ids.filter((id) => id.startsWith(prefix) && clauses[id].level === 'required')
 }
 
+const everyPath = ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'] as const
+/** The clauses whose checks send several requests at once. */
+const together = [
+  ...everyPath,
+  'relay.execute.repeat',
+  'relay.execute.channel-order',
+  'relay.execute.hash-of-transaction',
+  'eth-rpc.envelope.id-integer',
+  'eth-rpc.eth_getLogs.success',
+] as const
+const connections = 'both documents say nothing of connections'
+
 export default [
   defineLawful({
     id: 'serves-others-than-this-profile',
@@ -55,7 +67,7 @@ export default [
 
   defineLawful({
     id: 'wants-a-user-agent',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    clauses: everyPath,
     allowedBy: 'RFC 9110 10.1.5: a client should say what it is; both documents show no headers of a request',
     every: async (request, forward) =>
       request.headers['user-agent'] ? forward(request) : respond(403, { message: 'who is there?' }),
@@ -74,12 +86,31 @@ export default [
 
   defineLawful({
     id: 'closes-each-connection',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
-    allowedBy: 'both documents say nothing of connections',
+    clauses: everyPath,
+    allowedBy: connections,
     async every(request, forward) {
       const response = await forward(request)
       return { ...response, headers: { ...response.headers, connection: 'close' } }
     },
+  }),
+
+  defineLawful({
+    id: 'closes-a-second-connection',
+    clauses: together,
+    allowedBy: connections,
+    environment: { listen: { connections: 1 } },
+  }),
+  defineLawful({
+    id: 'closes-a-fourth-connection-by-https',
+    clauses: together,
+    allowedBy: connections,
+    environment: { listen: { connections: 3, https: true } },
+  }),
+  defineLawful({
+    id: 'serves-one-connection-after-the-other',
+    clauses: together,
+    allowedBy: connections,
+    environment: { listen: { inTurn: true } },
   }),
 
   defineLawful({
@@ -127,7 +158,7 @@ export default [
 
   defineLawful({
     id: 'is-known-by-post-alone',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    clauses: everyPath,
     allowedBy: 'both documents show POST alone',
     every: async (request, forward) => (request.method === 'POST' ? forward(request) : respond(501, {})),
   }),
@@ -163,7 +194,7 @@ export default [
 
   defineLawful({
     id: 'limits-requests-by-closing-the-connection',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    clauses: everyPath,
     allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
     every: limited({ requests: 60, windowMs: 2000, refuse: () => hangUp }),
@@ -171,7 +202,7 @@ export default [
 
   defineLawful({
     id: 'shuts-out-for-seconds-by-a-page',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    clauses: everyPath,
     allowedBy: 'relay 8: "Rate limits … not shown"; a firewall in front of a service answers with a page of its own',
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
     async every(request, forward, { memory }) {
@@ -198,7 +229,7 @@ export default [
 
   defineLawful({
     id: 'limits-requests-by-503-with-retry-after',
-    clauses: ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'],
+    clauses: everyPath,
     allowedBy: 'relay 8: "Rate limits … not shown"',
     every: limited({
       requests: 60,

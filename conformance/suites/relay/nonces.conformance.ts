@@ -1,5 +1,5 @@
 import { hexlify } from 'ethers'
-import { describeAnswer, isSuccess } from '../../lib/answer.ts'
+import { describeAnswer, isHungUp, isSuccess } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
 import { attemptCall, inTurn, nextNonce } from '../../lib/relay/attempt.ts'
@@ -246,8 +246,11 @@ export default [
     check('the same request, sent twice at once', async (t) => {
       await requireFirstExecution(t)
       await inTurn(t, async () => {
-        const call = await freshCall(t)
-        const answers = await Promise.all([execute(t, call.body), execute(t, call.body)])
+        const { body } = await freshCall(t)
+        const answers = await Promise.all([execute(t, body), execute(t, body)])
+        // A target that takes no second connection closes it, and has seen no second request.
+        const closed = answers.findIndex(isHungUp)
+        if (closed >= 0) answers[closed] = await execute(t, body)
         const hashes = new Set(answers.filter(isAccepted).map((answer) => normalHash(String(hashIn(answer)))))
         for (const hash of hashes) await waitForReceipt(t, hash)
         const isClear = answers.every((answer) => hashIn(answer) !== undefined || (answer.status ?? 0) >= 400)

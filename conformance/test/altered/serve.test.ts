@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { request } from 'undici'
+import { Agent, request } from 'undici'
 import { hangUp, respond, type Alteration } from '../../altered/define.ts'
 import { coded } from '../../altered/lib/answers.ts'
 import { serveAlteration, type ServeOptions, type ServedAlteration } from '../../altered/serve.ts'
@@ -88,6 +88,31 @@ describe('an altered server', () => {
     expect(url).to.match(/^http:\/\/\[::1\]:\d+\/v1\/$/)
     expect(await (await post(`${url}execute`)).body.json()).to.include({ path: '/execute' })
     expect((await post(url.replace('/v1/', '/execute'))).statusCode).to.equal(404)
+  })
+
+  it('closes connections beyond so many, or lets them wait for those before', async () => {
+    const dispatcher = new Agent({ keepAliveTimeout: 50, keepAliveMaxTimeout: 50 })
+    const together = (url: string) =>
+      Promise.allSettled([1, 2, 3].map(() => request(`${url}/quota`, { dispatcher }).then(({ body }) => body.text())))
+    const few = await serve({}, { listen: { connections: 2 } })
+    const statuses = (await together(few)).map(({ status }) => status)
+    expect(statuses.toSorted()).to.deep.equal(['fulfilled', 'fulfilled', 'rejected'])
+    await served?.close()
+
+    let inside = 0
+    let most = 0
+    const inTurn = await serve(
+      {
+        async every(incoming, forward) {
+          most = Math.max(most, ++inside)
+          return forward(incoming).finally(() => inside--)
+        },
+      },
+      { listen: { inTurn: true } },
+    )
+    for (const { status } of await together(inTurn)) expect(status).to.equal('fulfilled')
+    expect(most).to.equal(1)
+    await dispatcher.destroy()
   })
 
   it('tells of its own failures', async () => {
