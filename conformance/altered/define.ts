@@ -30,6 +30,8 @@ export interface ListenEnvironment {
   readonly connections?: number
   /** Serves one connection after the other: each waits until those before it are closed. */
   readonly inTurn?: true
+  /** Closes connections beyond so many in so many milliseconds. */
+  readonly newConnections?: { readonly count: number; readonly windowMs: number }
 }
 
 /**

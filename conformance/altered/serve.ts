@@ -5,7 +5,6 @@ import type { AddressInfo, Socket } from 'node:net'
 import { request as send } from 'undici'
 import type { Fixture } from '../lib/fixture.ts'
 import { parseLossless } from '../lib/lossless-json.ts'
-import { createQueue } from '../lib/queue.ts'
 import {
   type Alteration,
   type AlteredRequest,
@@ -15,6 +14,7 @@ import {
   type ListenEnvironment,
   respond,
 } from './define.ts'
+import { limitConnections } from './limit-connections.ts'
 
 /** Headers of a connection, which are not forwarded. */
 const hopByHop = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'expect'])
@@ -110,19 +110,6 @@ function listener(answer: Forward, prefix: string, onBroken: (error: unknown) =>
   }
 }
 
-/** Lets the connections of a server wait until those before them are closed. */
-function serveInTurn(server: Server): void {
-  const queue = createQueue()
-  const listeners = server.listeners('connection')
-  server.removeAllListeners('connection')
-  server.on('connection', (socket: Socket) => {
-    void queue.enter().then((leave) => {
-      socket.once('close', leave)
-      for (const serveSocket of listeners) serveSocket.call(server, socket)
-    })
-  })
-}
-
 /**
  * Puts an alteration in front of the reference server, at a free port of this machine.
  *
@@ -133,13 +120,12 @@ export async function serveAlteration(
   { serverUrl, fixture, listen = {}, tls }: ServeOptions,
   onBroken: (error: unknown) => void,
 ): Promise<ServedAlteration> {
-  const { host = '127.0.0.1', https, prefix = '', urlSuffix = '', connections, inTurn } = listen
+  const { host = '127.0.0.1', https, prefix = '', urlSuffix = '' } = listen
   const tools: AlteredTools = { fixture, chain: chainAt(fixture.chain.rpcUrl), memory: new Map() }
   const onRequest = listener(answerBy(alteration, forwardTo(serverUrl), tools), prefix, onBroken)
   if (https && !tls) throw new Error('HTTPS needs a key and a certificate')
   const server = https ? createSecureServer(tls ?? {}, onRequest) : createServer(onRequest)
-  if (connections !== undefined) server.maxConnections = connections
-  if (inTurn) serveInTurn(server)
+  limitConnections(server, listen)
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
   server.listen(0, host)

@@ -107,6 +107,12 @@ export default [
     environment: { listen: { connections: 3, https: true } },
   }),
   defineLawful({
+    id: 'closes-a-sixth-connection-in-a-second',
+    clauses: together,
+    allowedBy: connections,
+    environment: { listen: { newConnections: { count: 5, windowMs: 1000 } } },
+  }),
+  defineLawful({
     id: 'serves-one-connection-after-the-other',
     clauses: together,
     allowedBy: connections,

@@ -94,10 +94,11 @@ describe('an altered server', () => {
     const dispatcher = new Agent({ keepAliveTimeout: 50, keepAliveMaxTimeout: 50 })
     const together = (url: string) =>
       Promise.allSettled([1, 2, 3].map(() => request(`${url}/quota`, { dispatcher }).then(({ body }) => body.text())))
-    const few = await serve({}, { listen: { connections: 2 } })
-    const statuses = (await together(few)).map(({ status }) => status)
-    expect(statuses.toSorted()).to.deep.equal(['fulfilled', 'fulfilled', 'rejected'])
-    await served?.close()
+    for (const listen of [{ connections: 2 }, { newConnections: { count: 2, windowMs: 60_000 } }]) {
+      const statuses = (await together(await serve({}, { listen }))).map(({ status }) => status)
+      expect(statuses.toSorted()).to.deep.equal(['fulfilled', 'fulfilled', 'rejected'])
+      await served?.close()
+    }
 
     let inside = 0
     let most = 0
