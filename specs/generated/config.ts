@@ -156,7 +156,7 @@ export interface components {
              */
             readonly relay: {
                 /**
-                 * @description Added to the gas that the simulation used, in percent.
+                 * @description Added to the gas that the simulation used, in percent; at least what three nested contracts keep back (EIP-150), some 5 percent.
                  * @default 20
                  */
                 readonly gasPaddingPercent: number;

@@ -1,4 +1,4 @@
-import { min } from '../../ethereum/bigint.ts'
+import { max, min } from '../../ethereum/bigint.ts'
 import type { RelayCall } from '../../core/define.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { Admission } from '../ledger/admission.ts'
@@ -20,6 +20,12 @@ export class StaleProfileError extends Error {
 }
 
 const RETRY_SECONDS = 5
+
+/**
+ * The least gas with which a call runs as it was measured: the key manager, the profile and a contract that it calls each keep
+ * a 64th of what is left from the next one (EIP-150).
+ */
+const withKeptBack = (gas: bigint): bigint => (gas * 64n ** 3n) / 63n ** 3n + 1n
 
 /**
  * Judges who signed, by what the chain says.
@@ -130,8 +136,11 @@ function judgeCall(
 ): bigint | ServiceError {
   switch (result?.kind) {
     case 'succeeds': {
-      if (result.gas > gasCap) return exceedsGasCap(gasCap)
-      return min((result.gas * BigInt(100 + gasPaddingPercent)) / 100n, min(gasCap, admittedGas))
+      const least = withKeptBack(result.gas)
+      if (least > gasCap) return exceedsGasCap(gasCap)
+      if (least > admittedGas) return shortage ?? exceedsGasCap(admittedGas)
+      const padded = (result.gas * BigInt(100 + gasPaddingPercent)) / 100n
+      return min(max(padded, least), min(gasCap, admittedGas))
     }
     case 'reverts': {
       const { reason } = result

@@ -21,24 +21,24 @@ const call: RelayCall = {
   nonceCallData: '0x',
   misreadings: () => [{ mistake: 'signed with personal_sign', signer: controller }],
 }
-const rules = { gasCap: 1_000_000n, gasPaddingPercent: 10 }
+const gasCap = 1_000_000n
 const succeeds = (gas: bigint): CallResult => ({ kind: 'succeeds', gas })
 const reverts = (name: string): CallResult => ({ kind: 'reverts', reason: { name, args: {}, data: '0x' } })
 
-/** Judges one call after the other; `admission` and `admit` are those of all. */
+/** Judges one call after the other; `admission` and `admit` are those of all, and `padding` is in percent. */
 function judge(
   results: readonly CallResult[],
-  { admit, ...admission }: Partial<Admission> & Pick<RelayCall, 'admit'> = {},
+  { admit, padding = 10, ...admission }: Partial<Admission> & Pick<RelayCall, 'admit'> & { padding?: number } = {},
 ) {
   const calls = results.map((_, index) => ({
     call: { ...call, nonce: BigInt(index), ...(admit && { admit }) },
     identity: `call ${index}`,
-    admission: { gasCap: rules.gasCap, code: null, ...admission },
+    admission: { gasCap, code: null, ...admission },
     deadlineMs: 0,
     resolve: () => {},
     reject: () => {},
   }))
-  return judgeRun({ calls, results, account: undefined }, rules)
+  return judgeRun({ calls, results, account: undefined }, { gasCap, gasPaddingPercent: padding })
 }
 
 const gasLimits = (judged: Awaited<ReturnType<typeof judge>>) =>
@@ -48,6 +48,14 @@ describe('judgeRun', () => {
   it('pads the gas, up to what any call and what this one may take', async () => {
     expect(gasLimits(await judge([succeeds(100_000n), succeeds(950_000n)]))).to.deep.equal([110_000n, 1_000_000n])
     expect(gasLimits(await judge([succeeds(100_000n)], { gasCap: 105_000n }))).to.deep.equal([105_000n])
+  })
+
+  it('leaves what contracts keep back, whatever the padding, and refuses where that is too much', async () => {
+    expect(gasLimits(await judge([succeeds(250_047n)], { padding: 0 }))).to.deep.equal([262_145n])
+    const quota = new ServiceError('QUOTA_EXCEEDED', 'too little left')
+    const tooLittle = { gasCap: 262_144n, shortage: quota }
+    expect(gasLimits(await judge([succeeds(250_047n)], tooLittle))).to.equal('QUOTA_EXCEEDED')
+    expect(gasLimits(await judge([succeeds(999_999n)]))).to.equal('RELAY_CALL_REVERTS')
   })
 
   it('accepts what lies before the first call that is refused', async () => {

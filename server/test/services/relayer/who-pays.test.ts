@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Wallet } from 'ethers'
+import { hexlify, randomBytes, Wallet } from 'ethers'
 import { keyManagerInterface, profileInterface, type Profile } from '../../../../contracts/deploy/profile.ts'
 import { relayNonce, signRelayCall } from '../../../../contracts/lsp25.ts'
 import { startNodeProxy, type NodeProxy } from '../../support/nodes.ts'
@@ -110,6 +110,17 @@ describe('who pays for a relay call', () => {
       const { json } = await client.execute({ channel: 30n, payload: burn(700_000n) })
       const sent = await chain.node.request<{ gas: string }>('eth_getTransactionByHash', json.transactionHash)
       expect(Number(sent.gas)).to.be.within(700_000, 1_000_000)
+    }))
+
+  it('has what nested contracts keep back, also without padding', () =>
+    withServer({ relay: { gasPaddingPercent: 0 } }, async (own) => {
+      const client = clientOf(chain.profile, own)
+      const muchData = profileInterface.encodeFunctionData('setData', [hexlify(randomBytes(32)), randomBytes(1024)])
+      for (const [index, payload] of [muchData, burn(3_000_000n)].entries()) {
+        const { json } = await client.execute({ channel: 31n, id: BigInt(index), payload })
+        await until(async () => (await chain.receipt(json.transactionHash)) !== null)
+        expect(await chain.receipt(json.transactionHash)).to.include({ status: '0x1' })
+      }
     }))
 
   describe('that the ledger refuses', () => {
