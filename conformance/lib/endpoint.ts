@@ -4,7 +4,7 @@ import { type Answer, describeAnswer, errorCodeOf, isHungUp, isServed, isSuccess
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
-import { isLimitError, type Patience, rateLimitOf } from './limits.ts'
+import { isLimitError, type Patience, rateLimitOf, retryAfterMs } from './limits.ts'
 import { createQueue, type Queue } from './queue.ts'
 import type { Exchange } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
@@ -37,6 +37,8 @@ export interface SendOptions {
   readonly once?: boolean
   /** Returns an answer that tells of a rate limit, instead of waiting and asking again. */
   readonly takeRateLimit?: boolean
+  /** Whether something else is behind a limit that names no time. Asked before each wait for it, with their number so far. */
+  readonly isInVain?: (waits: number) => Promise<boolean>
   /** The clause that promises an answer to this request. A target that dies of the request breaks this clause. */
   readonly owedBy?: ClauseId
 }
@@ -315,8 +317,11 @@ async function waitOf(
   }
   const giveUp = (): Answer => {
     if (limit.isGuess) return answer
-    const seconds = Math.round(limit.waitMs / 1000)
-    throw new Untestable(`the target asks to wait for ${seconds} s: ${describeAnswer(answer)}`)
+    const asks =
+      retryAfterMs(answer) === undefined
+        ? 'limits the run, and does not say for how long'
+        : `asks to wait for ${Math.round(limit.waitMs / 1000)} s`
+    throw new Untestable(`the target ${asks}: ${describeAnswer(answer)}`)
   }
   return { ms: limit.waitMs, isForAll: true, giveUp }
 }
@@ -372,6 +377,7 @@ export function createEndpoint(
           // The limit may have ended while others waited for it.
           if (isFirstWait && isTaken) continue
         }
+        if (retryAfterMs(answer) === undefined && (await options.isInVain?.(attempt))) return answer
         if (!patience.mayWait(wait.ms)) return wait.giveUp()
         await delay(wait.ms)
         attempt++

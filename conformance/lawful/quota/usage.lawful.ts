@@ -226,4 +226,17 @@ export default [
       return response.status === 200 ? respond(200, { ...(response.json as object), quota: 0 }) : response
     },
   }),
+  defineLawful({
+    id: 'uses-its-quota-up-after-twenty-calls',
+    clauses: ['relay.execute.post', 'relay.execute.repeat', ...clauses],
+    allowedBy: 'relay 8: "the behavior of /execute when the quota is exhausted: not shown"',
+    untestable: executions,
+    environment: {
+      server: {
+        quota: {
+          plans: { default: { model: 'pay-as-you-go-transaction-count', options: { initialTransactions: 20 } } },
+        },
+      },
+    },
+  }),
 ]

@@ -2,12 +2,10 @@ import type { ClauseId } from '../../../specs/index.ts'
 import { type Answer, describeAnswer, isHungUp, isSuccess, wordsOf } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
 import type { Account } from '../fixture.ts'
-import { toNumber } from '../lossless-json.ts'
 import { Fault, Untestable } from '../outcome.ts'
 import {
   type CallOptions,
   describeEffect,
-  execute,
   isInEffect,
   nonceIn,
   randomChannel,
@@ -16,6 +14,7 @@ import {
   requireExecutable,
   signCall,
 } from './call.ts'
+import { execute, quotaIfServed, quotaState, spentQuota } from './execute.ts'
 import { lookAtOnce } from '../eth-rpc/known-transactions.ts'
 import { readNonce } from './contracts.ts'
 import {
@@ -36,7 +35,6 @@ import {
   wrongHash,
 } from './answers.ts'
 import { requireVerifiedFixture, unregisteredError } from './quota-session.ts'
-import { askQuota } from './quota.ts'
 import { executedCalls, otherTransactionFault, poll, relayTransactionFault, settle, type Settled } from './receipt.ts'
 import { turnsOf } from './turns.ts'
 import { delay, ourTimeMs } from '../world.ts'
@@ -193,7 +191,8 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         continue
       }
       const words = wordsOf(answer)
-      const waitMs = excuseMs(answer, ++busy, lasting.has(words) ? undefined : t.patience)
+      const { isSpent } = await quotaState(t)
+      const waitMs = isSpent ? undefined : excuseMs(answer, ++busy, lasting.has(words) ? undefined : t.patience)
       if (waitMs === undefined) lasting.add(words)
       if (waitMs !== undefined) await delay(waitMs)
       const found = await lookFor(t, call, answer, waitMs === undefined)
@@ -202,7 +201,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
         return judgeRefused(t, refused.call, refused.answer, true)
       if (waitMs !== undefined || (found === 'race' && mayRace)) continue
       const untold = await untoldOf(t)
-      const untoldMs = (await mayPass(t, answer)) ? untoldWaitMs(untold, waits++) : undefined
+      const untoldMs = !isSpent && (await mayPass(t, answer)) ? untoldWaitMs(untold, waits++) : undefined
       if (untoldMs === undefined) return judgeRefused(t, call, answer, false)
       refused = { call, answer }
       await delay(untoldMs)
@@ -315,18 +314,6 @@ async function judgeTaken(
   return { call, answer, hash, settled, isExecuted, faults }
 }
 
-/** A relay may set aside this much gas for one call. */
-const leastGas = 1_000_000
-
-/** The least quota that is enough for one call, in this unit. */
-async function leastOf(t: CheckContext, unit: unknown): Promise<number> {
-  if (unit === 'gas') return leastGas
-  if (unit === 'transactionCount') return 1
-  const outcome = t.hasChain ? await t.chain.attempt('eth_gasPrice') : {}
-  const priceWei = 'result' in outcome ? Number(outcome.result) : 0
-  return (leastGas * priceWei) / 1e18
-}
-
 /**
  * Makes sure that the target is to blame for refusing a valid call. A wrong fixture is no fault of the target, and
  * neither is a spent quota or a profile that nobody registered, of which the document says nothing.
@@ -339,16 +326,10 @@ export async function requireBlame(t: CheckContext, refusal: Answer): Promise<vo
   const hasExecuted = (await executedCalls(t)).length > 0
   if (tellsOfLimit(refusal) && hasExecuted) throw limitError(refusal)
   // A target that serves no /quota has no spent quota as an excuse.
-  const told = await askQuota(t).catch((error: unknown) => {
-    if (error instanceof Fault || error instanceof Untestable) return undefined
-    throw error
-  })
+  const told = await quotaIfServed(t)
   if (!told && !hasExecuted && saysUnregistered(refusal)) throw unregisteredError(t, refusal)
-  if (!told?.quota) return
-  const quota = toNumber(told.quota)
-  if (quota <= 0 || quota < (await leastOf(t, told.unit))) {
-    const spent = `the profile's quota is used up: ${quota} ${String(told.unit)} are left`
-    t.note(spent)
-    throw new Untestable(`${spent}, refused with ${refusal.status}`)
-  }
+  const spent = await spentQuota(t, told)
+  if (spent === undefined) return
+  t.note(spent)
+  throw new Untestable(`${spent}, refused with ${refusal.status}`)
 }

@@ -1,11 +1,8 @@
 import { hexlify } from 'ethers'
-import type { Answer } from '../answer.ts'
 import type { CheckContext } from '../clause.ts'
-import type { SendOptions } from '../endpoint.ts'
 import type { Account } from '../fixture.ts'
 import { Untestable } from '../outcome.ts'
 import { keyManagerAbi, profileAbi, readData } from './contracts.ts'
-import { hashIn, isHash, normalHash } from './answers.ts'
 import { relayDigest, type RelayMessage, signDigest } from './message.ts'
 import { randomBytes } from '../world.ts'
 
@@ -132,20 +129,6 @@ export function signCall(t: CheckContext, options: CallOptions): RelayCall {
 /** A copy of the body in which some members of `transaction` are changed. A member that is undefined is left out. */
 export function withTransaction(body: ExecuteBody, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return { ...body, transaction: { ...body.transaction, ...change } }
-}
-
-/**
- * Sends a body that the target could turn into a transaction, and records the transaction.
- *
- * @throws Untestable when the budget of the run is spent
- */
-export async function execute(t: CheckContext, body: unknown, options: SendOptions = {}): Promise<Answer> {
-  t.spending.ask()
-  const answer = await t.relay.execute(body, options)
-  const hash = hashIn(answer)
-  if (isHash(hash)) t.spending.caused(normalHash(hash))
-  if (answer.failure) t.spending.unknown()
-  return answer
 }
 
 /**

@@ -6,7 +6,8 @@ import { Fault } from '../../lib/outcome.ts'
 import { profileAbi } from '../../lib/relay/contracts.ts'
 import { hashIn, isAccepted, normalHash } from '../../lib/relay/answers.ts'
 import { attemptCall, inTurn, type Attempt, type ValidOptions } from '../../lib/relay/attempt.ts'
-import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
+import { nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
+import { execute } from '../../lib/relay/execute.ts'
 import {
   expectNotExecuted,
   expectTwin,

@@ -2,8 +2,9 @@ import { hexlify } from 'ethers'
 import { describeAnswer, isHungUp, isSuccess } from '../../lib/answer.ts'
 import { type CheckContext, clause } from '../../lib/clause.ts'
 import { Fault, Untestable } from '../../lib/outcome.ts'
-import { attemptCall, inTurn, nextNonce } from '../../lib/relay/attempt.ts'
-import { execute, nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
+import { attemptCall, inTurn, nextNonce, requireBlame } from '../../lib/relay/attempt.ts'
+import { nonceIn, randomChannel, relayForm, signCall } from '../../lib/relay/call.ts'
+import { execute } from '../../lib/relay/execute.ts'
 import { readData } from '../../lib/relay/contracts.ts'
 import {
   expectNotExecuted,
@@ -55,6 +56,7 @@ async function disorderOf(t: CheckContext, headStartMs: number): Promise<Fault |
   for (const answer of answers) {
     const receipt = isAccepted(answer) ? await waitForReceipt(t, normalHash(String(hashIn(answer)))) : undefined
     if (receipt?.status !== '0x1') {
+      if (!isAccepted(answer)) await requireBlame(t, answer)
       return new Fault('one of the calls was not executed', {
         expected: 'three transactions that succeed',
         actual: receipt ? `status ${receipt.status} of ${receipt.transactionHash}` : describeAnswer(answer),
@@ -259,6 +261,7 @@ export default [
         const isClear = answers.every((answer) => hashIn(answer) !== undefined || (answer.status ?? 0) >= 400)
         if (hashes.size === 1 && isClear) return
         const [first] = answers
+        if (hashes.size === 0) await requireBlame(t, first)
         throw new Fault('the target answers the two requests neither with one hash nor one of them with a refusal', {
           expected: 'one hash',
           actual: answers.map(describeAnswer).join(' and '),

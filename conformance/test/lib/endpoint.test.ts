@@ -55,6 +55,13 @@ describe('an endpoint of the target', () => {
     expect((await endpoint.send({}, { takeRateLimit: true })).status).to.equal(429)
   })
 
+  it('waits no longer for a limit that names no time when it hears that this is in vain', async () => {
+    await using server = await serve((_request, response) => response.writeHead(429).end('{}'))
+    const isInVain = async (waits: number) => waits === 1
+    expect((await endpointAt(server.url).send({}, { isInVain })).status).to.equal(429)
+    expect(server.requests).to.have.length(2)
+  })
+
   it('waits for a firewall that has let the run through, and gives up on it without a verdict', async () => {
     let isOpen = true
     let pages = 2
