@@ -6,7 +6,7 @@ import { stringify } from './lossless-json.ts'
 import { Fault, Untestable } from './outcome.ts'
 import { isLimitError, type Patience, rateLimitOf, retryAfterMs } from './limits.ts'
 import { createQueue, type Queue } from './queue.ts'
-import type { Exchange } from './report-types.ts'
+import type { Exchange, ExchangeFailure } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
 import { delay, ourTimeMs, outside } from './world.ts'
 
@@ -118,6 +118,8 @@ interface EndpointTools {
   readonly http: HttpClient
   readonly clock: AdjustableClock
   readonly patience: Patience
+  /** What a reader must know of the whole run. */
+  readonly notes: string[]
 }
 
 function nameOf({ request }: Exchange): string {
@@ -200,6 +202,11 @@ async function withDeath(answer: Answer, url: string): Promise<Answer> {
   return { ...answer, failure, exchange: { ...answer.exchange, failure } }
 }
 
+/** Failures of a target that refuses, or that is gone: it is looked for by itself. */
+const whenGone: readonly ExchangeFailure['kind'][] = ['closed', 'died', 'refused']
+
+const cameBack = 'the target stopped listening during the run and came back: what it had not answered was sent again'
+
 /** @throws Fault of the clause that promised an answer, when the target died of the request */
 function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptions): void {
   // The target listened when the run began. So a refused connection says that the target died before this request.
@@ -208,7 +215,6 @@ function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptio
   }
   if (answer.failure?.kind !== 'died') return
   state.host.death = { after: nameOf(answer.exchange), of: owedBy, isFinal: false }
-  state.silentInARow = 0
   if (owedBy === undefined) return
   throw new Fault('the target stopped answering after this valid request', {
     expected: 'an answer, and a service that goes on listening',
@@ -328,7 +334,7 @@ async function waitOf(
 
 /** @param record called with each exchange */
 export function createEndpoint(
-  { http, clock, patience }: EndpointTools,
+  { http, clock, patience, notes }: EndpointTools,
   state: EndpointState,
   record: (exchange: Exchange) => void,
 ): Endpoint {
@@ -344,7 +350,7 @@ export function createEndpoint(
     const answer = await withDeath(sent, state.url)
     record(answer.exchange)
     if (answer.failure?.kind !== 'refused') state.host.last = nameOf(answer.exchange)
-    const isSilent = answer.failure !== undefined && !isHungUp(answer)
+    const isSilent = answer.failure !== undefined && !whenGone.includes(answer.failure.kind)
     state.silentInARow = isSilent ? state.silentInARow + 1 : 0
     if (isSilent) state.silent++
     clock.see(answer.headers['date'], sentAtMs, ourTimeMs())
@@ -354,10 +360,18 @@ export function createEndpoint(
   async function ask(makeBody: () => Body, options: SendOptions): Promise<Answer> {
     let leave = state.queue.isTaken ? await state.queue.enter() : undefined
     let isSecondLook = false
+    let hasDied = false
     try {
       for (let attempt = 0; ;) {
         await requireListener(state, patience)
         const answer = await exchange(makeBody(), options)
+        // Something else may have ended the target, so it is to blame where it dies of the same request again.
+        if (answer.failure?.kind === 'died' && !hasDied && (await isBack(state.url, patience.restartMs))) {
+          if (!notes.includes(cameBack)) notes.push(cameBack)
+          if (options.once) return answer
+          hasDied = true
+          continue
+        }
         noticeDeath(state, answer, options)
         if (answer.failure?.kind === 'refused') continue
         state.hasServed ||= isSuccess(answer)

@@ -152,6 +152,7 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
     let busy = 0
     let waits = 0
     let isSentAgain = false
+    let hasDied = false
     let refused: Refused | undefined
     let refusedMs = 0
     const form = await relayForm(t)
@@ -171,6 +172,11 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       }
       const afterMs = ourTimeMs() - refusedMs
       const answer = await execute(t, call.body, { owedBy: 'relay.execute.post' })
+      if (answer.failure?.kind === 'died' && !hasDied) {
+        // Something else may have ended the target, so it is to blame where it dies of a second call.
+        hasDied = true
+        continue
+      }
       const hash = hashIn(answer)
       if (isSuccess(answer) && isHash(hash)) {
         if (refused && (await wasExecuted(t, refused))) return judgeRefused(t, refused.call, refused.answer, true)
@@ -196,6 +202,8 @@ export function attemptCall(t: CheckContext, options: ValidOptions = {}): Promis
       if (waitMs === undefined) lasting.add(words)
       if (waitMs !== undefined) await delay(waitMs)
       const found = await lookFor(t, call, answer, waitMs === undefined)
+      if (found !== undefined && hasDied && !mayRace)
+        throw new Untestable('the target stopped listening during a call, and may have executed it later')
       if (found === 'executed') return judgeRefused(t, call, answer, true)
       if (found === 'race' && refused && (await wasExecuted(t, refused)))
         return judgeRefused(t, refused.call, refused.answer, true)

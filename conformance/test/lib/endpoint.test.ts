@@ -5,7 +5,7 @@ import { Fault, Untestable } from '../../lib/outcome.ts'
 import { createPatience } from '../../lib/limits.ts'
 import type { Exchange } from '../../lib/report-types.ts'
 import { createTargetClock } from '../../lib/target-clock.ts'
-import { serve } from '../support/serve.ts'
+import { serve, type TestServer } from '../support/serve.ts'
 
 const served = '{"result":"0x1"}'
 const refused = '{"error":{"code":-32603,"message":"Internal error"}}'
@@ -25,9 +25,14 @@ async function serveWithRefusals() {
 describe('an endpoint of the target', () => {
   let http: HttpClient
   let exchanges: Exchange[]
+  let notes: string[]
+  /** Called when the endpoint has found that nobody listens. */
+  let onDeath: () => void
   beforeEach(() => {
     http = createHttpClient(500)
     exchanges = []
+    notes = []
+    onDeath = () => undefined
   })
   afterEach(() => http.close())
 
@@ -35,7 +40,10 @@ describe('an endpoint of the target', () => {
     const cheap = cheapRequest === undefined ? {} : { cheapRequest }
     const state = { ...endpointState({ url, host: {} }), ...cheap }
     const patience = createPatience({ receiptMs: 100, rateLimitMs, restartMs })
-    return createEndpoint({ http, clock: createTargetClock(), patience }, state, (exchange) => exchanges.push(exchange))
+    return createEndpoint({ http, clock: createTargetClock(), patience, notes }, state, (exchange) => {
+      exchanges.push(exchange)
+      if (exchange.failure?.kind === 'died') onDeath()
+    })
   }
 
   it('waits as long as a rate limit asks, and then asks again', async () => {
@@ -303,6 +311,35 @@ describe('an endpoint of the target', () => {
     await using second = await serve((_request, response) => response.end('{}'), Number(new URL(first.url).port))
     expect((await answered).status).to.equal(200)
     expect(second.requests).to.have.length(1)
+  })
+
+  it('blames a death where the target dies of the same request when it is back, and not where it answers', async () => {
+    let mayLive = false
+    let server: TestServer
+    const start = async (port = 0): Promise<void> => {
+      server = await serve((request, response, body) => {
+        if (mayLive && body === '"harmless"') return response.end('{}')
+        mayLive = true
+        void server[Symbol.asyncDispose]()
+        request.socket.destroy()
+      }, port)
+    }
+    let started = start()
+    await started
+    const { url } = server!
+    onDeath = () => (started = start(Number(new URL(url).port)))
+    const endpoint = endpointAt(url, 5000)
+    const owed = { owedBy: 'relay.quota.post' } as const
+    expect((await endpoint.send('harmless', owed)).text).to.equal('{}')
+    expect(notes).to.have.length(1)
+    const fault = await endpoint.send('deadly', owed).catch((thrown: unknown) => thrown)
+    expect(fault).to.be.instanceOf(Fault).and.include({ of: 'relay.quota.post' })
+    expect(exchanges.filter(({ failure }) => failure?.kind === 'died')).to.have.length(3)
+    for (let sent = 0; sent < 3; sent++)
+      expect((await endpoint.send('deadly', { once: true })).failure?.kind).to.equal('died')
+    expect((await endpoint.send('harmless')).text, 'after deaths in a row').to.equal('{}')
+    await started
+    await server![Symbol.asyncDispose]()
   })
 
   it('asks no more after three requests in a row without an answer', async () => {
