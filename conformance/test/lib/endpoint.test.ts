@@ -327,7 +327,9 @@ describe('an endpoint of the target', () => {
     let started = start()
     await started
     const { url } = server!
-    onDeath = () => (started = start(Number(new URL(url).port)))
+    onDeath = () => {
+      started = start(Number(new URL(url).port))
+    }
     const endpoint = endpointAt(url, 5000)
     const owed = { owedBy: 'relay.quota.post' } as const
     expect((await endpoint.send('harmless', owed)).text).to.equal('{}')

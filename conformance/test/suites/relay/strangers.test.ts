@@ -9,6 +9,7 @@ import {
   solidityPackedKeccak256,
   Wallet,
 } from 'ethers'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningChain } from '../../../../contracts/chain.ts'
 import { check } from '../../../index.ts'
 import type { Report } from '../../../lib/report-types.ts'
@@ -125,6 +126,29 @@ function startBaton({ controllers, profile }: Fixture): Promise<TestServer> {
   })
 }
 
+/** Stands before a relay. Something ends it while the first call is under way, and starts it again a second later. */
+async function startEndedOnce(relayUrl: string): Promise<TestServer> {
+  let hasEnded = false
+  const start = (port?: number): Promise<TestServer> =>
+    serve((request, response, body) => {
+      if (request.url === '/execute' && !hasEnded) {
+        hasEnded = true
+        request.socket.destroy()
+        void server[Symbol.asyncDispose]().then(async () => {
+          await delay(1000)
+          server = await start(Number(new URL(server.url).port))
+        })
+        return
+      }
+      const taken = body.replace('"nonce":', '"validityTimestamps":"0","nonce":')
+      void fetch(`${relayUrl}${request.url}`, { method: 'POST', body: taken }).then(async (answer) =>
+        response.writeHead(answer.status).end(await answer.text()),
+      )
+    }, port)
+  let server = await start()
+  return { ...server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+}
+
 describe('relays that are not ours', function () {
   let chain: ProvisionedChain
 
@@ -158,6 +182,15 @@ describe('relays that are not ours', function () {
     expect(messages(report, 'relay.execute.post'))
       .to.contain('refuses a call without validityTimestamps')
       .and.to.contain('stopped answering after this valid request')
+  })
+
+  it('a relay that something else ends during a call, and that comes back: the call is sent again', async () => {
+    await using relay = await startMockRelay(chain)
+    await using front = await startEndedOnce(relay.url)
+    const { fixture } = chain
+    const report = await check({ relayUrl: front.url, ethRpcUrl: null, fixture, only: 'relay.execute.post' })
+    expect(report.clauses.map(({ status }) => status)).to.deep.equal(['passed'])
+    expect(report.notes.join()).to.contain('came back')
   })
 
   it('Baton: milliseconds, calls of yesterday, and nothing that only follows from these', async () => {
