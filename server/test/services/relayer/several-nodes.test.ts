@@ -43,7 +43,10 @@ describe('relayer, in front of several nodes', () => {
         const answers = await Promise.all(
           Array.from({ length: TOGETHER }, () => client.execute({ channel: ++channel })),
         )
-        expect(answers.map(({ status }) => status), JSON.stringify(answers)).to.deep.equal(answers.map(() => 200))
+        expect(
+          answers.map(({ status }) => status),
+          JSON.stringify(answers),
+        ).to.deep.equal(answers.map(() => 200))
         hashes.push(...answers.map(({ json }) => json.transactionHash ?? ''))
       }
       await until(async () => (await server.services.relays.countSince(0)).pending === 0)
