@@ -1,4 +1,4 @@
-import { NodeFailure } from '../node-connection.ts'
+import { type FailureStage, NodeFailure } from '../node-connection.ts'
 import { UpstreamRpcError, type UpstreamCall } from '../upstream.ts'
 import type { Node } from './node.ts'
 
@@ -8,6 +8,9 @@ const MOST_SAVED = 20
 
 /** A call that takes so many times as long as a slow one is lost: a second node is asked, whatever the budget says. */
 const LOST_FACTOR = 3
+
+/** Stages of failures after which the node cannot know of the call, or lacks what it asks for. */
+const UNASKED: ReadonlySet<FailureStage> = new Set(['waiting', 'unreached', 'behind'])
 
 /** How many slow calls a second node may be asked too. Each read adds {@link SHARE} of a hedge. */
 export class HedgeBudget {
@@ -29,8 +32,11 @@ export class HedgeBudget {
 
 export interface Hedged<T> {
   readonly method: string
+  readonly nodes: readonly Node[]
   /** The nodes that may be asked now, the best first. */
   readonly candidates: () => readonly Node[]
+  /** Learns anew which nodes may be asked. */
+  readonly look: () => Promise<void>
   /** @throws UpstreamRpcError, NodeFailure */
   readonly ask: (node: Node, timeoutMs: number) => Promise<T>
   /** Whether another node may answer better than one that answers with this error. */
@@ -48,7 +54,8 @@ export interface Hedged<T> {
 /**
  * Asks one node after the other until one answers. When a node is slow, a second one is asked the same (a hedge). A
  * node that has answered nothing at all since it was asked is silent: other nodes are asked first from then on, and
- * asking them instead does not count as a hedge.
+ * asking them instead does not count as a hedge. When no node is left to ask, what is known of the others may be old: they
+ * are looked at once more.
  *
  * @throws UpstreamRpcError, NodeFailure: the last one when no node is left to ask
  */
@@ -60,12 +67,16 @@ export async function askHedged<T>(hedged: Hedged<T>): Promise<T> {
 class HedgedCall<T> {
   readonly #hedged: Hedged<T>
   readonly #asked = new Set<Node>()
+  /** Nodes that may be asked again after a look. */
+  readonly #unasked = new Set<Node>()
   /** What ends the looks at a node. */
   readonly #watches = new Map<Node, () => void>()
   readonly #underWay = new Set<Node>()
   readonly #settling = Promise.withResolvers<T>()
   #isOver = false
   #hasRepeated = false
+  #hasLooked = false
+  #isLooking = false
   #refusal: Error | undefined
   #failure: Error = new NodeFailure('no node can be asked', 'unreached')
 
@@ -74,8 +85,28 @@ class HedgedCall<T> {
   }
 
   ask(): Promise<T> {
-    if (!this.#askNext()) this.#reject(this.#failure)
+    if (!this.#askNext()) void this.#askAfterLook()
     return this.#settling.promise
+  }
+
+  /** Asks a node that a new look finds fit; without one, the call fails. */
+  async #askAfterLook(): Promise<void> {
+    if (this.#isLooking) return
+    if (this.#isWorthALook()) {
+      this.#hasLooked = true
+      this.#isLooking = true
+      await this.#hedged.look()
+      this.#isLooking = false
+      for (const node of this.#unasked) this.#asked.delete(node)
+      if (this.#isOver || this.#askNext()) return
+    }
+    this.#reject(this.#refusal ?? this.#failure)
+  }
+
+  #isWorthALook(): boolean {
+    if (this.#hasLooked || performance.now() >= this.#hedged.deadlineMs) return false
+    const isUnasked = (node: Node) => !this.#asked.has(node) || this.#unasked.has(node)
+    return this.#hedged.nodes.some((node) => isUnasked(node) && !node.isForeign && !node.isResting)
   }
 
   #reject(error: Error): void {
@@ -150,11 +181,12 @@ class HedgedCall<T> {
       // If another node has answered in its place, this node may have recovered meanwhile.
       if (!this.#isOver || !node.isWell) node.failed(error)
       if (this.#isOver) return
+      if (error instanceof NodeFailure && UNASKED.has(error.stage)) this.#unasked.add(node)
       this.#failure = error
     }
     if (this.#askNext()) return
     const isHopeful = this.#refusal ? [...this.#underWay].some((one) => one.isWell) : this.#underWay.size > 0
-    if (!isHopeful) this.#reject(this.#refusal ?? this.#failure)
+    if (!isHopeful) void this.#askAfterLook()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type FailureStage, NodeFailure } from '../node-connection.ts'
+import { NodeFailure } from '../node-connection.ts'
 import { isRaw } from '../../../ethereum/quantity.ts'
 import { rpcErrorKind, UpstreamRpcError, type Upstream, type UpstreamCall, type UpstreamOptions } from '../upstream.ts'
 import { agreed, disagreement, isComparable, unavailable, isSound } from './answers.ts'
@@ -45,9 +45,6 @@ const restIfBusy =
     throw new NodeFailure(error.message.slice(0, 200), 'unanswered', { retryAfterMs: REST_MS, cause: error })
   }
 
-/** The node cannot know of the call, or lacks what it asks for. */
-const UNASKED: ReadonlySet<FailureStage> = new Set(['waiting', 'unreached', 'behind'])
-
 /** Several nodes as one upstream: see docs/operations.md, "Several nodes". */
 export class NodePool implements Upstream {
   readonly #options: NodePoolOptions
@@ -66,20 +63,11 @@ export class NodePool implements Upstream {
     const { timeoutMs = this.#options.timeoutMs, traceparent } = options
     const deadlineMs = performance.now() + timeoutMs
     await this.#prepare()
-    const ask = () => {
-      if (options.confirm === true && isComparable(method))
-        return this.#confirmed(method, params, deadlineMs, traceparent)
-      return this.#read(method, params, deadlineMs, options)
-    }
+    const isConfirmed = options.confirm === true && isComparable(method)
     try {
-      return (await ask().catch(async (error: unknown) => {
-        // By what is known, no node can be asked. A look at the heads may show otherwise.
-        const isUnasked = error instanceof NodeFailure && UNASKED.has(error.stage)
-        if (!isUnasked || performance.now() >= deadlineMs) throw error
-        await this.#heads.look(true)
-        if (this.#heads.candidates().length === 0) throw error
-        return ask()
-      })) as Result
+      return (await (isConfirmed
+        ? this.#confirmed(method, params, deadlineMs, traceparent)
+        : this.#read(method, params, deadlineMs, options))) as Result
     } catch (error) {
       throw error instanceof NodeFailure ? unavailable(error, this.#options.nodes) : error
     }
@@ -210,7 +198,10 @@ export class NodePool implements Upstream {
   ): Promise<T> {
     return askHedged({
       ...hedged,
+      nodes: this.#options.nodes,
       candidates: () => this.#heads.candidates(),
+      // The answer to a question that is under way already may be as old as what is known.
+      look: () => this.#heads.look(true, true),
       latencies: this.#latencies,
       budget: this.#budget,
     })
@@ -232,7 +223,22 @@ export class NodePool implements Upstream {
     deadlineMs: number,
     traceparent: string | undefined,
   ): Promise<unknown> {
-    const timeoutMs = Math.min(CONFIRM_MS, deadlineMs - performance.now())
+    const ask = () => this.#agreed(method, params, Math.min(CONFIRM_MS, deadlineMs - performance.now()), traceparent)
+    let told = await ask()
+    if (told === undefined && this.#heads.candidates().length === 0 && performance.now() < deadlineMs) {
+      await this.#heads.look(true, true)
+      told = await ask()
+    }
+    return told ? told.answer : this.#read(method, params, deadlineMs, { traceparent })
+  }
+
+  /** @returns undefined when no node has answered. @throws ServiceError as `#confirmed` */
+  async #agreed(
+    method: string,
+    params: readonly unknown[],
+    timeoutMs: number,
+    traceparent: string | undefined,
+  ): Promise<Pick<Told, 'answer'> | undefined> {
     const candidates = this.#heads.candidates()
     const answers: Told[] = []
     for (const some of [candidates.slice(0, 2), candidates.slice(2)]) {
@@ -241,14 +247,12 @@ export class NodePool implements Upstream {
         if (told === undefined) continue
         for (const earlier of answers) {
           const same = agreed(method, params, earlier.answer, told.answer) ?? (await this.#inSameBlock(earlier, told))
-          if (same) return same.answer
+          if (same) return same
         }
         answers.push(told)
       }
     }
-    const [only, ...others] = answers
-    if (only === undefined) return this.#read(method, params, deadlineMs, { traceparent })
-    if (others.length === 0) return only.answer
+    if (answers.length < 2) return answers[0]
     this.#options.log?.warn({ method, params }, 'the nodes contradict each other')
     throw disagreement(method)
   }

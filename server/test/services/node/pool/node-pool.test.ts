@@ -258,6 +258,25 @@ describe('NodePool', () => {
     expect(busy.received.length).to.equal(before)
   })
 
+  it('asks the other node when one fails, although it was behind when it was last heard', async () => {
+    let isHeld = false
+    const first = await node()
+    const second = await node({
+      eth_getBlockByNumber: ([tag]: string[]) => {
+        if (!isHeld) return block(tag === 'latest' ? second.height : Number(tag))
+        isHeld = false
+        return new Promise(() => {})
+      },
+    })
+    const upstream = connect(first, second)
+    await headOf(upstream)
+    isHeld = true
+    first.height = second.height = 13
+    await until(async () => (await headOf(upstream)) === 13)
+    first.onRequest = (response) => response.writeHead(429, { 'retry-after': '60' }).end()
+    expect(await balanceOf(upstream)).to.equal(13)
+  })
+
   it('refuses the node of another chain at the start, whichever is named first', async () => {
     const foreign = await node({ eth_chainId: () => '0x2' })
     const upstream = connect(foreign, await node(), await node())
