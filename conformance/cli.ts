@@ -143,7 +143,7 @@ function withLimits(command: Command): Command {
     )
     .option(
       '--restart-timeout-ms <ms>',
-      'how long to wait until a target that died listens again (default: 5000)',
+      'how long to wait until a target that died listens again (default: 20000)',
       parseMilliseconds,
     )
     .option(

@@ -67,7 +67,7 @@ export interface CheckOptions {
   readonly receiptTimeoutMs?: number
   /** How long to wait for all rate limits of the run together; absent: 600,000. */
   readonly rateLimitTimeoutMs?: number
-  /** How long to wait until a target that died listens again; absent: 5,000. */
+  /** How long to wait until a target that died listens again; absent: 20,000. */
   readonly restartTimeoutMs?: number
   /**
    * How long to wait, at the end of the run, between the last call that must not be executed and the last look for
@@ -249,7 +249,7 @@ async function prepare(options: CheckOptions, selection: Selection, http: HttpCl
     patience: createPatience({
       receiptMs: options.receiptTimeoutMs ?? defaultReceiptTimeoutMs,
       rateLimitMs: options.rateLimitTimeoutMs ?? defaultRateLimitTimeoutMs,
-      restartMs: options.restartTimeoutMs ?? 5000,
+      restartMs: options.restartTimeoutMs ?? 20_000,
       lingerMs: options.lingerMs ?? 0,
     }),
     clock,

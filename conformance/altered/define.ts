@@ -138,6 +138,9 @@ export interface Lawful<Id extends string = ClauseId> extends Alteration {
   readonly environment?: ServerEnvironment
 }
 
+/** The clause of each path, for a server that is unusual at all of them. */
+export const atEveryPath = ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'] as const
+
 export function defineMutant(mutant: Mutant): Mutant {
   return mutant
 }

@@ -1,14 +1,14 @@
-import { connect } from 'node:net'
 import type { ClauseId } from '../../specs/index.ts'
 import { type Answer, describeAnswer, errorCodeOf, isHungUp, isServed, isSuccess, wordsOf } from './answer.ts'
+import { type HostState, isBack, nameOf, noticeDeath, requireAlive, withDeath } from './death.ts'
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
-import { Fault, Untestable } from './outcome.ts'
+import { Untestable } from './outcome.ts'
 import { isLimitError, type Patience, rateLimitOf, retryAfterMs } from './limits.ts'
 import { createQueue, type Queue } from './queue.ts'
 import type { Exchange, ExchangeFailure } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
-import { delay, ourTimeMs, outside } from './world.ts'
+import { delay, ourTimeMs } from './world.ts'
 
 /**
  * After this many requests in a row without an answer, the run sends nothing more to the URL, so that a silent
@@ -54,16 +54,6 @@ export interface Endpoint {
   send(body: unknown, options?: SendOptions): Promise<Answer>
   /** Sends a body as it is; undefined: no body. */
   sendRaw(body: string | Uint8Array | undefined, options?: SendOptions): Promise<Answer>
-}
-
-/** What all checks of the run know of one host. */
-export interface HostState {
-  /** The last request that the run sent to the host: verb and path. */
-  last?: string
-  /**
-   * Set when nobody listens at the host any more: the request after which, and the clause that fails by it, if any.
-   */
-  death?: { readonly after: string; readonly of?: ClauseId | undefined; isFinal: boolean }
 }
 
 /** What the run knows of a limit that the target does not tell. */
@@ -122,10 +112,6 @@ interface EndpointTools {
   readonly notes: string[]
 }
 
-function nameOf({ request }: Exchange): string {
-  return `${request.method} ${new URL(request.url).pathname}`
-}
-
 type Body = string | Uint8Array | undefined
 
 /** @throws Untestable when the run sends nothing more to the URL, or when nobody listens there again in time */
@@ -134,95 +120,13 @@ async function requireListener(state: EndpointState, patience: Patience): Promis
   if (state.silentInARow >= silentAfter || state.silent >= silentAfterInAll) {
     throw new Untestable(`not asked: ${new URL(url).pathname} left ${state.silent} requests without an answer`)
   }
-  const { death } = host
-  if (!death) return
-  if (!death.isFinal && (await isBack(url, patience.restartMs))) {
-    delete host.death
-    return
-  }
-  death.isFinal = true
-  const because = death.of === undefined ? {} : { because: death.of }
-  throw new Untestable(`not asked: the target stopped answering after ${death.after}`, because)
-}
-
-const connectTimeoutMs = 2000
-const pauseMs = 100
-/** A process that ends closes its connections before its port, so the port is looked at this many times. */
-const looks = 3
-
-/** Whether the host of the URL takes a TCP connection at the port. */
-function listens(url: URL): Promise<boolean> {
-  return outside(`connect ${url.host}`, () => connects(url))
-}
-
-function connects(url: URL): Promise<boolean> {
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
-  const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port, timeout: connectTimeoutMs })
-  return new Promise((resolve) => {
-    const end = (found: boolean) => {
-      socket.destroy()
-      resolve(found)
-    }
-    socket.once('connect', () => end(true))
-    socket.once('error', () => end(false))
-    socket.once('timeout', () => end(false))
-  })
-}
-
-/** Whether nobody listens at the URL any more, shortly after the target closed a connection without an answer. */
-export async function hasDied(url: string): Promise<boolean> {
-  for (let look = 0; look < looks; look++) {
-    if (await listens(new URL(url))) return false
-    await delay(pauseMs)
-  }
-  return true
-}
-
-/**
- * Waits until somebody listens at the URL again.
- *
- * @returns false when nobody listens within `timeoutMs`
- */
-export async function isBack(url: string, timeoutMs: number): Promise<boolean> {
-  const deadline = ourTimeMs() + timeoutMs
-  while (!(await listens(new URL(url)))) {
-    if (ourTimeMs() >= deadline) return false
-    await delay(pauseMs)
-  }
-  return true
-}
-
-/**
- * Tells a death from a refusal: a target may close a connection to refuse. When nobody listens afterwards, the
- * target has died.
- */
-async function withDeath(answer: Answer, url: string): Promise<Answer> {
-  if (!isHungUp(answer) || !(await hasDied(url))) return answer
-  const failure = { kind: 'died', message: 'the target closed the connection and no longer listens' } as const
-  return { ...answer, failure, exchange: { ...answer.exchange, failure } }
+  await requireAlive(host, url, patience.restartMs)
 }
 
 /** Failures of a target that refuses, or that is gone: it is looked for by itself. */
 const whenGone: readonly ExchangeFailure['kind'][] = ['closed', 'died', 'refused']
 
 const cameBack = 'the target stopped listening during the run and came back: what it had not answered was sent again'
-
-/** @throws Fault of the clause that promised an answer, when the target died of the request */
-function noticeDeath(state: EndpointState, answer: Answer, { owedBy }: SendOptions): void {
-  // The target listened when the run began. So a refused connection says that the target died before this request.
-  if (answer.failure?.kind === 'refused') {
-    state.host.death ??= { after: state.host.last ?? 'the first requests', isFinal: false }
-  }
-  if (answer.failure?.kind !== 'died') return
-  state.host.death = { after: nameOf(answer.exchange), of: owedBy, isFinal: false }
-  if (owedBy === undefined) return
-  throw new Fault('the target stopped answering after this valid request', {
-    expected: 'an answer, and a service that goes on listening',
-    actual: answer.failure.message,
-    answer,
-    of: owedBy,
-  })
-}
 
 /** Whether an error 503 that names no time may still be a rate limit. When one lasts, the service is down. */
 function mayGuess(state: EndpointState, attempt: number): boolean {
@@ -365,14 +269,18 @@ export function createEndpoint(
       for (let attempt = 0; ;) {
         await requireListener(state, patience)
         const answer = await exchange(makeBody(), options)
-        // Something else may have ended the target, so it is to blame where it dies of the same request again.
-        if (answer.failure?.kind === 'died' && !hasDied && (await isBack(state.url, patience.restartMs))) {
-          if (!notes.includes(cameBack)) notes.push(cameBack)
-          if (options.once) return answer
+        let isGone = false
+        if (answer.failure?.kind === 'died' && !hasDied) {
+          // Something else may have ended the target, so it is to blame where it dies of the same request again.
           hasDied = true
-          continue
+          isGone = !(await isBack(state.url, patience.restartMs))
+          if (!isGone) {
+            if (!notes.includes(cameBack)) notes.push(cameBack)
+            if (options.once) return answer
+            continue
+          }
         }
-        noticeDeath(state, answer, options)
+        noticeDeath(state.host, answer, options.owedBy, isGone)
         if (answer.failure?.kind === 'refused') continue
         state.hasServed ||= isSuccess(answer)
         if (options.takeRateLimit) return answer

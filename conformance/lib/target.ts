@@ -1,4 +1,5 @@
-import { endpointState, type EndpointState, type HostState } from './endpoint.ts'
+import type { HostState } from './death.ts'
+import { endpointState, type EndpointState } from './endpoint.ts'
 import type { Environment } from './environment.ts'
 import { UsageError } from './outcome.ts'
 import type { QuotaReading } from './relay/message.ts'

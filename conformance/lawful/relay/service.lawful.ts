@@ -1,5 +1,5 @@
 import { type ClauseId, clauses } from '../../../specs/index.ts'
-import { defineLawful, hangUp, respond, respondText } from '../../altered/define.ts'
+import { atEveryPath, defineLawful, hangUp, respond, respondText } from '../../altered/define.ts'
 import { limited, retryAfter, retryAfterDate } from '../../altered/lib/answers.ts'
 
 const manyHeaders = {
@@ -24,10 +24,9 @@ function required(prefix: string): ClauseId[] {
   return ids.filter((id) => id.startsWith(prefix) && clauses[id].level === 'required')
 }
 
-const everyPath = ['relay.execute.post', 'relay.quota.post', 'eth-rpc.endpoint.post'] as const
 /** The clauses whose checks send several requests at once. */
 const together = [
-  ...everyPath,
+  ...atEveryPath,
   'relay.execute.repeat',
   'relay.execute.channel-order',
   'relay.execute.hash-of-transaction',
@@ -67,7 +66,7 @@ export default [
 
   defineLawful({
     id: 'wants-a-user-agent',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: 'RFC 9110 10.1.5: a client should say what it is; both documents show no headers of a request',
     every: async (request, forward) =>
       request.headers['user-agent'] ? forward(request) : respond(403, { message: 'who is there?' }),
@@ -86,7 +85,7 @@ export default [
 
   defineLawful({
     id: 'closes-each-connection',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: connections,
     async every(request, forward) {
       const response = await forward(request)
@@ -164,7 +163,7 @@ export default [
 
   defineLawful({
     id: 'is-known-by-post-alone',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: 'both documents show POST alone',
     every: async (request, forward) => (request.method === 'POST' ? forward(request) : respond(501, {})),
   }),
@@ -200,7 +199,7 @@ export default [
 
   defineLawful({
     id: 'limits-requests-by-closing-the-connection',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: 'relay 7, 8: rate limits and error responses are not shown; a firewall closes connections',
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
     every: limited({ requests: 60, windowMs: 2000, refuse: () => hangUp }),
@@ -208,7 +207,7 @@ export default [
 
   defineLawful({
     id: 'shuts-out-for-seconds-by-a-page',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: 'relay 8: "Rate limits … not shown"; a firewall in front of a service answers with a page of its own',
     mayFail: ['relay.execute.channel-order', 'relay.execute.repeat'],
     async every(request, forward, { memory }) {
@@ -235,7 +234,7 @@ export default [
 
   defineLawful({
     id: 'limits-requests-by-503-with-retry-after',
-    clauses: everyPath,
+    clauses: atEveryPath,
     allowedBy: 'relay 8: "Rate limits … not shown"',
     every: limited({
       requests: 60,

@@ -1,6 +1,7 @@
 import {
   type AlteredRequest,
   type AlteredResponse,
+  atEveryPath,
   defineLawful,
   hangUp,
   mapResponses,
@@ -10,58 +11,57 @@ import {
 import { requestObject } from '../../altered/lib/relay.ts'
 import { coded, type Limit, limited, limitExceeded, retryAfter } from '../../altered/lib/answers.ts'
 
-const everywhere = ['eth-rpc.endpoint.post', 'relay.execute.post', 'relay.quota.post'] as const
 const everyUrl = 'both documents leave {base_url} and {relay_url} open'
 const codings = 'RFC 9110 12.5.3: without Accept-Encoding the server may use any content coding'
 
 export default [
   defineLawful({
     id: 'listens-by-ipv6',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { host: '::1' } },
   }),
   defineLawful({
     id: 'listens-by-https',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { https: true } },
   }),
   defineLawful({
     id: 'listens-by-https-and-ipv6-below-a-prefix',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { https: true, host: '::1', prefix: '/v1/mainnet' } },
   }),
   defineLawful({
     id: 'listens-below-a-prefix',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { prefix: '/services/relay%20one' } },
   }),
   defineLawful({
     id: 'has-a-base-with-a-slash-at-its-end',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { prefix: '/v1', urlSuffix: '/' } },
   }),
   defineLawful({
     id: 'has-a-key-in-the-query-of-its-base',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: everyUrl,
     environment: { listen: { urlSuffix: '?key=open' } },
     every: async (request, forward) =>
       request.path.includes('key=open') ? forward(request) : respond(404, { message: 'no such service' }),
   }),
 
-  defineLawful({ id: 'answers-in-gzip', clauses: everywhere, allowedBy: codings, every: coded('gzip') }),
-  defineLawful({ id: 'answers-in-brotli', clauses: everywhere, allowedBy: codings, every: coded('br') }),
-  defineLawful({ id: 'answers-in-deflate', clauses: everywhere, allowedBy: codings, every: coded('deflate') }),
-  defineLawful({ id: 'answers-in-raw-deflate', clauses: everywhere, allowedBy: codings, every: coded('raw deflate') }),
-  defineLawful({ id: 'answers-in-zstd', clauses: everywhere, allowedBy: codings, every: coded('zstd') }),
+  defineLawful({ id: 'answers-in-gzip', clauses: atEveryPath, allowedBy: codings, every: coded('gzip') }),
+  defineLawful({ id: 'answers-in-brotli', clauses: atEveryPath, allowedBy: codings, every: coded('br') }),
+  defineLawful({ id: 'answers-in-deflate', clauses: atEveryPath, allowedBy: codings, every: coded('deflate') }),
+  defineLawful({ id: 'answers-in-raw-deflate', clauses: atEveryPath, allowedBy: codings, every: coded('raw deflate') }),
+  defineLawful({ id: 'answers-in-zstd', clauses: atEveryPath, allowedBy: codings, every: coded('zstd') }),
   defineLawful({
     id: 'begins-with-a-byte-order-mark',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: 'RFC 8259 8.1: who reads JSON may ignore a byte order mark; both documents say nothing of it',
     async every(request, forward) {
       const response = await forward(request)
@@ -70,7 +70,7 @@ export default [
   }),
   defineLawful({
     id: 'answers-in-gzip-when-it-may',
-    clauses: everywhere,
+    clauses: atEveryPath,
     allowedBy: codings,
     every: (request, forward, tools) =>
       /gzip|\*/.test(request.headers['accept-encoding'] ?? '*')

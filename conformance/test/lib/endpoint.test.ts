@@ -42,7 +42,7 @@ describe('an endpoint of the target', () => {
     const patience = createPatience({ receiptMs: 100, rateLimitMs, restartMs })
     return createEndpoint({ http, clock: createTargetClock(), patience, notes }, state, (exchange) => {
       exchanges.push(exchange)
-      if (exchange.failure?.kind === 'died') onDeath()
+      if (['died', 'refused'].includes(exchange.failure?.kind ?? '')) onDeath()
     })
   }
 
@@ -296,21 +296,24 @@ describe('an endpoint of the target', () => {
       .catch((thrown: unknown) => thrown)
     expect(fault).to.be.instanceOf(Fault).and.include({ of: 'relay.execute.post' })
     expect((fault as Fault).answer?.exchange).to.equal(exchanges[0])
+    await using tooLate = await serve((_request, response) => response.end('{}'), Number(new URL(server.url).port))
     const later = await endpoint.send({}).catch((thrown: unknown) => thrown)
     expect(later).to.be.instanceOf(Untestable).and.include({ because: 'relay.execute.post' })
+    expect(tooLate.requests).to.have.length(0)
   })
 
   it('goes on with a target that is back in time', async () => {
-    const first = await serve((request) => {
-      void first[Symbol.asyncDispose]()
-      request.socket.destroy()
-    })
+    const first = await serve((_request, response) => response.end('{}'))
     const endpoint = endpointAt(first.url, 5000)
-    expect((await endpoint.send({}, { once: true })).failure?.kind).to.equal('died')
-    const answered = endpoint.send({})
-    await using second = await serve((_request, response) => response.end('{}'), Number(new URL(first.url).port))
-    expect((await answered).status).to.equal(200)
-    expect(second.requests).to.have.length(1)
+    expect((await endpoint.send({}, { once: true })).status).to.equal(200)
+    await first[Symbol.asyncDispose]()
+    let second: Promise<TestServer> | undefined
+    onDeath = () => {
+      second ??= serve((_request, response) => response.end('{}'), Number(new URL(first.url).port))
+    }
+    expect((await endpoint.send({})).status).to.equal(200)
+    await using back = await second
+    expect(back?.requests).to.have.length(1)
   })
 
   it('blames a death where the target dies of the same request when it is back, and not where it answers', async () => {
