@@ -1,14 +1,24 @@
 import { request } from 'undici'
 import { withDeadline } from './deadline.ts'
 import { authorizationOf } from './http.ts'
+import { isLimitError } from './limits.ts'
 import { Untestable } from './outcome.ts'
+import { createQueue } from './queue.ts'
 import { delay, outside } from './world.ts'
 
 const requestTimeoutMs = 30_000
+/** The pause before a question is asked again. Each further pause is twice as long. */
+const firstPauseMs = 200
+/** A question is asked again so many times when the node limits the run or is away: within some 12 seconds. */
+const mostRepeats = 6
+/** All pauses of a run together. */
+const patienceMs = 300_000
+/** Statuses by which a gateway says that the node is busy or away, whatever the body says. */
+const busyStatuses: readonly number[] = [429, 502, 503, 504]
 
 /**
- * A node of the user's choice, whose JSON-RPC answers count as the truth. A failure of this node makes a check
- * untestable and never accuses the target.
+ * A node of the user's choice, whose JSON-RPC answers count as the truth. One that limits the run, or that is away for some
+ * seconds, is asked again. A failure of this node makes a check untestable and never accuses the target.
  */
 export interface ChainTruth {
   /** @throws Untestable when the node does not answer, or answers with an error */
@@ -27,38 +37,51 @@ interface RpcResponse {
   readonly error?: { readonly message: string; readonly data?: unknown }
 }
 
-/** Sends a JSON-RPC request to the node. @throws Error when the answer is none */
-async function post(rpcUrl: string, method: string, params: readonly unknown[]): Promise<RpcResponse> {
-  const { statusCode, text } = await withDeadline(requestTimeoutMs, async (signal) => {
-    const { statusCode, body } = await request(rpcUrl, {
+/** The response of the node, or why there is none. */
+type Asked =
+  | { readonly response: RpcResponse }
+  | {
+      readonly failure: string
+      /** Whether the node may answer within seconds. */
+      readonly mayPass?: boolean
+      /** The seconds of `Retry-After`. */
+      readonly retryAfterSeconds?: number
+    }
+
+async function post(rpcUrl: string, method: string, params: readonly unknown[]): Promise<Asked> {
+  const { statusCode, retryAfter, text } = await withDeadline(requestTimeoutMs, async (signal) => {
+    const { statusCode, headers, body } = await request(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...authorizationOf(rpcUrl) },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       signal,
     })
-    return { statusCode, text: await body.text() }
+    return { statusCode, retryAfter: Number(headers['retry-after']), text: await body.text() }
   })
+  if (busyStatuses.includes(statusCode)) {
+    const retryAfterSeconds = Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}
+    return { failure: `HTTP ${statusCode}`, mayPass: true, ...retryAfterSeconds }
+  }
   try {
-    return JSON.parse(text) as RpcResponse
+    const response = JSON.parse(text) as RpcResponse
+    return isLimit(method, response) ? { failure: response.error?.message ?? 'a limit', mayPass: true } : { response }
   } catch {
-    throw new Error(`HTTP ${statusCode}, not JSON`)
+    return { failure: `HTTP ${statusCode}, not JSON` }
   }
 }
 
-function reasonOf(error: unknown): string {
-  const { code, message } = error as { code?: string; message?: string }
-  return code ?? message ?? String(error)
+/** Whether the node limits the run. Nodes use the code of a limit for a filter that selects too much as well. */
+function isLimit(method: string, response: RpcResponse): boolean {
+  return isLimitError(method === 'eth_getLogs' ? { error: response.error?.message } : response)
 }
-
-/** The response of the node, or why there is none. */
-type Asked = { readonly response: RpcResponse } | { readonly failure: string }
 
 function ask(rpcUrl: string, method: string, params: readonly unknown[]): Promise<Asked> {
   return outside(chainQuestion(method, params), () =>
-    post(rpcUrl, method, params).then(
-      (response) => ({ response }),
-      (error: unknown) => ({ failure: reasonOf(error) }),
-    ),
+    post(rpcUrl, method, params).catch((error: unknown): Asked => {
+      const { code, name, message } = error as { code?: string; name?: string; message?: string }
+      // A node that hangs has been waited for already.
+      return { failure: code ?? message ?? String(error), mayPass: name !== 'TimeoutError' }
+    }),
   )
 }
 
@@ -83,15 +106,42 @@ export function chainQuestionIn(asked: string): { method: string; params: readon
  * @throws Untestable when the node cannot be reached
  */
 export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
+  /** Questions that wait for the node. Others stand behind them, since they would use up what a limit gives. */
+  const queue = createQueue()
+  let patienceLeftMs = patienceMs
+  /** Whether the node has answered, and not been waited for in vain since then. */
+  let isServing = false
+
   async function attempt(method: string, params: readonly unknown[] = []) {
-    let asked = await ask(rpcUrl, method, params)
-    if ('failure' in asked) {
-      await delay(200)
-      asked = await ask(rpcUrl, method, params)
+    let leave = queue.isTaken ? await queue.enter() : undefined
+    try {
+      for (let repeats = 0; ;) {
+        const asked = await ask(rpcUrl, method, params)
+        if ('response' in asked) {
+          isServing = true
+          const { result, error } = asked.response
+          return error ? { error } : { result }
+        }
+        const askedMs = Math.max(firstPauseMs * 2 ** repeats, (asked.retryAfterSeconds ?? 0) * 1000)
+        const isPatient = isServing && asked.mayPass === true && askedMs <= patienceLeftMs
+        if (repeats >= (isPatient ? mostRepeats : 1)) {
+          isServing = false
+          throw new Untestable(`the chain's node does not answer ${method} (${asked.failure})`)
+        }
+        if (isPatient && leave === undefined) {
+          const { isTaken } = queue
+          leave = await queue.enter()
+          // The limit may have ended while others waited for it.
+          if (isTaken) continue
+        }
+        const pauseMs = isPatient ? askedMs : firstPauseMs
+        patienceLeftMs -= pauseMs
+        await delay(pauseMs)
+        repeats++
+      }
+    } finally {
+      leave?.()
     }
-    if ('failure' in asked) throw new Untestable(`the chain's node does not answer ${method} (${asked.failure})`)
-    const { result, error } = asked.response
-    return error ? { error } : { result }
   }
 
   async function send(method: string, params: readonly unknown[] = []): Promise<unknown> {

@@ -60,7 +60,7 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
 const limitCodes: readonly unknown[] = [-32005, 429]
 /** What services say with other codes. */
 const limitWords =
-  /rate.?limit|request limit|too many requests?|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
+  /rate.?limit|request limit|\brps\b|too many requests?|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
 /** What a refusal says of its reason is short, in characters. A page that explains limits is longer. */
 export const longestWords = 1000
 /** The first wait where the target names no time. Each further wait is twice as long. */

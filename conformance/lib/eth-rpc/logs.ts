@@ -214,6 +214,7 @@ async function readPaired(t: CheckContext): Promise<PairedLogs | undefined> {
   if (!paired) return undefined
   const { emitters, fromBlock, toBlock, count } = paired
   const found = await Promise.all(emitters.map((emitter) => ofRange(t.chain, emitter, fromBlock, toBlock)))
+  if (found.includes(undefined)) throw new Untestable("the chain's node gives no logs of the pair")
   const all = found.flatMap((logs) => logs ?? []).sort((a, b) => comparePositions(positionOf(a), positionOf(b)))
   if (all.length !== count) {
     throw new Untestable(`the fixture does not fit the chain: ${count} logs of a pair, ${all.length} are there`)
