@@ -1,6 +1,8 @@
-import { isHexString, type JsonRpcProvider, Network } from 'ethers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isHexString, type JsonRpcPayload, type JsonRpcProvider, type JsonRpcResult, Network } from 'ethers'
 import { NodeProvider } from '../contracts/deploy/node-provider.ts'
 import { authorizationOf } from '../conformance/lib/http.ts'
+import { isLimitError } from '../conformance/lib/limits.ts'
 import { UsageError } from '../conformance/lib/outcome.ts'
 import { redactUrl } from '../conformance/lib/redact.ts'
 import { withoutUser } from '../conformance/lib/target.ts'
@@ -8,6 +10,10 @@ import { withoutUser } from '../conformance/lib/target.ts'
 /** What commands share that deploy contracts on any chain: who pays, and through which node. */
 
 const NODE_TIMEOUT_MS = 10_000
+/** A request is sent again so many times, within some 12 seconds. */
+const MOST_REPEATS = 6
+/** Each further pause is twice as long. */
+const FIRST_PAUSE_MS = 200
 
 /** @throws UsageError that does not repeat the key */
 export function parseKey(key: string | undefined): string {
@@ -17,10 +23,21 @@ export function parseKey(key: string | undefined): string {
   return prefixed
 }
 
+/** Asks again where the node limits requests and says so by an error of JSON-RPC. ethers does so where it answers HTTP 429. */
+class PatientProvider extends NodeProvider {
+  override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<JsonRpcResult[]> {
+    for (let repeats = 0; ; repeats++) {
+      const answers = await super._send(payload)
+      if (repeats === MOST_REPEATS || !answers.some(isLimitError)) return answers
+      await sleep(FIRST_PAUSE_MS * 2 ** repeats)
+    }
+  }
+}
+
 /** @throws UsageError the URL is none, or the node does not answer */
 export async function connect(rpcUrl: string): Promise<JsonRpcProvider> {
   const network = Network.from(await readChainId(rpcUrl))
-  return new NodeProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
+  return new PatientProvider(rpcUrl, network, { staticNetwork: network, batchMaxCount: 1, cacheTimeout: -1 })
 }
 
 /** Asked without ethers, which would try for ever and say so each second. */

@@ -181,6 +181,20 @@ describe('the command provision', () => {
     expect(stderr).to.include(`the node says: ${said};`)
   })
 
+  it('waits for a node that limits requests', async () => {
+    const headers = { 'content-type': 'application/json' }
+    let asked = 0
+    await using node = await serveNode(async (body) => {
+      const { id } = JSON.parse(body) as { id: number }
+      // The first one asks for the chain.
+      if (asked++ % 20 === 1)
+        return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32005, message: 'limit exceeded' } })
+      return (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text()
+    })
+    const { code, stderr } = await provision(['--rpc-url', node.url], { key: funderKey() })
+    expect(code, stderr).to.equal(0)
+  })
+
   it('says in one line that a node tells no balance', async () => {
     await using node = await serveNode(async (body) => {
       const { id, method } = JSON.parse(body) as { id: number; method: string }
