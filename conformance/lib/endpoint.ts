@@ -4,7 +4,7 @@ import { type HostState, isBack, nameOf, noticeDeath, requireAlive, withDeath } 
 import type { HttpClient } from './http.ts'
 import { stringify } from './lossless-json.ts'
 import { Untestable } from './outcome.ts'
-import { isLimitError, type Patience, rateLimitOf, retryAfterMs } from './limits.ts'
+import { isPassingError, type Patience, rateLimitOf, retryAfterMs } from './limits.ts'
 import { createQueue, type Queue } from './queue.ts'
 import type { Exchange, ExchangeFailure } from './report-types.ts'
 import { type AdjustableClock } from './target-clock.ts'
@@ -220,7 +220,7 @@ async function waitOf(
     return { ms: firstUntoldWaitMs * 2 ** attempt, isForAll: true, giveUp: () => answer }
   }
   if ((limit.isGuess && !mayGuess(state, attempt)) || (limit.isPage && !state.hasServed)) return undefined
-  const isOfJsonRpc = state.cheapRequest !== undefined && isLimitError(answer.json)
+  const isOfJsonRpc = state.cheapRequest !== undefined && isPassingError(answer)
   if ((!limit.isCertain || isOfJsonRpc) && !(await isLimited(http, state))) {
     const mayEnd = isOfJsonRpc && mayBeOfMethod(state, answer, attempt)
     return mayEnd ? { ms: limit.waitMs, isForAll: false, giveUp: () => answer } : undefined

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import { type Answer, errorCodeOf } from './answer.ts'
 import { Untestable } from './outcome.ts'
 import { ourTimeMs } from './world.ts'
 
@@ -60,7 +60,7 @@ export function createPatience({ receiptMs, rateLimitMs, restartMs, lingerMs = 0
 const limitCodes: readonly unknown[] = [-32005, 429]
 /** What services say with other codes. */
 const limitWords =
-  /rate.?limit|request limit|\brps\b|too many requests?|throttl|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
+  /rate.?limit|request limit|\brps\b|too many requests?|throttl|\bHTTP 429\b|compute units|(?:requests|calls) (?:per|a) (?:second|minute)/i
 /** What a refusal says of its reason is short, in characters. A page that explains limits is longer. */
 export const longestWords = 1000
 /** The first wait where the target names no time. Each further wait is twice as long. */
@@ -80,6 +80,16 @@ export function isLimitError(body: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, message } = error as { code?: unknown; message?: unknown }
   return limitCodes.includes(code) || (typeof message === 'string' && limitWords.test(message))
+}
+
+/** Codes of errors that are about the request itself: JSON-RPC 2.0, and 3 for a call that reverts. */
+const lastingCodes: readonly unknown[] = [-32700, -32600, -32601, -32602, 3]
+
+/** Whether the answer is a JSON-RPC error that may be gone when the request comes again. */
+export function isPassingError(answer: Answer): boolean {
+  if (isLimitError(answer.json)) return true
+  const code = errorCodeOf(answer)
+  return code !== undefined && !lastingCodes.includes(code) && retryAfterMs(answer) !== undefined
 }
 
 /** The wait that `Retry-After` asks for, in ms (RFC 9110, 10.2.3): seconds, or a date by the target's clock. */
@@ -119,7 +129,7 @@ const credentialStatuses = [401, 407]
 /**
  * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
  * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors
- * with `Retry-After` or with the words of a limit, HTTP 503 without them, and the page of a firewall may be a rate limit.
+ * with `Retry-After`, of JSON-RPC too, or with the words of a limit, HTTP 503 without them, and the page of a firewall may be a rate limit.
  *
  * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
@@ -133,7 +143,7 @@ export function rateLimitOf(answer: Answer, attempt: number): RateLimit | undefi
   const isGuess = status === 503 && asked === undefined && !isError
   const isPage = isBlockPage(answer)
   const mayBeLimit = isRefusal && (asked !== undefined || isGuess || isPage || saysLimit(answer))
-  if (!isCertain && !isError && !mayBeLimit) return undefined
+  if (!isCertain && !isError && !mayBeLimit && !isPassingError(answer)) return undefined
   return { waitMs: Math.max(asked ?? firstWaitMs * 2 ** attempt, leastWaitMs), isCertain, isGuess, isPage }
 }
 

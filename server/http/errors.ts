@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { Context, Middleware } from 'koa'
 import type { Logger } from 'pino'
 import { errorCatalogue, type ErrorBody } from '../../specs/index.ts'
@@ -70,6 +71,12 @@ function respond(ctx: Context, thrown: ServiceError): void {
   const { code, message, details, broadcast } = error
   ctx.status = errorCatalogue[code].status ?? 500
   const retryAfterSeconds = error.retryAfterSeconds ?? (ctx.status === 503 ? RETRY_SECONDS : undefined)
-  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))))
+  setRetryAfter(ctx.res, retryAfterSeconds)
   ctx.body = { code, message, details, broadcast } satisfies ErrorBody
+}
+
+/** Tells the caller when to come again, if that is known. */
+export function setRetryAfter(response: ServerResponse, seconds: number | undefined): void {
+  if (seconds === undefined || response.headersSent) return
+  response.setHeader('Retry-After', String(Math.max(1, Math.ceil(seconds))))
 }

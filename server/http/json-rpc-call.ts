@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import { ServiceError } from '../core/errors.ts'
 import { inWords } from '../core/in-words.ts'
 import { brokenRuleOf, fieldOf, type Validate } from '../core/validate.ts'
-import { toRpcError } from './errors.ts'
+import { setRetryAfter, toRpcError } from './errors.ts'
 import { type JsonPart, type JsonText, partOf } from './json-text.ts'
 import { NonIntegerNumber, type Json } from './lossless-json.ts'
 import { withinTime } from '../concurrency/within-time.ts'
@@ -69,7 +69,9 @@ export function createCaller(methods: ReadonlyMap<string, RpcMethod>): Caller {
       const head = `{"jsonrpc":"2.0","id":${id},"result":`
       return typeof part === 'string' ? `${head}${part}}` : [head, part, '}']
     } catch (thrown) {
-      return errorText(id, thrown instanceof ServiceError ? thrown : unexpected(thrown, context))
+      const error = thrown instanceof ServiceError ? thrown : unexpected(thrown, context)
+      setRetryAfter(context.response, error.retryAfterSeconds)
+      return errorText(id, error)
     }
   }
 }

@@ -123,6 +123,38 @@ export default [
   ...(
     [
       [
+        'has-a-busy-node-and-says-when-to-come-again',
+        (leftMs, request) => ({
+          ...limitExceeded(request, { code: -32000, message: 'upstream unavailable' }),
+          headers: retryAfter(leftMs),
+        }),
+      ],
+      [
+        'has-a-busy-node-and-tells-its-status',
+        (_leftMs, request) => limitExceeded(request, { code: -32603, message: 'upstream: HTTP 429' }),
+      ],
+    ] as readonly (readonly [string, Limit['refuse']])[]
+  ).map(([id, refuse]) =>
+    defineLawful({
+      id,
+      clauses: [
+        'eth-rpc.endpoint.post',
+        'eth-rpc.eth_blockNumber.success',
+        'eth-rpc.eth_getLogs.success',
+        'eth-rpc.batch',
+      ],
+      allowedBy: 'eth-rpc 8: "Rate limits: not shown"; what needs no node is served meanwhile',
+      rpc: limited({
+        requests: 30,
+        windowMs: 1000,
+        counts: (request) => requestObject(request)['method'] !== 'eth_chainId',
+        refuse,
+      }),
+    }),
+  ),
+  ...(
+    [
+      [
         'words-of-an-error',
         (_leftMs, request) => limitExceeded(request, { code: -32000, message: 'rate limit exceeded' }),
       ],

@@ -134,6 +134,16 @@ describe('an endpoint of the target', () => {
     }
   })
 
+  it('asks again where one error says when to come again, and the cheap request is served', async () => {
+    let count = 0
+    await using server = await serve((_request, response, body) => {
+      if (body === '"cheap"' || count++ > 0) return response.end(served)
+      response.setHeader('retry-after', '0').end(refused)
+    })
+    expect((await endpointAt(server.url, 1, '"cheap"').send({})).text).to.equal(served)
+    expect(count).to.equal(2)
+  })
+
   it('asks again where a target refuses all that it has served before, and does not say why', async () => {
     await using server = await serveWithRefusals()
     const endpoint = endpointAt(server.url, 1, '"cheap"')

@@ -63,7 +63,7 @@ declare module '../../core/define.ts' {
 }
 
 /** Callers who are to come back later are told to wait this long. */
-const RETRY_SECONDS = 1
+export const RETRY_SECONDS = 1
 
 /** The same upstream, which throws the errors of the server's catalogue in place of the nodes' own. */
 export function translateErrors(upstream: Upstream): Upstream {

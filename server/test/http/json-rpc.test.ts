@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip as packGzip, gzipSync } from 'node:zlib'
+import { ServiceError } from '../../core/errors.ts'
 import type { Exchange } from '../../http/fast-lane.ts'
 import { jsonRpcEndpoint } from '../../http/json-rpc.ts'
 import { incoming } from '../support/incoming.ts'
@@ -37,6 +38,9 @@ describe('jsonRpcEndpoint', () => {
       rpcMethod('eth_gasPrice', () => 'cheap'),
       rpcMethod('eth_blockNumber', () => {
         throw new Error('secret of the inside')
+      }),
+      rpcMethod('eth_maxPriorityFeePerGas', () => {
+        throw new ServiceError('UPSTREAM_UNAVAILABLE', 'the node is busy', { retryAfterSeconds: 1.5 })
       }),
       rpcMethod('eth_getLogs', (params) => (calls.push([...params]), [])),
     ])
@@ -283,6 +287,20 @@ describe('jsonRpcEndpoint', () => {
       await expectRefusal(request({ id: 'x'.repeat(1001) }), -32600)
       expect((await send(request({ id: 'x'.repeat(1000) }))).answer.result).to.equal('0x7a69')
     })
+  })
+
+  it('says when to come again, where that is known', async () => {
+    const retryAfterOf = async (body: string) => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(server.url, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+      return response.headers.get('retry-after')
+    }
+    const unavailable = request({ method: 'eth_maxPriorityFeePerGas' })
+    expect(await retryAfterOf(unavailable)).to.equal('2')
+    expect(await retryAfterOf(`[${request({})},${unavailable}]`)).to.equal('2')
+    for (const other of [request({}), request({ method: 'eth_gasPrice' }), request({ method: 'eth_unheard' })])
+      expect(await retryAfterOf(other)).to.equal(null)
   })
 
   describe('faults of our own', () => {

@@ -3,7 +3,7 @@ import { isRaw, toData } from '../../../ethereum/quantity.ts'
 import { NodeFailure } from '../node-connection.ts'
 import type { Node } from './node.ts'
 import { toNodeBlock } from './heads.ts'
-import type { Upstream } from '../upstream.ts'
+import { RETRY_SECONDS, type Upstream } from '../upstream.ts'
 
 /** Members that must be equal in the answers of two nodes. Other members differ between kinds of nodes. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -54,7 +54,7 @@ function normal(value: unknown): unknown {
 export const disagreement = (method: string) =>
   new ServiceError('UPSTREAM_UNAVAILABLE', `the nodes contradict each other on ${method}: it is not decided yet`)
 
-/** The error for a caller when no node has answered: why, and when to ask again if the nodes have said so. */
+/** The error for a caller when no node has answered: why, and when to ask again. */
 export function unavailable(cause: unknown, nodes: readonly Node[]): ServiceError {
   const isWrongChain = nodes.every(({ isForeign }) => isForeign)
   const restMs = Math.min(...nodes.map((node) => node.restMs))
@@ -62,7 +62,7 @@ export function unavailable(cause: unknown, nodes: readonly Node[]): ServiceErro
   return new ServiceError('UPSTREAM_UNAVAILABLE', reason, {
     cause,
     ...(isWrongChain && { details: { wrongChain: true } }),
-    ...(restMs > 0 && { retryAfterSeconds: Math.ceil(restMs / 1000) }),
+    retryAfterSeconds: Math.max(RETRY_SECONDS, Math.ceil(restMs / 1000)),
   })
 }
 
