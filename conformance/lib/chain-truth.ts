@@ -4,6 +4,7 @@ import { authorizationOf } from './http.ts'
 import { isLimitError } from './limits.ts'
 import { Untestable } from './outcome.ts'
 import { createQueue } from './queue.ts'
+import { type Attempt, steadyNode } from './steady-node.ts'
 import { delay, outside } from './world.ts'
 
 const requestTimeoutMs = 30_000
@@ -13,6 +14,8 @@ const firstPauseMs = 200
 const mostRepeats = 6
 /** All pauses of a run together. */
 const patienceMs = 300_000
+/** The chains of development nodes (Hardhat, anvil, Ganache). Behind such a URL stands one node, which may go back. */
+const developmentChainIds: readonly bigint[] = [1337n, 31337n]
 /** Statuses by which a gateway says that the node is busy or away, whatever the body says. */
 const busyStatuses: readonly number[] = [429, 502, 503, 504]
 
@@ -24,10 +27,7 @@ export interface ChainTruth {
   /** @throws Untestable when the node does not answer, or answers with an error */
   send(method: string, params?: readonly unknown[]): Promise<unknown>
   /** Like `send`, but returns the node's error object instead of throwing: for calls that may revert. */
-  attempt(
-    method: string,
-    params?: readonly unknown[],
-  ): Promise<{ readonly result: unknown } | { readonly error: { readonly message: string; readonly data?: unknown } }>
+  readonly attempt: Attempt
   /** The id of the chain. */
   readonly chainId: bigint
 }
@@ -112,7 +112,7 @@ export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
   /** Whether the node has answered, and not been waited for in vain since then. */
   let isServing = false
 
-  async function attempt(method: string, params: readonly unknown[] = []) {
+  async function attempt(method: string, params: readonly unknown[] = []): ReturnType<Attempt> {
     let leave = queue.isTaken ? await queue.enter() : undefined
     try {
       for (let repeats = 0; ;) {
@@ -144,14 +144,17 @@ export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
     }
   }
 
-  async function send(method: string, params: readonly unknown[] = []): Promise<unknown> {
-    const outcome = await attempt(method, params)
-    if ('error' in outcome)
-      throw new Untestable(`the chain's node answers ${method} with an error: ${outcome.error.message}`)
-    return outcome.result
-  }
+  const chainId = BigInt(String(await resultOf(attempt, 'eth_chainId')))
+  const asked = developmentChainIds.includes(chainId) ? attempt : steadyNode(attempt)
+  return { send: (method, params) => resultOf(asked, method, params), attempt: asked, chainId }
+}
 
-  return { send, attempt, chainId: BigInt(String(await send('eth_chainId'))) }
+/** @throws Untestable when the node answers with an error */
+async function resultOf(attempt: Attempt, method: string, params: readonly unknown[] = []): Promise<unknown> {
+  const outcome = await attempt(method, params)
+  if ('error' in outcome)
+    throw new Untestable(`the chain's node answers ${method} with an error: ${outcome.error.message}`)
+  return outcome.result
 }
 
 /** Takes the place of the node when there is none: every use throws Untestable. */

@@ -77,10 +77,10 @@ export interface Settled {
 }
 
 /**
- * A node may show the effect a moment before the receipt. How long to wait then: at first, and after a receipt that
- * never came.
+ * A node may show the effect before the receipt: several may stand behind its URL, some of which are seconds late. How long to
+ * wait then: at first, and after a receipt that never came.
  */
-const graceMs = [1500, 200] as const
+const graceMs = [6000, 200] as const
 
 function readReceipt(t: CheckContext, hash: string): Promise<Receipt | null> {
   return t.chain.send('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>

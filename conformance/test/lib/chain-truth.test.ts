@@ -70,6 +70,21 @@ describe('the node of the suite', () => {
     expect(node.requests).to.have.length(1 + 1)
   })
 
+  for (const [chainId, heads, what] of [
+    ['0x1', ['0x5', '0x5'], 'may be several, of which one is late'],
+    ['0x7a69', ['0x5', '0x4'], 'may go back on a development chain'],
+  ] as const) {
+    it(what, async () => {
+      const told = ['0x5', '0x4', '0x5']
+      await using server = await serve((_request, response, body) => {
+        const isHead = body.includes('eth_blockNumber')
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: isHead ? told.shift() : chainId }))
+      })
+      const chain = await connectChain(server.url)
+      expect([await chain.send('eth_blockNumber'), await chain.send('eth_blockNumber')]).to.deep.equal(heads)
+    })
+  }
+
   it('gets one question at a time while it limits the run', async () => {
     await using node = await startNode()
     const together = 5
