@@ -101,18 +101,15 @@ export function chainQuestionIn(asked: string): { method: string; params: readon
   }
 }
 
-/**
- * Connects to the node and reads the id of the chain.
- * @throws Untestable when the node cannot be reached
- */
-export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
+/** The node behind the URL, which is asked again while it limits the run, or is away. */
+function patientNode(rpcUrl: string): Attempt {
   /** Questions that wait for the node. Others stand behind them, since they would use up what a limit gives. */
   const queue = createQueue()
   let patienceLeftMs = patienceMs
   /** Whether the node has answered, and not been waited for in vain since then. */
   let isServing = false
 
-  async function attempt(method: string, params: readonly unknown[] = []): ReturnType<Attempt> {
+  return async (method, params = []) => {
     let leave = queue.isTaken ? await queue.enter() : undefined
     try {
       for (let repeats = 0; ;) {
@@ -143,7 +140,14 @@ export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
       leave?.()
     }
   }
+}
 
+/**
+ * Connects to the node and reads the id of the chain.
+ * @throws Untestable when the node cannot be reached
+ */
+export async function connectChain(rpcUrl: string): Promise<ChainTruth> {
+  const attempt = patientNode(rpcUrl)
   const chainId = BigInt(String(await resultOf(attempt, 'eth_chainId')))
   const asked = developmentChainIds.includes(chainId) ? attempt : steadyNode(attempt)
   return { send: (method, params) => resultOf(asked, method, params), attempt: asked, chainId }

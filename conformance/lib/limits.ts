@@ -127,9 +127,10 @@ interface RateLimit {
 const credentialStatuses = [401, 407]
 
 /**
- * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The
- * run waits for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors
- * with `Retry-After`, of JSON-RPC too, or with the words of a limit, HTTP 503 without them, and the page of a firewall may be a rate limit.
+ * How long a rate limit asks the client to wait. The documents show no rate limits, so a target may have one. The run waits
+ * for HTTP 429, for HTTP 503 with `Retry-After`, and for JSON-RPC errors that tell of a limit. Other errors with
+ * `Retry-After`, of JSON-RPC too, or with the words of a limit, HTTP 503 without them, and the page of a firewall may be a
+ * rate limit.
  *
  * @param attempt how often the target has limited this request before
  * @returns undefined when the answer tells of no rate limit
